@@ -1,0 +1,35 @@
+"""The errors that a user of Tilework meets: one line, both sides named, a place to look at.
+
+Everything that is the user's to mend (a bad model, an illegal schedule, a wrong input) is a `TileworkError`; the
+command line prints it without a traceback. Anything else that escapes is a defect of Tilework itself.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+
+class TileworkError(Exception):
+    """Something the user can mend. `code` is the exit status of the command line: 1, or 2 for wrong usage."""
+
+    code = 1
+
+
+class UsageError(TileworkError):
+    """The command or call itself is wrong: an unknown flag, an unknown input name."""
+
+    code = 2
+
+
+class CompileError(TileworkError):
+    """A program that cannot be compiled as it stands.
+
+    `op` is the operation the message is about: the driver prints its location and a caret under it.
+    `notes` are further lines, each with an operation of its own or None.
+    """
+
+    def __init__(self, message: str, op: Operation | None = None, notes: tuple[tuple[str, Operation | None], ...] = ()):
+        super().__init__(message)
+        self.message = message
+        self.op = op
+        self.notes = notes

@@ -1,0 +1,1 @@
+"""Tilework: a tensor compiler in four readable dialects."""
