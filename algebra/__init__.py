@@ -1,0 +1,1 @@
+"""Index arithmetic: immutable values, independent of any IR."""

@@ -1,0 +1,340 @@
+"""Integer index expressions: linear combinations of variables, quotients, remainders, minima and maxima.
+
+An `Expr` is always in one canonical form, a constant plus integer multiples of *atoms* in a fixed order, so that
+`i + j - i` *is* `j` and equality is structural. Division is floor division and `mod` has the sign of the divisor, as in
+MLIR's affine expressions and in Python. A variable's key is a name (te axes, symbols) or any hashable value (the loop
+passes use SSA values).
+
+    >>> i, j = var("i"), var("j")
+    >>> print((16 * i + j) // 16)
+    i + j floordiv 16
+    >>> print((16 * i + j) % 16)
+    j mod 16
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+from typing import Any, TypeAlias
+
+Key: TypeAlias = Hashable
+ExprLike: TypeAlias = "Expr | int"
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A loop variable, axis or symbol."""
+
+    key: Key
+
+    def __str__(self) -> str:
+        return str(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """A non-linear atom: `floordiv` and `mod` of two expressions, `min`, `max` and `product` of two or more."""
+
+    kind: str
+    args: tuple[Expr, ...]
+
+    def __str__(self) -> str:
+        if self.kind in ("min", "max"):
+            return f"{self.kind}({', '.join(map(str, self.args))})"
+        word = {"floordiv": " floordiv ", "mod": " mod ", "product": " * "}[self.kind]
+        return word.join(_parenthesized(a) for a in self.args)
+
+
+Atom: TypeAlias = Var | Compound
+
+
+def _parenthesized(e: Expr) -> str:
+    bare = e.is_constant or (len(e.terms) == 1 and not e.offset and e.terms[0][1] == 1)
+    if bare and e.terms and isinstance(e.terms[0][0], Compound):
+        bare = e.terms[0][0].kind in ("min", "max")
+    return str(e) if bare and not str(e).startswith("-") else f"({e})"
+
+
+class Expr:
+    """`offset + sum(coefficient * atom)`; build it with `var`, `const` and the operators."""
+
+    __slots__ = ("terms", "offset", "_hash")
+    terms: tuple[tuple[Atom, int], ...]
+    offset: int
+
+    def __init__(self, terms: tuple[tuple[Atom, int], ...], offset: int):
+        self.terms = terms
+        self.offset = offset
+        self._hash = hash((frozenset(terms), offset))
+
+    # -- what it is
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.terms
+
+    @property
+    def constant(self) -> int | None:
+        """The value of a constant expression, or None."""
+        return None if self.terms else self.offset
+
+    @property
+    def as_var(self) -> Key | None:
+        """The key of an expression that is exactly one variable, or None."""
+        if len(self.terms) == 1 and not self.offset and self.terms[0][1] == 1:
+            atom = self.terms[0][0]
+            return atom.key if isinstance(atom, Var) else None
+        return None
+
+    def coefficient(self, key: Key) -> int:
+        """The factor of variable `key` in the linear part."""
+        return next((c for a, c in self.terms if isinstance(a, Var) and a.key == key), 0)
+
+    def variables(self) -> tuple[Key, ...]:
+        """The keys of all variables, inside compounds too, each once, in order of appearance."""
+        found: dict[Key, None] = {}
+        self._collect(found)
+        return tuple(found)
+
+    def _collect(self, found: dict[Key, None]) -> None:
+        for atom, _ in self.terms:
+            if isinstance(atom, Var):
+                found[atom.key] = None
+            else:
+                for arg in atom.args:
+                    arg._collect(found)
+
+    def is_affine_in(self, key: Key) -> bool:
+        """Whether `key` occurs in the linear part only."""
+        return all(isinstance(a, Var) or key not in Expr(((a, 1),), 0).variables() for a, _ in self.terms)
+
+    # -- arithmetic
+
+    def __add__(self, other: ExprLike) -> Expr:
+        if isinstance(other, int):
+            return Expr(self.terms, self.offset + other) if other else self
+        total = dict(self.terms)
+        for atom, c in other.terms:
+            total[atom] = total.get(atom, 0) + c
+        return Expr(tuple((a, c) for a, c in total.items() if c), self.offset + other.offset)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expr:
+        return self * -1
+
+    def __sub__(self, other: ExprLike) -> Expr:
+        return self + (-other)
+
+    def __rsub__(self, other: ExprLike) -> Expr:
+        return -self + other
+
+    def __mul__(self, other: ExprLike) -> Expr:
+        if isinstance(other, Expr):
+            if other.is_constant:
+                return self * other.offset
+            if self.is_constant:
+                return other * self.offset
+            return _product(self, other)
+        if other == 1:
+            return self
+        if other == 0:
+            return const(0)
+        return Expr(tuple((a, c * other) for a, c in self.terms), self.offset * other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        d = other.constant if isinstance(other, Expr) else other
+        if d is None:
+            assert isinstance(other, Expr)
+            return const(1) if self == other else const(0) if self == 0 else _atom("floordiv", self, other)
+        if d == 0:
+            raise ZeroDivisionError(f"({self}) floordiv 0")
+        if d < 0:
+            return (-self) // -d
+        # (d*q + r) floordiv d == q + r floordiv d, for every q
+        whole, rest = _split_multiples(self, d)
+        if rest.is_constant:
+            return whole + rest.offset // d
+        g = reduce(gcd, (c for _, c in rest.terms), d)
+        # (g*r + o) floordiv (g*e) == (r + o floordiv g) floordiv e
+        rest, d = Expr(tuple((a, c // g) for a, c in rest.terms), rest.offset // g), d // g
+        nested = rest.terms[0][0] if len(rest.terms) == 1 and rest.terms[0][1] == 1 else None
+        if d == 1:
+            return whole + rest
+        if isinstance(nested, Compound) and nested.kind == "floordiv" and (inner := nested.args[1].constant):
+            # (x floordiv a + o) floordiv b == (x + a*o) floordiv (a*b)
+            return whole + (nested.args[0] + rest.offset * inner) // (inner * d)
+        return whole + _atom("floordiv", rest, const(d))
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        d = other.constant if isinstance(other, Expr) else other
+        if d is None:
+            assert isinstance(other, Expr)
+            return const(0) if self in (0, other) else _atom("mod", self, other)
+        if d <= 0:
+            raise ValueError(f"({self}) mod {d}: the divisor must be positive")
+        _, rest = _split_multiples(self, d)
+        if rest.is_constant:
+            return const(rest.offset % d)
+        return _atom("mod", rest, const(d))
+
+    # -- evaluation
+
+    def substitute(self, values: Mapping[Key, ExprLike]) -> Expr:
+        """Replace variables; those that `values` does not name stay."""
+        result = const(self.offset)
+        for atom, c in self.terms:
+            if isinstance(atom, Var):
+                value = values.get(atom.key)
+                result = result + (Expr(((atom, c),), 0) if value is None else to_expr(value) * c)
+            else:
+                result = result + _build(atom.kind, [a.substitute(values) for a in atom.args]) * c
+        return result
+
+    def rename(self, rename: Callable[[Key], Key]) -> Expr:
+        """Replace the key of every variable."""
+        return self.substitute({k: var(rename(k)) for k in self.variables()})
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """The value at a point; `values` may hold integers or numpy integer arrays that broadcast together.
+
+        Raises KeyError for a variable that `values` does not name.
+        """
+        result: Any = self.offset
+        for atom, c in self.terms:
+            value = values[atom.key] if isinstance(atom, Var) else _evaluate(atom, values)
+            result = result + (value if c == 1 else value * c)
+        return result
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int):
+            return not self.terms and self.offset == other
+        if not isinstance(other, Expr):
+            return NotImplemented
+        if self is other:
+            return True
+        return self._hash == other._hash and self.offset == other.offset and dict(self.terms) == dict(other.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for atom, c in self.terms:
+            text = str(atom)
+            if isinstance(atom, Compound) and atom.kind not in ("min", "max") and abs(c) != 1:
+                text = f"({text})"
+            text = text if abs(c) == 1 else f"{abs(c)} * {text}"
+            parts.append(("- " if c < 0 else "+ ") + text)
+        if self.offset or not parts:
+            parts.append(("- " if self.offset < 0 else "+ ") + str(abs(self.offset)))
+        first = parts[0]
+        parts[0] = first[2:] if first.startswith("+") else "-" + first[2:]
+        return " ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Expr({self})"
+
+
+def var(key: Key) -> Expr:
+    """The expression that is one variable."""
+    return Expr(((Var(key), 1),), 0)
+
+
+def const(value: int) -> Expr:
+    """The expression that is one integer."""
+    return Expr((), value)
+
+
+def to_expr(value: ExprLike) -> Expr:
+    """An integer as a constant expression; an expression unchanged."""
+    return value if isinstance(value, Expr) else const(int(value))
+
+
+def minimum(*args: ExprLike) -> Expr:
+    """The smallest of the arguments, with constants and repeated arguments folded."""
+    return _extremum("min", min, args)
+
+
+def maximum(*args: ExprLike) -> Expr:
+    """The largest of the arguments, with constants and repeated arguments folded."""
+    return _extremum("max", max, args)
+
+
+def ceildiv(a: ExprLike, b: int) -> Expr:
+    """`a / b` rounded up, for a positive `b`."""
+    return (to_expr(a) + (b - 1)) // b
+
+
+def product(factors: Iterable[ExprLike]) -> Expr:
+    """The product of the factors; 1 for none."""
+    return reduce(lambda a, b: a * to_expr(b), factors, const(1))
+
+
+def _atom(kind: str, *args: Expr) -> Expr:
+    return Expr(((Compound(kind, args), 1),), 0)
+
+
+def _build(kind: str, args: list[Expr]) -> Expr:
+    if kind == "floordiv":
+        return args[0] // args[1]
+    if kind == "mod":
+        return args[0] % args[1]
+    return {"min": minimum, "max": maximum, "product": lambda *a: product(a)}[kind](*args)
+
+
+def _split_multiples(e: Expr, d: int) -> tuple[Expr, Expr]:
+    """`(q, r)` with `e == d*q + r`, where q holds every term whose coefficient d divides."""
+    whole = tuple((a, c // d) for a, c in e.terms if c % d == 0)
+    rest = tuple((a, c) for a, c in e.terms if c % d)
+    return Expr(whole, e.offset // d), Expr(rest, e.offset % d)
+
+
+def _product(a: Expr, b: Expr) -> Expr:
+    """Distribute; the product of two atoms is an atom with its factors in a fixed order."""
+    total = const(a.offset * b.offset)
+    total = total + Expr(a.terms, 0) * b.offset + Expr(b.terms, 0) * a.offset
+    for x, cx in a.terms:
+        for y, cy in b.terms:
+            factors = sorted((*_factors(x), *_factors(y)), key=str)
+            total = total + _atom("product", *factors) * (cx * cy)
+    return total
+
+
+def _factors(atom: Atom) -> tuple[Expr, ...]:
+    return atom.args if isinstance(atom, Compound) and atom.kind == "product" else (Expr(((atom, 1),), 0),)
+
+
+def _extremum(kind: str, fold: Callable[..., int], args: Iterable[ExprLike]) -> Expr:
+    flat: dict[Expr, None] = {}
+    for arg in map(to_expr, args):
+        atom = arg.terms[0][0] if len(arg.terms) == 1 and arg.terms[0][1] == 1 and not arg.offset else None
+        for e in atom.args if isinstance(atom, Compound) and atom.kind == kind else (arg,):
+            flat[e] = None
+    # arguments that differ by a constant only: one of them wins
+    best: dict[tuple[tuple[Atom, int], ...], int] = {}
+    for e in flat:
+        key = next((k for k in best if dict(k) == dict(e.terms)), e.terms)
+        best[key] = fold(best[key], e.offset) if key in best else e.offset
+    kept = sorted((Expr(t, o) for t, o in best.items()), key=str)
+    return kept[0] if len(kept) == 1 else _atom(kind, *kept)
+
+
+def _evaluate(atom: Compound, values: Mapping[Any, Any]) -> Any:
+    args = [a.evaluate(values) for a in atom.args]
+    if atom.kind == "floordiv":
+        return args[0] // args[1]
+    if atom.kind == "mod":
+        return args[0] % args[1]
+    if atom.kind == "product":
+        return reduce(lambda a, b: a * b, args)
+    if all(isinstance(a, int) for a in args):
+        return min(args) if atom.kind == "min" else max(args)
+    import numpy as np
+
+    return reduce(np.minimum if atom.kind == "min" else np.maximum, args)

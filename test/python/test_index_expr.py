@@ -1,0 +1,68 @@
+"""Index arithmetic against plain integers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, const, maximum, minimum, var
+from tilework.algebra.parse import parse
+from tilework.algebra.predicate import at_least, less_than
+
+RANGES = {"i": (0, 6), "j": (-3, 4), "k": (1, 16)}
+
+
+@st.composite
+def expressions(draw: st.DrawFn, depth: int = 3) -> Expr:
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.sampled_from([var("i"), var("j"), var("k"), const(draw(st.integers(-20, 20)))]))
+    a, b = draw(expressions(depth=depth - 1)), draw(expressions(depth=depth - 1))
+    d = draw(st.integers(1, 17))
+    return draw(
+        st.sampled_from(
+            [a + b, a - b, a * draw(st.integers(-5, 5)), a // d, a % d, minimum(a, b), maximum(a, b), a * var("k")]
+        )
+    )
+
+
+points = st.fixed_dictionaries({k: st.integers(lo, hi) for k, (lo, hi) in RANGES.items()})
+
+
+@given(expressions(), points)
+def test_simplify_and_text_keep_the_value(e: Expr, at: dict[str, int]):
+    expected = e.evaluate(at)
+    assert Domain(RANGES).simplify(e).evaluate(at) == expected
+    assert parse(str(e)).evaluate(at) == expected
+    assert e.substitute(at).constant == expected
+
+
+@given(expressions(), points)
+def test_bounds_hold(e: Expr, at: dict[str, int]):
+    domain = Domain(RANGES)
+    low, high = domain.lower(e), domain.upper(e)
+    value = e.evaluate(at)
+    assert low is None or low <= value
+    assert high is None or value <= high
+
+
+def test_bounds_are_exact_where_ranges_depend_on_outer_variables():
+    domain = Domain({"N": (1, None), "i": (0, var("N") - 1)})
+    assert domain.proves(less_than(var("i"), var("N"))) is True
+    assert domain.proves(at_least(var("i"), var("N"))) is False
+    assert domain.proves(at_least(var("i"), 1)) is None
+
+
+def test_split_indices_come_back_together():
+    domain = Domain({"o": (0, 7), "i": (0, 15)})
+    fused = 16 * var("o") + var("i")
+    assert domain.simplify(fused // 16) == var("o")
+    assert domain.simplify(fused % 16) == var("i")
+    assert domain.simplify((fused // 4) * 4 + fused % 4) == fused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("i +", "expected an index expression"), ("i mod 0", "a positive divisor"), ("i j", "expected the end")],
+)
+def test_bad_text_is_refused(text: str, message: str):
+    with pytest.raises(ValueError, match=message):
+        parse(text)
