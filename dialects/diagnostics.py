@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tilework.algebra.errors import TileworkError, UsageError
 
-class TileworkError(Exception):
-    """Something the user can mend. `code` is the exit status of the command line: 1, or 2 for wrong usage."""
-
-    code = 1
-
-
-class UsageError(TileworkError):
-    """The command or call itself is wrong: an unknown flag, an unknown input name."""
-
-    code = 2
+__all__ = ["CompileError", "TileworkError", "UsageError"]
 
 
 class CompileError(TileworkError):
