@@ -1,0 +1,99 @@
+"""Does every use of a value come after its definition? xDSL's own verifier does not ask."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
+from xdsl.traits import IsolatedFromAbove
+
+from tilework.dialects.diagnostics import CompileError
+
+
+def check_dominance(root: Operation) -> None:
+    """Raise a CompileError for the first operand inside `root` that is used where its definition does not reach.
+
+    Operations directly in a `builtin.module` or in an unregistered operation may stand in any order, as in MLIR.
+    Blocks that nothing reaches are not looked at.
+    """
+    _check_regions(root, set())
+
+
+def _check_regions(op: Operation, visible: set[SSAValue]) -> None:
+    """Check the regions of `op`, in which the values in `visible` may be used; `visible` is left as it was."""
+    if op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        visible = set()
+    for region in op.regions:
+        if len(region.blocks) > 1:
+            _check_control_flow(region, visible)
+        elif region.blocks:
+            _check_block(region.block, visible, ordered=not isinstance(op, ModuleOp | UnregisteredOp))
+
+
+def _check_control_flow(region: Region, visible: set[SSAValue]) -> None:
+    dominance = DominanceInfo(region)
+    reachable = _reachable_blocks(region)
+    for block in reachable:
+        dominators = (other for other in reachable if dominance.strictly_dominates(other, block))
+        inherited = {value for other in dominators for value in _defined_in(other)}
+        _check_block(block, visible | inherited, ordered=True)
+
+
+def _check_block(block: Block, visible: set[SSAValue], *, ordered: bool) -> None:
+    defined: list[SSAValue] = [*block.args] if ordered else _defined_in(block)
+    visible.update(defined)
+    for op in block.ops:
+        for index, operand in enumerate(op.operands):
+            if operand not in visible:
+                raise _not_dominated(op, index, operand)
+        if op.regions:
+            _check_regions(op, visible)
+        if ordered:
+            visible.update(op.results)
+            defined.extend(op.results)
+    visible.difference_update(defined)
+
+
+def _defined_in(block: Block) -> list[SSAValue]:
+    return [*block.args, *(result for op in block.ops for result in op.results)]
+
+
+def _reachable_blocks(region: Region) -> list[Block]:
+    seen: dict[Block, None] = {}
+    waiting = [region.blocks[0]]
+    while waiting:
+        block = waiting.pop()
+        if block in seen:
+            continue
+        seen[block] = None
+        if block.last_op is not None:
+            waiting.extend(block.last_op.successors)
+    return list(seen)
+
+
+def _not_dominated(user: Operation, index: int, operand: SSAValue) -> CompileError:
+    isolating = _isolating_ancestor(user, operand)
+    if isolating is not None:
+        return CompileError(
+            f"'{user.name}' op operand #{index} is defined outside the region: "
+            f"'{isolating.name}' may only use values defined inside it",
+            user,
+            (("required by region isolation", isolating),),
+        )
+    definition = operand.owner if isinstance(operand, OpResult) else None
+    return CompileError(
+        f"'{user.name}' op operand #{index} does not dominate this use", user, (("operand defined here", definition),)
+    )
+
+
+def _isolating_ancestor(user: Operation, operand: SSAValue) -> Operation | None:
+    """The isolated operation between `user` and the region that defines `operand`, where there is one."""
+    owner = operand.owner
+    home = owner.parent if isinstance(owner, Block) else owner.parent_region()
+    isolating: Operation | None = None
+    ancestor: Operation | None = user
+    while ancestor is not None and ancestor.parent_region() is not home:
+        ancestor = ancestor.parent_op()
+        if ancestor is not None and ancestor.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+            isolating = ancestor
+    return isolating if ancestor is not None else None

@@ -1,0 +1,44 @@
+"""Is this IR well formed? What xDSL checks, operation by operation, plus SSA dominance."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.analysis.dominance import check_dominance
+from tilework.dialects.diagnostics import CompileError
+
+
+def verify(root: Operation) -> None:
+    """Check `root` and all it holds, innermost first; raise a CompileError that holds the first operation at fault.
+
+    Whatever a verifier throws is a refusal: some of xDSL's throw a bare `Exception` or fail an assertion.
+    """
+    for op in root.walk(region_first=True):
+        for region in op.regions:
+            for block in region.blocks:
+                _verify_block(block, op)
+        try:
+            op.verify(verify_nested_ops=False)
+        except CompileError:
+            raise
+        except Exception as error:
+            raise CompileError(f"'{op.name}' op {_reason(error)}", op) from error
+    check_dominance(root)
+
+
+def _verify_block(block: Block, parent: Operation) -> None:
+    alone = block.prev_block is None and block.next_block is None
+    if block.ops or (alone and parent.has_trait(NoTerminator)):
+        return
+    raise CompileError(f"'{parent.name}' op has an empty block: it needs at least a terminator", parent)
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, in one line. xDSL prints the IR while it reports, and printing broken IR may fail in turn."""
+    first: BaseException | None = error
+    while first is not None and not isinstance(first, VerifyException):
+        first = first.__context__
+    said = " ".join(str(first or error).split())
+    return said or f"does not verify: {type(error).__name__}"

@@ -1,0 +1,96 @@
+"""Reading `.mlir` text: xDSL's parser, with every operation given the place in the file where it stands."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Position, Span
+
+from tilework.dialects.locations import SourcePosition, file_location
+
+LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.]*(?=[ \t]*=[ \t]*loc\()", re.MULTILINE)
+
+
+class SourceParser(Parser):
+    """xDSL's parser, except that an operation without a location gets `file:line:column`.
+
+    Location aliases may be used before they are defined, as MLIR prints them; a value that nobody defines is reported
+    where it is used. `resources` holds the file's `external_resources`, by key (MLIR keeps reproducers there).
+    """
+
+    resources: dict[str, dict[str, str | bool]]
+
+    def __init__(self, ctx: Context, text: str, name: str = "<unknown>"):
+        super().__init__(ctx, text, name)
+        self.resources = {}
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._first_use: dict[str, Span] = {}
+        self._location_aliases: set[str] = set()
+        self._define_location_aliases(text)
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        try:
+            return super().parse_module(allow_implicit_module)
+        except ParseError as error:
+            if not error.msg.startswith("values used but not defined"):
+                raise
+        name = next(iter(self.forward_ssa_references))
+        self.raise_error(f"use of undeclared SSA value name '%{name}'", self._first_use[name])
+
+    def parse_operation(self) -> Operation:
+        start = self.pos
+        try:
+            op = super().parse_operation()
+        except (ParseError, RecursionError):
+            raise
+        except Exception as error:  # the constructor of an attribute or operation refused what was written
+            self.raise_error(" ".join(str(error).split()) or type(error).__name__)
+        if isinstance(op.location, UnknownLoc):
+            op.location = file_location(self._source_position(start))
+        return op
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
+        if operand.operand_name not in self.ssa_values:
+            self._first_use.setdefault(operand.operand_name, operand.span)
+        return super().resolve_operand(operand, type)
+
+    def _source_position(self, offset: Position) -> SourcePosition:
+        line = bisect_right(self._line_starts, offset)
+        return SourcePosition(self.lexer.input.name, line, offset - self._line_starts[line - 1] + 1)
+
+    def _define_location_aliases(self, text: str) -> None:
+        start = self.pos
+        for alias in LOCATION_ALIAS.finditer(text):
+            self._resume_from(alias.start())
+            self._parse_alias_def()
+            self._location_aliases.add(alias.group())
+        self._resume_from(start)
+
+    def _parse_alias_def(self) -> None:
+        name = self._current_token.text
+        if name in self._location_aliases:  # defined ahead; here it is only read past
+            self._location_aliases.remove(name)
+            del self.attribute_aliases[name]
+        super()._parse_alias_def()
+
+    def _parse_external_resources(self) -> None:
+        self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_external_resource)
+
+    def _parse_external_resource(self) -> None:
+        key = self.parse_identifier()
+        self.parse_punctuation(":")
+        entries = self.parse_comma_separated_list(self.Delimiter.BRACES, self._parse_resource_entry)
+        self.resources[key] = dict(entries)
+
+    def _parse_resource_entry(self) -> tuple[str, str | bool]:
+        key = self.parse_identifier()
+        self.parse_punctuation(":")
+        if (text := self.parse_optional_str_literal()) is not None:
+            return key, text
+        return key, self.parse_boolean()
