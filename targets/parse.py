@@ -1,0 +1,84 @@
+"""The text form of targets: "llvm", "llvm -mcpu=haswell", "llvm -mtriple=aarch64-linux-gnu -num-cores=8"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tilework.algebra.errors import UsageError
+from tilework.targets.cpus import CPU_FEATURES, GENERIC_CPU
+from tilework.targets.host import host_target
+from tilework.targets.target import Target
+
+_OPTIONS = ("-mtriple", "-mcpu", "-mattr", "-num-cores", "-cache-sizes")
+
+
+def parse_target(text: str) -> Target:
+    """The target that a text such as "llvm -mcpu=haswell" names; "llvm" alone is this machine.
+
+    Raises UsageError naming the word that is wrong and the words that would do.
+    """
+    kind, *words = text.split() or [""]
+    if kind != "llvm":
+        raise UsageError(f"unknown target '{kind}': the known kind is 'llvm', as in \"llvm\" or \"llvm -mcpu=haswell\"")
+    options = _options(words, text)
+    return _with_sizes(host_target() if _means_host(options) else _named(options), options)
+
+
+def _options(words: list[str], text: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if key not in _OPTIONS:
+            raise UsageError(f"target '{text}': unknown option '{word}'; the options are {', '.join(_OPTIONS)}")
+        if not equals or not value:
+            raise UsageError(f"target '{text}': option '{key}' needs a value, as in {key}=...")
+        if key in options:
+            raise UsageError(f"target '{text}': option '{key}' is given twice")
+        options[key] = value
+    return options
+
+
+def _means_host(options: dict[str, str]) -> bool:
+    return options.get("-mcpu") == "native" or not options.keys() & {"-mtriple", "-mcpu", "-mattr"}
+
+
+def _named(options: dict[str, str]) -> Target:
+    triple = options.get("-mtriple") or host_target().triple
+    bare = Target("llvm", triple, "generic", ())
+    cpu = options.get("-mcpu") or GENERIC_CPU.get(bare.architecture, "generic")
+    attributes = options.get("-mattr")
+    if cpu not in CPU_FEATURES and attributes is None:
+        raise UsageError(
+            f"unknown processor '{cpu}' in -mcpu: known are native, {', '.join(CPU_FEATURES)}; "
+            f"for another one list its features too, as in -mcpu={cpu} -mattr=+avx2,+fma"
+        )
+    return Target("llvm", triple, cpu, _features(cpu, attributes))
+
+
+def _features(cpu: str, attributes: str | None) -> tuple[str, ...]:
+    sign_of = dict.fromkeys(CPU_FEATURES.get(cpu, ()), "+")
+    for attribute in attributes.split(",") if attributes else ():
+        if attribute[:1] not in ("+", "-") or len(attribute) == 1:
+            raise UsageError(
+                f"-mattr: '{attribute}' lacks a sign; write +{attribute or 'avx2'} to enable it, - to disable it"
+            )
+        sign_of[attribute[1:]] = attribute[0]
+    return tuple(f"{sign}{name}" for name, sign in sorted(sign_of.items()))
+
+
+def _with_sizes(target: Target, options: dict[str, str]) -> Target:
+    cores = _positive_ints(options, "-num-cores", 1) or (target.cores,)
+    caches = _positive_ints(options, "-cache-sizes", 3) or target.cache_bytes
+    l1, l2, l3 = caches
+    return replace(target, cores=cores[0], cache_bytes=(l1, l2, l3))
+
+
+def _positive_ints(options: dict[str, str], key: str, count: int) -> tuple[int, ...] | None:
+    text = options.get(key)
+    if text is None:
+        return None
+    words = text.split(",")
+    if len(words) != count or not all(word.isdecimal() and int(word) > 0 for word in words):
+        wanted = "a positive number" if count == 1 else f"{count} positive numbers separated by commas"
+        raise UsageError(f"{key}={text}: expected {wanted}")
+    return tuple(map(int, words))

@@ -1,0 +1,67 @@
+"""A target: everything that code generation and schedules may know about a machine, as one immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+DEFAULT_CACHE_BYTES = (32 << 10, 512 << 10, 8 << 20)
+DEFAULT_CORES = 4
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine to compile for. `str(target)` is a text form that `parse_target` reads back to an equal value.
+
+    triple: LLVM's target triple. cpu: LLVM's processor name. features: signed extensions, such as "+avx2" or "-sse4a".
+    cores: how many threads a parallel loop should feed. cache_bytes: data caches of level 1, 2 and 3.
+    """
+
+    name: Literal["llvm"]
+    triple: str
+    cpu: str
+    features: tuple[str, ...]
+    cores: int = DEFAULT_CORES
+    cache_bytes: tuple[int, int, int] = DEFAULT_CACHE_BYTES
+
+    @cached_property
+    def enabled(self) -> frozenset[str]:
+        """The extensions the machine has, without their sign."""
+        return frozenset(feature[1:] for feature in self.features if feature.startswith("+"))
+
+    def has(self, feature: str) -> bool:
+        """Whether the machine has an instruction-set extension, by LLVM's name: `target.has("avx512vnni")`."""
+        return feature in self.enabled
+
+    @property
+    def architecture(self) -> str:
+        """The first word of the triple, with Apple's spelling of aarch64 made LLVM's."""
+        word = self.triple.split("-", 1)[0]
+        return "aarch64" if word == "arm64" else word
+
+    @cached_property
+    def vector_bits(self) -> int:
+        """Width of one vector register."""
+        if self.has("avx512f"):
+            return 512
+        return 256 if self.has("avx2") else 128
+
+    @cached_property
+    def vector_registers(self) -> int:
+        """How many vector registers a kernel may fill before it spills."""
+        return 32 if self.has("avx512f") or self.architecture == "aarch64" else 16
+
+    def lanes(self, element_bits: int) -> int:
+        """How many elements of a width fill one vector register."""
+        return self.vector_bits // element_bits
+
+    def missing_features(self, host: Target) -> tuple[str, ...]:
+        """The extensions that code for this target may use and `host` lacks, sorted."""
+        return tuple(sorted(self.enabled - host.enabled))
+
+    def __str__(self) -> str:
+        caches = ",".join(map(str, self.cache_bytes))
+        attributes = f" -mattr={','.join(self.features)}" if self.features else ""
+        machine = f"{self.name} -mtriple={self.triple} -mcpu={self.cpu}{attributes}"
+        return f"{machine} -num-cores={self.cores} -cache-sizes={caches}"

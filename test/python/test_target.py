@@ -1,0 +1,103 @@
+"""Targets: the text form, what follows from features, what a machine lacks."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tilework.algebra.errors import UsageError
+from tilework.targets import parse_target
+from tilework.targets.cpus import CPU_FEATURES
+from tilework.targets.host import _parse_size, host_target
+
+
+@pytest.mark.parametrize(
+    ("cpu", "bits", "registers"),
+    [("x86-64", 128, 16), ("haswell", 256, 16), ("znver3", 256, 16), ("skylake-avx512", 512, 32), ("znver5", 512, 32)],
+)
+def test_vector_shape_of_x86(cpu: str, bits: int, registers: int):
+    target = parse_target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    assert (target.vector_bits, target.vector_registers, target.lanes(32)) == (bits, registers, bits // 32)
+
+
+def test_vector_shape_of_arm():
+    target = parse_target("llvm -mtriple=arm64-apple-macosx -mcpu=apple-m1")
+    assert (target.architecture, target.vector_bits, target.vector_registers) == ("aarch64", 128, 32)
+
+
+def test_a_triple_alone_means_the_generic_processor():
+    assert parse_target("llvm -mtriple=aarch64-linux-gnu").cpu == "cortex-a72"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "llvm",
+        "llvm -mcpu=native -num-cores=7",
+        "llvm -mcpu=haswell",
+        "llvm -mtriple=riscv64-linux-gnu -mcpu=generic-rv64 -mattr=+v,-c -cache-sizes=1,2,3",
+    ],
+)
+def test_text_form_reads_back(text: str):
+    target = parse_target(text)
+    assert parse_target(str(target)) == target
+
+
+@pytest.mark.parametrize("cpu", CPU_FEATURES)
+def test_every_named_processor_is_known_to_llvm(cpu: str, capfd: pytest.CaptureFixture[str]):
+    import llvmlite.binding as llvm
+
+    triple = "aarch64-linux-gnu" if "neon" in CPU_FEATURES[cpu] else "x86_64-linux-gnu"
+    target = parse_target(f"llvm -mtriple={triple} -mcpu={cpu}")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=",".join(target.features))
+    module = llvm.parse_assembly("define void @f() { ret void }")
+    module.triple = triple
+    machine.emit_object(module)
+    assert "is not a recognized" not in capfd.readouterr().err
+
+
+def test_host_lacks_nothing_of_itself_and_knows_its_sizes():
+    host = host_target()
+    assert host.missing_features(host) == ()
+    assert host.cores >= 1 and all(size > 1024 for size in host.cache_bytes)
+
+
+def test_missing_features_are_named():
+    haswell, big = (parse_target(f"llvm -mcpu={cpu}") for cpu in ("haswell", "cascadelake"))
+    assert big.missing_features(haswell) == ("avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "avx512vnni")
+    assert haswell.missing_features(big) == ()
+
+
+def test_mattr_changes_a_named_processor():
+    target = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -mattr=-avx2,+avx512f")
+    assert target.has("avx512f") and not target.has("avx2")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "unknown target '': the known kind is 'llvm'"),
+        ("cuda", "unknown target 'cuda': the known kind is 'llvm'"),
+        ("llvm -mpcu=haswell", "unknown option '-mpcu=haswell'; the options are -mtriple, -mcpu"),
+        ("llvm -mcpu", "option '-mcpu' needs a value"),
+        ("llvm -mcpu=haswell -mcpu=znver1", "option '-mcpu' is given twice"),
+        ("llvm -mcpu=hasswell", "unknown processor 'hasswell' in -mcpu: known are native, x86-64"),
+        ("llvm -mcpu=haswell -mattr=avx2", "'avx2' lacks a sign; write \\+avx2"),
+        ("llvm -num-cores=none", "-num-cores=none: expected a positive number"),
+        ("llvm -cache-sizes=1,2", "expected 3 positive numbers separated by commas"),
+    ],
+)
+def test_wrong_targets_are_explained(text: str, message: str):
+    with pytest.raises(UsageError, match=message):
+        parse_target(text)
+
+
+def test_sizes_as_linux_writes_them():
+    assert (_parse_size("48K"), _parse_size("32M"), _parse_size("512")) == (49152, 32 << 20, 512)
+
+
+def test_importing_targets_does_not_load_llvm():
+    probe = "import sys, tilework.targets; sys.exit(any(m in sys.modules for m in ('llvmlite', 'xdsl', 'numpy')))"
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
