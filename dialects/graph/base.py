@@ -1,0 +1,125 @@
+"""What every graph operator is: operands, attributes, a shape rule, a fusion category, a te definition, a meaning.
+
+From its class alone an operator is parsed, printed, verified, interpreted, fused and compiled:
+
+    %y = graph.conv2d %x, %w {strides = array<i64: 2, 2>} : (tensor<...>, tensor<...>) -> tensor<...>
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, ClassVar, Self, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import FunctionType, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+
+Array: TypeAlias = NDArray[Any]
+
+
+class Category(IntEnum):
+    """How an operator may be fused (TVM's pattern kinds); the order is used: a group has the largest of its members'."""
+
+    ELEMENTWISE = 0
+    """Each output element reads the input elements at its own index."""
+    BROADCAST = 1
+    """Output axes map in order to input axes; some inputs are repeated."""
+    INJECTIVE = 2
+    """Each output element reads one element of an input: reshape, transpose, concat, slice, pad."""
+    REDUCTION = 3
+    """sum, max and the like."""
+    COMPLEX = 4
+    """complex-out-fusable: element-wise operators can be fused to its output (convolution, dense, pooling)."""
+    TUPLE = 7
+    OPAQUE = 8
+    """Never fused."""
+
+
+class GraphOp(IRDLOperation, ABC):
+    """Base of the graph operators. Operands and results are tensors; a subclass declares them and its properties."""
+
+    CATEGORY: ClassVar[Category]
+
+    @abstractmethod
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        """The result types from operand types and attributes. Raises VerifyException where they do not fit."""
+
+    @abstractmethod
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor | Sequence[Tensor]:
+        """Append to `k` the computes that make the result(s) from the inputs."""
+
+    @abstractmethod
+    def evaluate(self, *inputs: Array) -> Array | Sequence[Array]:
+        """The result(s) in numpy."""
+
+    @classmethod
+    def of(cls, *operands: SSAValue, **properties: Attribute) -> Self:
+        """Build the operator and infer its result types. Absent optional operands are not supported here."""
+        op = cls.create(operands=operands, properties=properties, result_types=[])
+        types = op.infer()
+        return cls.create(operands=operands, properties=properties, result_types=types)
+
+    def verify_(self) -> None:
+        expected = tuple(self.infer())
+        if tuple(self.result_types) != expected:
+            found = ", ".join(map(str, self.result_types))
+            raise VerifyException(f"{self.name} makes {', '.join(map(str, expected))}, not {found}")
+
+    def dims(self, i: int) -> tuple[Expr, ...]:
+        """The dimensions of operand `i`."""
+        return dims_of(self.operands[i].type)
+
+    def dtype(self, i: int = 0) -> Attribute:
+        """The element type of operand `i`."""
+        return cast("TensorType[Attribute]", self.operands[i].type).element_type
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        properties = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        pos = parser.pos
+        type_ = parser.parse_type()
+        if not isinstance(type_, FunctionType):
+            parser.raise_error("expected a function type", pos, parser.pos)
+        values = parser.resolve_operands(operands or [], type_.inputs.data, pos)
+        declared = set(cls.get_irdl_definition().properties)
+        return cls.create(
+            operands=values,
+            result_types=type_.outputs.data,
+            properties={k: v for k, v in properties.items() if k in declared},
+            attributes={k: v for k, v in properties.items() if k not in declared},
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.operands:
+            printer.print_string(" ")
+            printer.print_list(self.operands, printer.print_ssa_value)
+        attributes = {**self.properties, **self.attributes}
+        if attributes:
+            printer.print_string(" ")
+            printer.print_attr_dict(attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(FunctionType.from_lists(list(self.operand_types), list(self.result_types)))
+
+
+def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
+    """The numpy type of an element type: f16, f32, f64, the integers and i1 (bool). Raises VerifyException."""
+    names = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool"}
+    names |= {f"i{n}": f"int{n}" for n in (8, 16, 32, 64)} | {f"ui{n}": f"uint{n}" for n in (8, 16, 32, 64)}
+    if str(element_type) not in names:
+        raise VerifyException(f"no numpy type for {element_type}")
+    return np.dtype(names[str(element_type)])

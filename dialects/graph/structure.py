@@ -1,0 +1,125 @@
+"""The operations that hold a graph together: parameters, fused groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, TensorType
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class ParameterOp(IRDLOperation):
+    """A trained parameter by name; its bytes lie in a side file, never in the text.
+
+    %w = graph.parameter @conv1.weight : tensor<64x3x7x7xf32>
+    """
+
+    name = "graph.parameter"
+    sym_name = prop_def(SymbolNameConstraint())
+    result = result_def(TensorType)
+    assembly_format = "$sym_name attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, name: str, type_: Attribute):
+        super().__init__(properties={"sym_name": StringAttr(name)}, result_types=[type_])
+
+
+@irdl_op_definition
+class DefineParameterOp(IRDLOperation):
+    """In @prepare: the value is from now on the parameter of that name. Each one is evaluated on its own.
+
+    graph.define_parameter @conv1.folded, %w : tensor<64x3x7x7xf32>
+    """
+
+    name = "graph.define_parameter"
+    sym_name = prop_def(SymbolNameConstraint())
+    value = operand_def(TensorType)
+    assembly_format = "$sym_name `,` $value attr-dict `:` type($value)"
+
+    def __init__(self, name: str, value: SSAValue):
+        super().__init__(operands=[value], properties={"sym_name": StringAttr(name)})
+
+
+@irdl_op_definition
+class FusedOp(IRDLOperation):
+    """A group of operators that becomes one kernel. The region sees its operands as block arguments only.
+
+    %y = graph.fused "conv_relu" (%x, %w) : (tensor<...>, tensor<...>) -> tensor<...> {
+    ^bb0(%a: tensor<...>, %b: tensor<...>):
+      ...
+      graph.yield %r : tensor<...>
+    }
+    """
+
+    name = "graph.fused"
+    label = prop_def(StringAttr)
+    inputs = var_operand_def(TensorType)
+    outputs = var_result_def(TensorType)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), Pure())
+
+    def __init__(self, label: str, inputs: Sequence[SSAValue], output_types: Sequence[Attribute], body: Region):
+        super().__init__(
+            operands=[inputs], result_types=[output_types], properties={"label": StringAttr(label)}, regions=[body]
+        )
+
+    def verify_(self) -> None:
+        block = self.body.block
+        if tuple(block.arg_types) != tuple(self.inputs.types):
+            raise VerifyException("the region's arguments differ from the operands")
+        if not isinstance(block.last_op, YieldOp) or tuple(block.last_op.values.types) != tuple(self.outputs.types):
+            raise VerifyException("the region ends in graph.yield of the results")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FusedOp:
+        label = parser.parse_str_literal()
+        operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        parser.parse_punctuation(":")
+        pos = parser.pos
+        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        parser.parse_punctuation("->")
+        outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        values = parser.resolve_operands(operands, inputs, pos)
+        return FusedOp(label, values, outputs, parser.parse_region())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.label.data)
+        printer.print_string(" (")
+        printer.print_list(self.inputs, printer.print_ssa_value)
+        printer.print_string(") : (")
+        printer.print_list(self.inputs.types, printer.print_attribute)
+        printer.print_string(") -> (")
+        printer.print_list(self.outputs.types, printer.print_attribute)
+        printer.print_string(") ")
+        printer.print_region(self.body)
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The results of a fused group."""
+
+    name = "graph.yield"
+    values = var_operand_def(TensorType)
+    assembly_format = "$values attr-dict `:` type($values)"
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp)))
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])
