@@ -6,6 +6,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from tilework.targets.cpus import SYSTEM_FEATURES
 from tilework.targets.target import DEFAULT_CACHE_BYTES, Target
@@ -21,7 +22,7 @@ def host_target() -> Target:
     """
     import llvmlite.binding as llvm  # here, since a mere import of Tilework must not load LLVM
 
-    present: dict[str, bool] = llvm.get_host_cpu_features()  # pyright: ignore[reportUnknownMemberType]
+    present = cast("dict[str, bool]", llvm.get_host_cpu_features())
     features = tuple(
         f"{'+' if has else '-'}{name}" for name, has in sorted(present.items()) if name not in SYSTEM_FEATURES
     )

@@ -1,0 +1,47 @@
+"""How many threads a parallel loop uses. Results do not depend on it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from tilework.algebra.errors import UsageError
+from tilework.runtime.openmp import OpenMPRuntime
+from tilework.targets.host import physical_cores
+
+
+@dataclass
+class _Setting:
+    threads: int | None = None
+
+
+_setting = _Setting()
+
+
+def set_num_threads(n: int) -> None:
+    """Use `n` threads from the next call of any module on. Raises UsageError unless `n` is a positive integer."""
+    if type(n) is not int or n < 1:
+        raise UsageError(f"set_num_threads({n!r}): the number of threads is a positive integer")
+    _setting.threads = n
+
+
+def get_num_threads() -> int:
+    """The number set, else that of OMP_NUM_THREADS, else the number of physical cores this process may use."""
+    if _setting.threads is None:
+        _setting.threads = _from_environment() or physical_cores()
+    return _setting.threads
+
+
+def threads_for_call(runtime: OpenMPRuntime) -> int:
+    """The threads to give one call: one where the runtime has no others to give, as libgomp in a forked child."""
+    if not runtime.is_parallel:
+        return 1
+    if runtime.process != os.getpid() and not runtime.survives_fork:
+        return 1
+    return get_num_threads()
+
+
+def _from_environment() -> int | None:
+    """OMP_NUM_THREADS, of which the first number counts: "4,2" is for nested loops, which Tilework has none of."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else None

@@ -1,0 +1,106 @@
+"""Vector functions against float64: all magnitudes, a dense sweep where results vary, special values."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from scipy import special  # a dependency of scikit-learn
+
+from tilework.backends.llvm.compile import assembly, compile_ir
+from tilework.backends.llvm.math import VECTOR_FUNCTIONS, math_function, math_function_name
+from tilework.runtime.native import load_objects
+from tilework.targets import Target, parse_target
+from tilework.targets.host import host_target
+
+REFERENCE = {
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "erf": special.erf,
+    "sigmoid": lambda x: np.where(x < 0, np.exp(-np.abs(x)), 1.0) / (1.0 + np.exp(-np.abs(x))),
+}
+MAX_ULP = {"exp": 1.2, "log": 1.2, "tanh": 1.5, "sigmoid": 2.5, "erf": 1.2}
+SMALLEST, LARGEST, NORMAL = (np.float32(x) for x in (2.0**-149, 3.4028235e38, 2.0**-126))
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, SMALLEST, -SMALLEST, NORMAL, -NORMAL, LARGEST, -LARGEST, 1.0, -1.0]
+BOUNDS = [88.72283, 88.72284, -103.97208, -103.97209, -87.33655, 0.625, 0.92773, 4.0, 9.0, 10.0, -16.635532, 2 / 3]
+
+
+def sweep(lanes: int) -> np.ndarray:
+    every = np.arange(0, 2**32, 32771, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    dense = np.linspace(-105, 90, 100_001, dtype=np.float32), np.linspace(-6, 6, 100_001, dtype=np.float32)
+    points = np.concatenate([every, *dense, np.array([*SPECIAL, *BOUNDS], dtype=np.float32)])
+    return np.concatenate([points, np.ones(-len(points) % lanes, dtype=np.float32)])
+
+
+def apply(name: str, lanes: int, target: Target, x: np.ndarray) -> np.ndarray:
+    vector = "float" if lanes == 1 else f"<{lanes} x float>"
+    text = f"""
+    define void @map(ptr %x, ptr %y, i64 %n) {{
+    entry:
+      br label %loop
+    loop:
+      %i = phi i64 [0, %entry], [%next, %loop]
+      %px = getelementptr {vector}, ptr %x, i64 %i
+      %py = getelementptr {vector}, ptr %y, i64 %i
+      %v = load {vector}, ptr %px, align 4
+      %r = call {vector} @{math_function_name(name, lanes)}({vector} %v)
+      store {vector} %r, ptr %py, align 4
+      %next = add i64 %i, 1
+      %more = icmp slt i64 %next, %n
+      br i1 %more, label %loop, label %end
+    end:
+      ret void
+    }}
+    """
+    library = load_objects([compile_ir(math_function(name, lanes) + text, target)])
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.get_function("map"))
+    y = np.empty_like(x)
+    function(x.ctypes.data, y.ctypes.data, x.size // lanes)
+    return y
+
+
+def ulps(actual: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Distance in units of the last place of the nearest float; infinite where one of the two is not a number."""
+    with np.errstate(all="ignore"):
+        nearest = exact.astype(np.float32)
+        unit = np.spacing(np.abs(np.where(np.isfinite(nearest), nearest, LARGEST))).astype(np.float64)
+        distance = np.abs(actual.astype(np.float64) - exact) / unit
+    same = (actual == nearest) | (np.isnan(actual) & np.isnan(exact))
+    return np.where(same, 0.0, np.where(np.isnan(distance), np.inf, distance))
+
+
+@pytest.mark.parametrize("name", VECTOR_FUNCTIONS)
+@pytest.mark.parametrize("lanes", [1, 4, 8, 16])
+def test_accuracy(name: str, lanes: int):
+    check_accuracy(name, lanes, host_target())
+
+
+@pytest.mark.skipif(host_target().architecture != "x86_64", reason="needs an x86 processor")
+@pytest.mark.parametrize("name", VECTOR_FUNCTIONS)
+def test_accuracy_without_fused_multiply_add(name: str):
+    check_accuracy(name, 4, parse_target("llvm -mcpu=x86-64"))
+
+
+def check_accuracy(name: str, lanes: int, target: Target) -> None:
+    x = sweep(lanes)
+    with np.errstate(all="ignore"):
+        exact = REFERENCE[name](x.astype(np.float64))
+    actual = apply(name, lanes, target, x)
+    error = ulps(actual, exact)
+    worst = int(np.argmax(error))
+    assert error[worst] <= MAX_ULP[name], f"{name}({x[worst]}) = {actual[worst]}, not {exact[worst]}"
+    number = ~np.isnan(exact)
+    assert np.array_equal(np.signbit(actual[number]), np.signbit(exact[number]))
+
+
+@pytest.mark.parametrize("name", VECTOR_FUNCTIONS)
+def test_no_lane_is_computed_by_a_library_call(name: str):
+    text = math_function(name, 16).replace("define internal", "define")
+    for cpu in ("x86-64", "haswell", "znver5"):
+        assert "call" not in assembly(text, parse_target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}"))
+    assert "\tbl\t" not in assembly(text, parse_target("llvm -mtriple=aarch64-linux-gnu"))
+
+
+def test_an_unknown_function_is_refused():
+    with pytest.raises(ValueError, match="no vector function 'pow': there are exp, log, tanh, sigmoid, erf, on float"):
+        math_function("pow", 8)
