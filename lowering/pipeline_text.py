@@ -1,0 +1,148 @@
+"""Pipelines as text, in MLIR's grammar: `builtin.module(func.func(cse,graph-x{a=1 b=2,3}),graph-to-te)`.
+
+    pipeline ::= element (`,` element)*
+    element  ::= operation-name `(` pipeline? `)` | pass-name (`{` option* `}`)?
+    option   ::= key (`=` value (`,` value)*)?          options are separated by spaces
+    value    ::= word | "quoted text"
+
+A bare list stands in a `builtin.module`. A named pipeline is written like a pass and stands for its passes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tilework.dialects.diagnostics import UsageError
+from tilework.lowering.pass_manager import Pipeline
+from tilework.lowering.pass_options import make_pass, pass_text
+
+PassFactory = Callable[[], type[ModulePass]]
+
+SPACE = re.compile(r"\s*")
+NAME = re.compile(r"[A-Za-z0-9_][\w.-]*")
+VALUE = re.compile(r"\"(?:\\.|[^\"\\])*\"|[^\s{},=()\"']+")
+
+
+class PipelineError(UsageError):
+    """A pipeline text that cannot be read: `position` counts characters of `text` from 0."""
+
+    def __init__(self, message: str, text: str, position: int):
+        super().__init__(message)
+        self.text = text
+        self.position = position
+
+
+def parse_pipeline(
+    text: str, passes: Mapping[str, PassFactory], named: Mapping[str, Sequence[ModulePass]] | None = None
+) -> Pipeline:
+    """The pipeline that `text` says, over `builtin.module`.
+
+    `passes` gives the class of every registered pass, `named` the named pipelines. Raises a PipelineError.
+    """
+    return _PipelineParser(text, passes, named or {}).parse()
+
+
+def pipeline_text(pipeline: Pipeline) -> str:
+    """A pipeline as text that parses back to it."""
+    steps = (pipeline_text(step) if isinstance(step, Pipeline) else pass_text(step) for step in pipeline.steps)
+    return f"{pipeline.anchor}({','.join(steps)})"
+
+
+class _PipelineParser:
+    def __init__(self, text: str, passes: Mapping[str, PassFactory], named: Mapping[str, Sequence[ModulePass]]):
+        self.text = text
+        self.passes = passes
+        self.named = named
+        self.position = 0
+
+    def parse(self) -> Pipeline:
+        steps = self._steps(closed_by="")
+        if len(steps) == 1 and isinstance(steps[0], Pipeline) and steps[0].anchor == ModuleOp.name:
+            return steps[0]
+        return Pipeline(ModuleOp.name, steps)
+
+    def _steps(self, closed_by: str) -> tuple[ModulePass | Pipeline, ...]:
+        """The elements up to the character `closed_by`, or to the end of the text where that is empty."""
+        steps: list[ModulePass | Pipeline] = []
+        if self._at(closed_by):
+            return ()
+        while True:
+            steps.extend(self._element())
+            if self._at(closed_by):
+                return tuple(steps)
+            self._expect(",", f"expected ',' or {repr(closed_by) if closed_by else 'the end'} after a pass")
+
+    def _element(self) -> Sequence[ModulePass | Pipeline]:
+        start, name = self._match(NAME, "expected the name of a pass or operation")
+        if self._accept("("):
+            return (Pipeline(name, self._steps(closed_by=")")),)
+        options = self._options() if self._accept("{") else {}
+        if name in self.passes:
+            return (self._make_pass(start, name, options),)
+        if name not in self.named:
+            raise PipelineError(self._unknown(name), self.text, start)
+        if options:
+            raise PipelineError(f"the named pipeline '{name}' takes no options", self.text, start)
+        return self.named[name]
+
+    def _make_pass(self, start: int, name: str, options: Mapping[str, Sequence[str]]) -> ModulePass:
+        try:
+            return make_pass(self.passes[name](), options)
+        except UsageError as error:
+            raise PipelineError(str(error), self.text, start) from None
+
+    def _options(self) -> dict[str, list[str]]:
+        options: dict[str, list[str]] = {}
+        while not self._accept("}"):
+            start, key = self._match(NAME, "expected an option or '}'")
+            if key in options:
+                raise PipelineError(f"option '{key}' is given twice", self.text, start)
+            options[key] = []
+            more = self._accept("=")
+            while more:
+                options[key].append(self._value())
+                more = self._accept(",")
+        return options
+
+    def _value(self) -> str:
+        _, word = self._match(VALUE, "expected a value")
+        return json.loads(word) if word.startswith('"') else word
+
+    def _unknown(self, name: str) -> str:
+        message = f"'{name}' does not refer to a registered pass or pipeline"
+        near = get_close_matches(name, [*self.passes, *self.named], n=1)
+        return f"{message}; did you mean '{near[0]}'?" if near else message
+
+    def _match(self, pattern: re.Pattern[str], otherwise: str) -> tuple[int, str]:
+        start = self._skip_space()
+        found = pattern.match(self.text, start)
+        if found is None:
+            raise PipelineError(otherwise, self.text, start)
+        self.position = found.end()
+        return start, found.group()
+
+    def _at(self, character: str) -> bool:
+        """Take `character`, or see the end of the text where it is empty."""
+        return self._accept(character) if character else self._skip_space() == len(self.text)
+
+    def _accept(self, character: str) -> bool:
+        start = self._skip_space()
+        if not self.text.startswith(character, start):
+            return False
+        self.position = start + len(character)
+        return True
+
+    def _expect(self, character: str, otherwise: str) -> None:
+        if not self._accept(character):
+            raise PipelineError(otherwise, self.text, self.position)
+
+    def _skip_space(self) -> int:
+        found = SPACE.match(self.text, self.position)
+        self.position = found.end() if found else self.position
+        return self.position

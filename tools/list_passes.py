@@ -1,0 +1,42 @@
+"""`opt-tool --list-passes`: every pass with its anchor, what it does, and its options with their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.passes import ModulePass
+
+from tilework.lowering.pass_manager import anchor_name
+from tilework.lowering.pass_options import options_of
+from tilework.lowering.upstream_passes import ANY_OP_PASSES
+from tilework.tools.registry import all_passes, named_pipelines, tilework_passes
+
+
+def pass_listing() -> str:
+    """The listing: our passes and the general ones in full, xDSL's other passes and the named pipelines by name."""
+    everything = all_passes()
+    in_full = [*tilework_passes(), *ANY_OP_PASSES]
+    lines = ["Passes:"]
+    for name in in_full:
+        lines += _entry(everything[name]())
+    lines += ["", "Named pipelines:", *_wrapped(named_pipelines())]
+    lines += ["", "Passes of xDSL:", *_wrapped(name for name in everything if name not in in_full)]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(pass_type: type[ModulePass]) -> Iterator[str]:
+    anchor = "any operation" if pass_type.name in ANY_OP_PASSES else anchor_name(pass_type)
+    yield f"  {pass_type.name:<32} [{anchor}] {summary(pass_type)}"
+    for option in options_of(pass_type):
+        default = "required" if option.default is None else f"default {option.default}"
+        yield f"      {option.name}: {option.type} ({default})"
+
+
+def summary(pass_type: type[ModulePass]) -> str:
+    """The first line of the pass's docstring."""
+    lines = (pass_type.__doc__ or "").strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def _wrapped(names: Iterable[str]) -> list[str]:
+    return [f"  {name}" for name in sorted(names)] or ["  none"]

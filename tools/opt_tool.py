@@ -1,0 +1,138 @@
+"""`opt-tool`: parse `.mlir` text, check it, run passes over it, print it. The conventions are mlir-opt's.
+
+Exit status: 0 if all went well, 1 if the program was refused, 2 if the command line was wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.utils.exceptions import ParseError
+
+from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.registration import make_context
+from tilework.lowering.pass_manager import InternalError
+from tilework.lowering.pipeline_text import PipelineError
+from tilework.tools.diagnostics_printer import Diagnostic, diagnostics_of, format_diagnostics
+from tilework.tools.expected_diagnostics import expected_diagnostics, unmet
+from tilework.tools.list_passes import pass_listing
+from tilework.tools.opt_options import Options, parse_options
+from tilework.tools.process_module import ModuleProcessor, Output
+from tilework.tools.registry import all_passes
+
+SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `opt-tool` with these arguments (the process's where None) and give its exit status."""
+    try:
+        options = parse_options(sys.argv[1:] if arguments is None else arguments, all_passes())
+    except SystemExit as stop:  # argparse has said what is wrong, or printed its help
+        return int(stop.code or 0)
+    try:
+        return _run(options)
+    except TileworkError as error:
+        if options.debug:
+            traceback.print_exc()
+        print(f"opt-tool: error: {error}", file=sys.stderr)
+        if isinstance(error, PipelineError):
+            print(f"  {error.text}\n  {' ' * error.position}^", file=sys.stderr)
+        return error.code
+
+
+def _run(options: Options) -> int:
+    if options.list_passes:
+        print(pass_listing(), end="")
+        return 0
+    if options.show_dialects:
+        print("\n".join(["Available Dialects:", *sorted(make_context().registered_dialect_names)]))
+        return 0
+    file = "<stdin>" if options.input == "-" else options.input
+    text = _read(options.input)
+    processor = ModuleProcessor(options, file)
+    chunks = list(_split(text)) if options.split_input_file else [text]
+    results = [_process(chunk, processor) for chunk in chunks]
+    problems = [problem for result in results for problem in result.problems(options, file)]
+    if problems:
+        sys.stderr.write(format_diagnostics(problems, {file: text}))
+    if options.timing:
+        sys.stderr.write(processor.timing.report())
+    outputs = [result.output for result in results if result.output is not None]
+    failed = any(problem.severity == "error" for problem in problems)
+    if outputs and not (failed and options.output != "-"):
+        _write(options.output, outputs)
+    return 1 if failed else 0
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What became of one chunk of the input: its output where there is one, and what was reported."""
+
+    text: str
+    output: Output | None
+    diagnostics: list[Diagnostic]
+
+    def problems(self, options: Options, file: str) -> list[Diagnostic]:
+        """What to tell the user: the diagnostics, or how they differ from those that the text expects."""
+        if not options.verify_diagnostics:
+            return self.diagnostics
+        return unmet(expected_diagnostics(self.text, file), self.diagnostics)
+
+
+def _process(text: str, processor: ModuleProcessor) -> _Result:
+    try:
+        return _Result(text, processor.process(text), [])
+    except RecursionError:
+        problems = [Diagnostic("error", "operations are nested too deeply to be read or printed")]
+    except InternalError as error:
+        hint = "this is a defect of the pass, not of your program; --debug shows where it happened"
+        problems = [Diagnostic("error", str(error)), Diagnostic("note", hint)]
+        _show_traceback(processor.options)
+    except (ParseError, TileworkError) as error:
+        problems = diagnostics_of(error)
+        _show_traceback(processor.options)
+    return _Result(text, None, problems)
+
+
+def _show_traceback(options: Options) -> None:
+    if options.debug:
+        traceback.print_exc()
+
+
+def _read(name: str) -> str:
+    try:
+        raw = sys.stdin.read().encode() if name == "-" else Path(name).read_bytes()
+        return raw.decode("utf-8")
+    except OSError as error:
+        raise TileworkError(f"cannot open input file '{name}': {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TileworkError(f"cannot read input file '{name}': it is not text in UTF-8") from error
+
+
+def _split(text: str) -> Iterator[str]:
+    """The parts of `text` between `// -----` lines, each moved down so that its line numbers are those of the file."""
+    end = 0
+    for start, end in zip(
+        [0, *(marker.end() for marker in SPLIT_LINE.finditer(text))],
+        [*(marker.start() for marker in SPLIT_LINE.finditer(text)), len(text)],
+        strict=True,
+    ):
+        yield "\n" * text.count("\n", 0, start) + text[start:end]
+
+
+def _write(name: str, outputs: Sequence[Output]) -> None:
+    """Write the outputs; those of several chunks are separated as the input was."""
+    texts = [output for output in outputs if isinstance(output, str)]
+    data = b"".join(output for output in outputs if isinstance(output, bytes)) or "// -----\n".join(texts).encode()
+    if name == "-":
+        sys.stdout.write(data.decode("utf-8")) if texts else sys.stdout.buffer.write(data)
+        return
+    try:
+        Path(name).write_bytes(data)
+    except OSError as error:
+        raise TileworkError(f"cannot open output file '{name}': {error.strerror}") from error

@@ -1,0 +1,121 @@
+"""What `opt-tool` does with the text of one module: parse, verify, run the pipeline, write for the target."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from io import BytesIO, StringIO
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.analysis.verification import verify
+from tilework.dialects.diagnostics import TileworkError, UsageError
+from tilework.dialects.registration import make_context
+from tilework.dialects.source_parser import SourceParser
+from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
+from tilework.lowering.pass_manager import PassManager
+from tilework.lowering.pass_timing import PassTiming
+from tilework.lowering.pipeline_text import parse_pipeline, pipeline_text
+from tilework.lowering.print_ir import PrintIR
+from tilework.lowering.stop_after import stop_after
+from tilework.tools.ir_printer import ir_text
+from tilework.tools.opt_options import Options
+from tilework.tools.registry import all_passes, named_pipelines
+from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
+from tilework.tools.roundtrip import check_roundtrip
+
+Output = str | bytes
+
+
+class ModuleProcessor:
+    """Processes the text of modules as `options` say; `file` is the name that locations carry."""
+
+    def __init__(self, options: Options, file: str):
+        self.options = options
+        self.file = file
+        self.timing = PassTiming()
+        self._write = _target_writer(options)
+        self._manager = None if options.run_reproducer else self._make_manager(options.pipeline or "")
+
+    def process(self, text: str) -> Output:
+        """What `text` becomes. Raises ParseError, TileworkError, InternalError or RecursionError."""
+        context = make_context(allow_unregistered=self.options.allow_unregistered_dialect)
+        with self.timing.measure("Parser"):
+            parser = SourceParser(context, text, self.file)
+            module = parser.parse_module(allow_implicit_module=not self.options.no_implicit_module)
+            verify(module)
+        if self.options.verify_roundtrip:
+            check_roundtrip(module, context)
+        manager = self._manager or self._make_manager(recorded_pipeline(parser.resources, self.file))
+        manager.run(context, module)
+        with self.timing.measure("Output"):
+            return self._write(module)
+
+    def _make_manager(self, text: str) -> PassManager:
+        pipeline = parse_pipeline(text, all_passes(), named_pipelines())
+        if self.options.stop_after is not None:
+            pipeline = stop_after(pipeline, self.options.stop_after)
+        if self.options.dump_pass_pipeline:
+            print(f"Pass Manager with {sum(1 for _ in pipeline.passes())} passes:", file=sys.stderr)
+            print(pipeline_text(pipeline), file=sys.stderr)
+        return PassManager(pipeline, self._instrumentations())
+
+    def _instrumentations(self) -> list[Instrumentation]:
+        """What watches the passes, outermost first: after a pass its time is taken first, its meaning checked last."""
+        options = self.options
+        watching: list[Instrumentation] = []
+        if options.crash_reproducer is not None:
+            watching.append(ReproducerWriter(options.crash_reproducer))
+        if options.check_semantics:
+            watching.append(_semantic_check())
+        watching.append(CheckLegality())
+        if options.verify_each:
+            watching.append(VerifyEach())
+        if options.prints_around_passes:
+            watching.append(_print_ir(options))
+        if options.timing:
+            watching.append(self.timing)
+        return watching
+
+
+def _print_ir(options: Options) -> PrintIR:
+    for name in (*options.print_before, *options.print_after):
+        if name not in all_passes():
+            raise UsageError(f"--mlir-print-ir-before/-after: '{name}' does not refer to a registered pass")
+    return PrintIR(
+        show=lambda op: ir_text(op, options.printing),
+        write=sys.stderr.write,
+        before=None if options.print_before_all else options.print_before,
+        after=None if options.print_after_all or options.print_after_change else options.print_after,
+        only_changes=options.print_after_change,
+        on_failure=options.print_after_failure,
+    )
+
+
+def _semantic_check() -> Instrumentation:
+    name = "tilework.lowering.check_semantics"
+    if importlib.util.find_spec(name) is None:
+        raise TileworkError("--check-semantics: this installation has no tilework.lowering.check_semantics")
+    return importlib.import_module(name).SemanticCheck()
+
+
+def _target_writer(options: Options) -> Callable[[ModuleOp], Output]:
+    """How to write a module for the target that the options name."""
+    if options.target == "mlir":
+        return lambda module: ir_text(module, options.printing) + "\n"
+    name = "tilework.backends.llvm.targets"
+    targets: dict[str, Callable[[ModuleOp, Any], None]] = {}
+    if importlib.util.find_spec(name) is not None:
+        targets = importlib.import_module(name).TARGETS
+    if options.target not in targets:
+        raise UsageError(f"unknown target '{options.target}': the targets are {', '.join(['mlir', *targets])}")
+    return lambda module: _collect(targets[options.target], module, binary=options.target == "obj")
+
+
+def _collect(write: Callable[[ModuleOp, Any], None], module: ModuleOp, *, binary: bool) -> Output:
+    stream = BytesIO() if binary else StringIO()
+    write(module, stream)
+    return stream.getvalue()

@@ -1,0 +1,13 @@
+"""What `xdsl-opt` sees of Tilework, through the `xdsl.universe` entry point: our dialects and passes.
+
+None of our names may be one of xDSL's: two owners of a name are an error for every xDSL user in the environment.
+"""
+
+from __future__ import annotations
+
+from xdsl.universe import Universe
+
+from tilework.dialects.registration import tilework_dialects
+from tilework.tools.registry import tilework_passes
+
+TILEWORK_UNIVERSE = Universe(all_dialects={**tilework_dialects()}, all_passes={**tilework_passes()})
