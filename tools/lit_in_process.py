@@ -127,21 +127,21 @@ def _command(words: Sequence[str]) -> Command:
     command = Command()
     rest = list(words)
     while rest:
-        match rest:
-            case ["2", ">&", "1", *rest]:
-                command.join_stderr = True
-            case ["2", ">", file, *rest]:
-                command.stderr = Path(file)
-            case [">", file, *rest]:
-                command.stdout = Path(file)
-            case ["<", file, *rest]:
-                command.stdin = Path(file)
-            case ["not", *rest] if not command.words:
-                command.negated = not command.negated
-            case [word, *rest] if set(word) & set("|&;<>") and set(word) <= set("|&;<>"):
-                raise UnsupportedRunLine(f"this runner does not understand '{word}' in a RUN line")
-            case _:
-                command.words.append(rest.pop(0))
+        word = rest.pop(0)
+        if word == "2" and rest[:2] == [">&", "1"]:
+            command.join_stderr, rest = True, rest[2:]
+        elif word == "2" and rest[:1] == [">"] and len(rest) > 1:
+            command.stderr, rest = Path(rest[1]), rest[2:]
+        elif word == ">" and rest:
+            command.stdout = Path(rest.pop(0))
+        elif word == "<" and rest:
+            command.stdin = Path(rest.pop(0))
+        elif word and set(word) <= set("|&;<>"):
+            raise UnsupportedRunLine(f"this runner does not understand '{word}' in a RUN line")
+        elif word == "not" and not command.words:
+            command.negated = not command.negated
+        else:
+            command.words.append(word)
     if not command.words:
         raise UnsupportedRunLine("a RUN line has a command without a name")
     return command
