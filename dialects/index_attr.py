@@ -68,9 +68,7 @@ class _ListAttr(Data[tuple[Element, ...]], Generic[Element]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Element, ...]:
         with parser.in_angle_brackets():
-            return tuple(
-                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: cls._element(parser))
-            )
+            return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: cls._element(parser)))
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<[{', '.join(_attribute_text(e) for e in self.data)}]>")
@@ -160,9 +158,7 @@ def print_with_operands(printer: Printer, text: str, operands: Sequence[SSAValue
 def parse_expr_list(parser: AttrParser, operands: list[UnresolvedOperand] | None = None) -> tuple[Expr, ...]:
     """`[expr, ...]`; with `operands`, variables are SSA values and are appended to it."""
     return tuple(
-        parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: parse_expr(ParserTokens(parser, operands))
-        )
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_expr(ParserTokens(parser, operands)))
     )
 
 
@@ -193,4 +189,3 @@ def to_operands(items: Sequence[Indexed]) -> tuple[list[SSAValue], tuple[Indexed
 def over_values(operands: Sequence[SSAValue]) -> dict[str, Expr]:
     """The substitution that turns `d0, d1, ...` into expressions over SSA values."""
     return {f"d{i}": var(v) for i, v in enumerate(operands)}
-

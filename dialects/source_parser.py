@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -35,13 +36,16 @@ class SourceParser(Parser):
         self._define_location_aliases(text)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        start = self.pos
         try:
-            return super().parse_module(allow_implicit_module)
+            module = super().parse_module(allow_implicit_module)
         except ParseError as error:
             if not error.msg.startswith("values used but not defined"):
                 raise
-        name = next(iter(self.forward_ssa_references))
-        self.raise_error(f"use of undeclared SSA value name '%{name}'", self._first_use[name])
+            name = next(iter(self.forward_ssa_references))
+            self.raise_error(f"use of undeclared SSA value name '%{name}'", self._first_use[name])
+        self._locate(module, start)
+        return module
 
     def parse_operation(self) -> Operation:
         start = self.pos
@@ -50,9 +54,8 @@ class SourceParser(Parser):
         except (ParseError, RecursionError):
             raise
         except Exception as error:  # the constructor of an attribute or operation refused what was written
-            self.raise_error(" ".join(str(error).split()) or type(error).__name__)
-        if isinstance(op.location, UnknownLoc):
-            op.location = file_location(self._source_position(start))
+            self.raise_error(" ".join(str(error).split()) or type(error).__name__, start)
+        self._locate(op, start)
         return op
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
@@ -60,9 +63,28 @@ class SourceParser(Parser):
             self._first_use.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
 
-    def _source_position(self, offset: Position) -> SourcePosition:
-        line = bisect_right(self._line_starts, offset)
-        return SourcePosition(self.lexer.input.name, line, offset - self._line_starts[line - 1] + 1)
+    def _locate(self, op: Operation, start: Position) -> None:
+        """Say that `op` begins at `start`, unless the text says where it came from."""
+        if isinstance(op.location, UnknownLoc):
+            line = bisect_right(self._line_starts, start)
+            column = start - self._line_starts[line - 1] + 1
+            op.location = file_location(SourcePosition(self.lexer.input.name, line, column))
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        try:
+            return super()._get_op_by_name(name)
+        except ParseError:
+            written_at = self.lexer.input.content.rindex(name, 0, self.pos)
+            self.raise_error(self._unknown_operation(name), written_at, written_at + len(name))
+
+    def _unknown_operation(self, name: str) -> str:
+        dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
+        if dialect is None:
+            return (
+                f"unknown operation '{name}': its dialect is not registered (--allow-unregistered-dialect accepts it)"
+            )
+        near = get_close_matches(name, [op.name for op in dialect.operations], n=1)
+        return f"unknown operation '{name}'" + (f"; did you mean '{near[0]}'?" if near else "")
 
     def _define_location_aliases(self, text: str) -> None:
         start = self.pos

@@ -155,18 +155,14 @@ class KernelBuilder:
         element = body(*(var(n) for n, _ in axes))
         reduce_axes: list[tuple[str, ExprLike]] = []
         if isinstance(element, Reduction):
-            reduce_axes = self._name_axes(
-                element.body, element.extents, taken=self._symbols | {n for n, _ in axes}
-            )
+            reduce_axes = self._name_axes(element.body, element.extents, taken=self._symbols | {n for n, _ in axes})
             inner = self.scalar(element.body(*(var(n) for n, _ in reduce_axes)), dtype)
             self.insert(ReduceOp(element.kind, inner.value))
         else:
             inner = self.scalar(element, dtype)
             self.insert(YieldOp(inner.value))
         self._at = outer
-        op = ComputeOp(
-            self._unique(stage), axes, reduce_axes, tensor_type(dims, inner.value.type), Region(block)
-        )
+        op = ComputeOp(self._unique(stage), axes, reduce_axes, tensor_type(dims, inner.value.type), Region(block))
         self._at.insert(op)
         return Tensor(op.result, self)
 
@@ -234,12 +230,14 @@ class KernelBuilder:
     def select(self, condition: Scalar, a: ScalarLike, b: ScalarLike) -> Scalar:
         """Strict choice: both values are computed."""
         dtype = next(x.value.type for x in (a, b) if isinstance(x, Scalar))
-        return self.insert(
-            arith.SelectOp(condition.value, self.scalar(a, dtype).value, self.scalar(b, dtype).value)
-        )
+        return self.insert(arith.SelectOp(condition.value, self.scalar(a, dtype).value, self.scalar(b, dtype).value))
 
     def if_then_else(
-        self, when: Sequence[Predicate], then: Callable[[], ScalarLike], otherwise: Callable[[], ScalarLike], dtype: Attribute
+        self,
+        when: Sequence[Predicate],
+        then: Callable[[], ScalarLike],
+        otherwise: Callable[[], ScalarLike],
+        dtype: Attribute,
     ) -> Scalar:
         """Lazy choice on indices: only the chosen value is computed."""
         regions: list[Region] = []

@@ -8,13 +8,13 @@ From its class alone an operator is parsed, printed, verified, interpreted, fuse
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import FunctionType, TensorType
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FunctionType, IntegerType, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
@@ -29,7 +29,7 @@ Array: TypeAlias = NDArray[Any]
 
 
 class Category(IntEnum):
-    """How an operator may be fused (TVM's pattern kinds); the order is used: a group has the largest of its members'."""
+    """How an operator may be fused (TVM's pattern kinds). The order is used: a group has its members' largest."""
 
     ELEMENTWISE = 0
     """Each output element reads the input elements at its own index."""
@@ -66,8 +66,11 @@ class GraphOp(IRDLOperation, ABC):
     @classmethod
     def of(cls, *operands: SSAValue, **properties: Attribute) -> Self:
         """Build the operator and infer its result types. Absent optional operands are not supported here."""
-        op = cls.create(operands=operands, properties=properties, result_types=[])
-        types = op.infer()
+        probe = cls.create(operands=operands, properties=properties)
+        try:
+            types = probe.infer()
+        finally:
+            probe.drop_all_references()  # else the operands would keep a use by an operation that is nowhere
         return cls.create(operands=operands, properties=properties, result_types=types)
 
     def verify_(self) -> None:
@@ -83,6 +86,23 @@ class GraphOp(IRDLOperation, ABC):
     def dtype(self, i: int = 0) -> Attribute:
         """The element type of operand `i`."""
         return cast("TensorType[Attribute]", self.operands[i].type).element_type
+
+    @property
+    def label(self) -> str:
+        """The operator's name without its dialect: the name of the te stage it defines."""
+        return self.name.removeprefix("graph.")
+
+    def require_float(self) -> None:
+        """Refuse an operand whose elements are not floating-point numbers."""
+        for i in range(len(self.operands)):
+            if not isinstance(self.dtype(i), AnyFloat):
+                raise VerifyException(f"{self.name} computes on floating-point numbers, not on {self.dtype(i)}")
+
+    def require_same_dtype(self) -> None:
+        """Refuse operands of different element types."""
+        types = dict.fromkeys(self.dtype(i) for i in range(len(self.operands)))
+        if len(types) > 1:
+            raise VerifyException(f"{self.name} takes operands of one element type, not {' and '.join(map(str, types))}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -114,6 +134,18 @@ class GraphOp(IRDLOperation, ABC):
             printer.print_attr_dict(attributes)
         printer.print_string(" : ")
         printer.print_attribute(FunctionType.from_lists(list(self.operand_types), list(self.result_types)))
+
+
+def ints(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
+    """`array<i64: ...>`: strides, pads, axes and the like."""
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """An axis counted from the front. Raises VerifyException for one that a tensor of that rank does not have."""
+    if not -rank <= axis < rank:
+        raise VerifyException(f"a tensor of rank {rank} has no axis {axis}")
+    return axis % rank
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import ClassVar
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
