@@ -5,9 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
-from xdsl.traits import IsolatedFromAbove
 
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.diagnostics import CompileError, name_of
 
 
 def check_dominance(root: Operation) -> None:
@@ -21,8 +20,6 @@ def check_dominance(root: Operation) -> None:
 
 def _check_regions(op: Operation, visible: set[SSAValue]) -> None:
     """Check the regions of `op`, in which the values in `visible` may be used; `visible` is left as it was."""
-    if op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
-        visible = set()
     for region in op.regions:
         if len(region.blocks) > 1:
             _check_control_flow(region, visible)
@@ -72,28 +69,6 @@ def _reachable_blocks(region: Region) -> list[Block]:
 
 
 def _not_dominated(user: Operation, index: int, operand: SSAValue) -> CompileError:
-    isolating = _isolating_ancestor(user, operand)
-    if isolating is not None:
-        return CompileError(
-            f"'{user.name}' op operand #{index} is defined outside the region: "
-            f"'{isolating.name}' may only use values defined inside it",
-            user,
-            (("required by region isolation", isolating),),
-        )
     definition = operand.owner if isinstance(operand, OpResult) else None
-    return CompileError(
-        f"'{user.name}' op operand #{index} does not dominate this use", user, (("operand defined here", definition),)
-    )
-
-
-def _isolating_ancestor(user: Operation, operand: SSAValue) -> Operation | None:
-    """The isolated operation between `user` and the region that defines `operand`, where there is one."""
-    owner = operand.owner
-    home = owner.parent if isinstance(owner, Block) else owner.parent_region()
-    isolating: Operation | None = None
-    ancestor: Operation | None = user
-    while ancestor is not None and ancestor.parent_region() is not home:
-        ancestor = ancestor.parent_op()
-        if ancestor is not None and ancestor.has_trait(IsolatedFromAbove, value_if_unregistered=False):
-            isolating = ancestor
-    return isolating if ancestor is not None else None
+    message = f"'{name_of(user)}' op operand #{index} does not dominate this use"
+    return CompileError(message, user, (("operand defined here", definition),))

@@ -7,7 +7,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.analysis.dominance import check_dominance
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.diagnostics import CompileError, name_of
 
 
 def verify(root: Operation) -> None:
@@ -24,7 +24,7 @@ def verify(root: Operation) -> None:
         except CompileError:
             raise
         except Exception as error:
-            raise CompileError(f"'{op.name}' op {_reason(error)}", op) from error
+            raise CompileError(f"'{name_of(op)}' op {_reason(error)}", op) from error
     check_dominance(root)
 
 
@@ -32,7 +32,7 @@ def _verify_block(block: Block, parent: Operation) -> None:
     alone = block.prev_block is None and block.next_block is None
     if block.ops or (alone and parent.has_trait(NoTerminator)):
         return
-    raise CompileError(f"'{parent.name}' op has an empty block: it needs at least a terminator", parent)
+    raise CompileError(f"'{name_of(parent)}' op has an empty block: it needs at least a terminator", parent)
 
 
 def _reason(error: BaseException) -> str:

@@ -6,11 +6,12 @@ command line prints it without a traceback. Anything else that escapes is a defe
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
 
 from tilework.algebra.errors import TileworkError, UsageError
 
-__all__ = ["CompileError", "TileworkError", "UsageError"]
+__all__ = ["CompileError", "TileworkError", "UsageError", "name_of"]
 
 
 class CompileError(TileworkError):
@@ -25,3 +26,8 @@ class CompileError(TileworkError):
         self.message = message
         self.op = op
         self.notes = notes
+
+
+def name_of(op: Operation) -> str:
+    """The name of an operation as it is written, that of an unregistered one included."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name

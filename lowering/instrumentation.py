@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilework.analysis.verification import verify
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.diagnostics import CompileError, name_of
 from tilework.transforms.base import TileworkPass
 
 
@@ -49,4 +49,4 @@ class CheckLegality(Instrumentation):
         for inner in op.walk():
             reason = legality(inner)
             if reason is not None:
-                raise CompileError(f"'{pass_.name}' left an illegal '{inner.name}': {reason}", inner)
+                raise CompileError(f"'{pass_.name}' left an illegal '{name_of(inner)}': {reason}", inner)

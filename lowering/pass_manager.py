@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
-from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError, name_of
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_options import pass_text
 from tilework.lowering.upstream_passes import ANY_OP_PASSES
@@ -116,7 +116,7 @@ def _check_anchors(pipeline: Pipeline) -> None:
 def _children_named(op: Operation, name: str) -> list[Operation]:
     """The operations named `name` directly inside `op`, as they are now: passes may add and remove some."""
     blocks = (block for region in op.regions for block in region.blocks)
-    return [child for block in blocks for child in block.ops if child.name == name]
+    return [child for block in blocks for child in block.ops if name_of(child) == name]
 
 
 def _apply(pass_: ModulePass, ctx: Context, op: Operation) -> None:

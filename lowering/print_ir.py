@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tilework.dialects.diagnostics import name_of
 from tilework.lowering.instrumentation import Instrumentation
 
 
@@ -59,4 +60,4 @@ def _which(op: Operation) -> str:
         return ""
     symbol = op.get_attr_or_prop("sym_name")
     name = f": @{symbol.data}" if isinstance(symbol, StringAttr) else ""
-    return f" ('{op.name}' operation{name})"
+    return f" ('{name_of(op)}' operation{name})"

@@ -34,7 +34,8 @@ def _entry(pass_type: type[ModulePass]) -> Iterator[str]:
 
 def summary(pass_type: type[ModulePass]) -> str:
     """The first line of the pass's docstring."""
-    lines = (pass_type.__doc__ or "").strip().splitlines()
+    described = ANY_OP_PASSES.get(pass_type.name, pass_type)
+    lines = (described.__doc__ or "").strip().splitlines()
     return lines[0] if lines else ""
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import NoReturn
 
 from tilework.tools.ir_printer import PrintingOptions
 
@@ -92,8 +93,14 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
     return options
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, where argparse would print all flags first."""
+        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="opt-tool", description=DESCRIPTION, allow_abbrev=False)
+    parser = _Parser(prog="opt-tool", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument(
         "input", nargs="?", default="-", metavar="FILE", help="the file to read, '-' (the default) for stdin"
     )

@@ -5,6 +5,7 @@ Exit status: 0 if all went well, 1 if the program was refused, 2 if the command 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from xdsl.utils.exceptions import ParseError
 
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.diagnostics import TileworkError, UsageError
 from tilework.dialects.registration import make_context
 from tilework.lowering.pass_manager import InternalError
 from tilework.lowering.pipeline_text import PipelineError
@@ -37,12 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(options)
     except TileworkError as error:
-        if options.debug:
-            traceback.print_exc()
+        _show_traceback(error, options)
         print(f"opt-tool: error: {error}", file=sys.stderr)
         if isinstance(error, PipelineError):
             print(f"  {error.text}\n  {' ' * error.position}^", file=sys.stderr)
         return error.code
+    except BrokenPipeError:  # whoever read the output has stopped; nothing more may be written at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
 
 
 def _run(options: Options) -> int:
@@ -87,21 +92,30 @@ class _Result:
 def _process(text: str, processor: ModuleProcessor) -> _Result:
     try:
         return _Result(text, processor.process(text), [])
-    except RecursionError:
-        problems = [Diagnostic("error", "operations are nested too deeply to be read or printed")]
-    except InternalError as error:
-        hint = "this is a defect of the pass, not of your program; --debug shows where it happened"
-        problems = [Diagnostic("error", str(error)), Diagnostic("note", hint)]
-        _show_traceback(processor.options)
-    except (ParseError, TileworkError) as error:
-        problems = diagnostics_of(error)
-        _show_traceback(processor.options)
-    return _Result(text, None, problems)
+    except UsageError:  # of the command line, not of this text
+        raise
+    except Exception as error:
+        _show_traceback(error, processor.options)
+        return _Result(text, None, _explain(error))
 
 
-def _show_traceback(options: Options) -> None:
+def _explain(error: Exception) -> list[Diagnostic]:
+    match error:
+        case ParseError() | TileworkError():
+            return diagnostics_of(error)
+        case RecursionError():
+            return [Diagnostic("error", "operations are nested too deeply to be read or printed")]
+        case _:
+            said = (
+                str(error) if isinstance(error, InternalError) else f"internal error: {type(error).__name__}: {error}"
+            )
+            hint = "this is a defect of the compiler, not of your program; --debug shows where it happened"
+            return [Diagnostic("error", said), Diagnostic("note", hint)]
+
+
+def _show_traceback(error: Exception, options: Options) -> None:
     if options.debug:
-        traceback.print_exc()
+        traceback.print_exception(error)
 
 
 def _read(name: str) -> str:
@@ -131,6 +145,7 @@ def _write(name: str, outputs: Sequence[Output]) -> None:
     data = b"".join(output for output in outputs if isinstance(output, bytes)) or "// -----\n".join(texts).encode()
     if name == "-":
         sys.stdout.write(data.decode("utf-8")) if texts else sys.stdout.buffer.write(data)
+        sys.stdout.flush()
         return
     try:
         Path(name).write_bytes(data)

@@ -8,7 +8,7 @@ from pathlib import Path
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilework.dialects.diagnostics import TileworkError, UsageError
+from tilework.dialects.diagnostics import TileworkError, UsageError, name_of
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_options import pass_text
 from tilework.tools.ir_printer import PrintingOptions, ir_text
@@ -65,6 +65,6 @@ def _pipeline_of(pass_: ModulePass, op: Operation) -> str:
     text = pass_text(pass_)
     around: Operation | None = op
     while around is not None:
-        text = f"{around.name}({text})"
+        text = f"{name_of(around)}({text})"
         around = around.parent_op()
     return text
