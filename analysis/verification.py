@@ -24,7 +24,7 @@ def verify(root: Operation) -> None:
         except CompileError:
             raise
         except Exception as error:
-            raise CompileError(f"'{name_of(op)}' op {_reason(error)}", op) from error
+            raise CompileError(_message(op, error), op) from error
     check_dominance(root)
 
 
@@ -35,10 +35,11 @@ def _verify_block(block: Block, parent: Operation) -> None:
     raise CompileError(f"'{name_of(parent)}' op has an empty block: it needs at least a terminator", parent)
 
 
-def _reason(error: BaseException) -> str:
+def _message(op: Operation, error: BaseException) -> str:
     """What went wrong, in one line. xDSL prints the IR while it reports, and printing broken IR may fail in turn."""
     first: BaseException | None = error
     while first is not None and not isinstance(first, VerifyException):
         first = first.__context__
-    said = " ".join(str(first or error).split())
-    return said or f"does not verify: {type(error).__name__}"
+    reason = " ".join(str(first or error).split()) or f"does not verify: {type(error).__name__}"
+    name = f"'{name_of(op)}'"
+    return reason if reason.startswith(name) else f"{name} op {reason}"
