@@ -2,8 +2,47 @@
 
 from xdsl.ir import Dialect
 
-from tilework.dialects.graph.elementwise import ReluOp
+from tilework.dialects.graph.broadcast import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp
+from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.dense import DenseOp, MatmulOp
+from tilework.dialects.graph.elementwise import (
+    AbsOp,
+    CeilOp,
+    ClipOp,
+    CosOp,
+    DropoutOp,
+    EluOp,
+    ErfOp,
+    ExpOp,
+    FloorOp,
+    LeakyReluOp,
+    LogOp,
+    NegOp,
+    ReluOp,
+    SigmoidOp,
+    SinOp,
+    SqrtOp,
+    TanhOp,
+)
+from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
+from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
+from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
+from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.index_attr import DimsAttr
 
-Graph = Dialect("graph", [ParameterOp, DefineParameterOp, FusedOp, YieldOp, ReluOp], [DimsAttr])
+STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, YieldOp]
+
+OPERATORS = [
+    *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
+    *(ReluOp, SigmoidOp, SinOp, SqrtOp, TanhOp, CastOp),
+    *(AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp),
+    *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
+    *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
+    *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),
+    *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp),
+]
+
+Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])

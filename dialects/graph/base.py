@@ -102,7 +102,9 @@ class GraphOp(IRDLOperation, ABC):
         """Refuse operands of different element types."""
         types = dict.fromkeys(self.dtype(i) for i in range(len(self.operands)))
         if len(types) > 1:
-            raise VerifyException(f"{self.name} takes operands of one element type, not {' and '.join(map(str, types))}")
+            raise VerifyException(
+                f"{self.name} takes operands of one element type, not {' and '.join(map(str, types))}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -146,6 +148,19 @@ def normalize_axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise VerifyException(f"a tensor of rank {rank} has no axis {axis}")
     return axis % rank
+
+
+def runtime_shape(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[int]) -> list[int]:
+    """`target` in numbers, for an input of dimensions `dims` that has this shape; -1 for what that does not tell."""
+    sizes = dict(zip(dims, shape, strict=True))
+    symbols = {d.as_var: size for d, size in sizes.items() if d.as_var is not None}
+
+    def size(d: Expr) -> int:
+        if d in sizes:
+            return sizes[d]
+        return int(d.evaluate(symbols)) if set(d.variables()) <= symbols.keys() else -1
+
+    return [size(d) for d in target]
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from scipy.special import erf
+from xdsl.dialects.builtin import FloatAttr, TensorType
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
@@ -19,22 +21,23 @@ from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 class UnaryOp(GraphOp, ABC):
     """The same scalar function at every element."""
 
-    CATEGORY: ClassVar = Category.ELEMENTWISE
+    CATEGORY: ClassVar[Category] = Category.ELEMENTWISE
     input = operand_def(TensorType)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
         assert isinstance(self.input.type, TensorType)
         return [self.input.type]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
-        return k.compute(self.name.removeprefix("graph."), x.dims, lambda *i: self.scalar(k, x[i]))
+        return k.compute(self.label, x.dims, lambda *i: self.scalar(k, x[i]))
 
+    @abstractmethod
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
         """The function of one element."""
-        raise NotImplementedError
 
 
 @irdl_op_definition
@@ -48,3 +51,200 @@ class ReluOp(UnaryOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.maximum(inputs[0], inputs[0].dtype.type(0))
+
+
+@irdl_op_definition
+class LeakyReluOp(UnaryOp):
+    """x where x >= 0, else alpha * x.
+
+    %y = graph.leaky_relu %x {alpha = 0.01 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+    """
+
+    name = "graph.leaky_relu"
+    alpha = prop_def(FloatAttr)
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return k.select(k.compare("olt", x, 0.0), x * self.alpha.value.data, x)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return np.where(x < 0, x * x.dtype.type(self.alpha.value.data), x)
+
+
+@irdl_op_definition
+class EluOp(UnaryOp):
+    """x where x >= 0, else alpha * (exp(x) - 1)."""
+
+    name = "graph.elu"
+    alpha = prop_def(FloatAttr)
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return k.select(k.compare("olt", x, 0.0), (k.call("exp", x) - 1.0) * self.alpha.value.data, x)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return np.where(x < 0, (np.exp(x) - 1) * x.dtype.type(self.alpha.value.data), x)
+
+
+@irdl_op_definition
+class ClipOp(UnaryOp):
+    """min(max(x, low), high), where a bound that is absent does not bind; NaN stays NaN.
+
+    %y = graph.clip %x {low = 0.0 : f32, high = 6.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+    """
+
+    name = "graph.clip"
+    low = opt_prop_def(FloatAttr)
+    high = opt_prop_def(FloatAttr)
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        x = x if self.low is None else k.max(x, self.low.value.data)
+        return x if self.high is None else k.min(x, self.high.value.data)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        x = x if self.low is None else np.maximum(x, x.dtype.type(self.low.value.data))
+        return x if self.high is None else np.minimum(x, x.dtype.type(self.high.value.data))
+
+
+@irdl_op_definition
+class SigmoidOp(UnaryOp):
+    """1 / (1 + exp(-x))."""
+
+    name = "graph.sigmoid"
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return 1.0 / (k.call("exp", -x) + 1.0)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return 1 / (np.exp(-inputs[0]) + 1)
+
+
+@irdl_op_definition
+class NegOp(UnaryOp):
+    """-x."""
+
+    name = "graph.neg"
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return -x
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.negative(inputs[0])
+
+
+@irdl_op_definition
+class DropoutOp(UnaryOp):
+    """Training sets a share `ratio` of the elements to zero; inference, which is what Tilework does, none.
+
+    %y = graph.dropout %x {ratio = 0.5 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+    """
+
+    name = "graph.dropout"
+    ratio = prop_def(FloatAttr)
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        if not 0 <= self.ratio.value.data <= 1:
+            raise VerifyException(f"the ratio lies between 0 and 1, it is not {self.ratio.value.data:g}")
+        return super().infer()
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return x
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return inputs[0]
+
+
+# ---- The functions that math and numpy know by the same name ---------------------------------------------------------
+
+
+class MathOp(UnaryOp, ABC):
+    """A function of the `math` dialect."""
+
+    NUMPY: ClassVar[Callable[..., Any]]
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return k.call(self.label, x)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return type(self).NUMPY(inputs[0])
+
+
+@irdl_op_definition
+class ExpOp(MathOp):
+    """e to the power x."""
+
+    name = "graph.exp"
+    NUMPY: ClassVar = np.exp
+
+
+@irdl_op_definition
+class LogOp(MathOp):
+    """The natural logarithm."""
+
+    name = "graph.log"
+    NUMPY: ClassVar = np.log
+
+
+@irdl_op_definition
+class SqrtOp(MathOp):
+    """The square root; NaN below zero."""
+
+    name = "graph.sqrt"
+    NUMPY: ClassVar = np.sqrt
+
+
+@irdl_op_definition
+class TanhOp(MathOp):
+    """The hyperbolic tangent."""
+
+    name = "graph.tanh"
+    NUMPY: ClassVar = np.tanh
+
+
+@irdl_op_definition
+class ErfOp(MathOp):
+    """The error function."""
+
+    name = "graph.erf"
+    NUMPY: ClassVar = erf
+
+
+@irdl_op_definition
+class AbsOp(MathOp):
+    """The magnitude."""
+
+    name = "graph.abs"
+    NUMPY: ClassVar = np.abs
+
+
+@irdl_op_definition
+class FloorOp(MathOp):
+    """The next integer at or below x."""
+
+    name = "graph.floor"
+    NUMPY: ClassVar = np.floor
+
+
+@irdl_op_definition
+class CeilOp(MathOp):
+    """The next integer at or above x."""
+
+    name = "graph.ceil"
+    NUMPY: ClassVar = np.ceil
+
+
+@irdl_op_definition
+class SinOp(MathOp):
+    """The sine."""
+
+    name = "graph.sin"
+    NUMPY: ClassVar = np.sin
+
+
+@irdl_op_definition
+class CosOp(MathOp):
+    """The cosine."""
+
+    name = "graph.cos"
+    NUMPY: ClassVar = np.cos

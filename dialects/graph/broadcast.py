@@ -1,0 +1,167 @@
+"""Element-wise operators of two operands, which broadcast as numpy's do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+
+
+def broadcast_dims(left: Sequence[Expr], right: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The dimensions of both operands together: aligned at the last, a 1 yields. Raises VerifyException."""
+    pairs = list(zip_longest(reversed(left), reversed(right), fillvalue=const(1)))
+    for a, b in pairs:
+        if a != b and a != 1 and b != 1:
+            shapes = " and ".join(f"[{', '.join(map(str, dims))}]" for dims in (left, right))
+            raise VerifyException(f"shapes {shapes} do not broadcast: {a} is not {b}")
+    return tuple(b if a == 1 else a for a, b in reversed(pairs))
+
+
+def read_broadcast(x: Tensor, dims: Sequence[Expr], index: Sequence[Expr]) -> Scalar:
+    """The element of `x` that stands at `index` of a tensor of dimensions `dims`, to which `x` broadcasts."""
+    skipped = len(dims) - len(x.dims)
+    own = (
+        const(0) if d == 1 and full != 1 else i
+        for d, full, i in zip(x.dims, dims[skipped:], index[skipped:], strict=True)
+    )
+    return x[tuple(own)]
+
+
+class BinaryOp(GraphOp, ABC):
+    """The same function of two scalars at every element.
+
+    %y = graph.add %a, %b : (tensor<1x8x4xf32>, tensor<8x1xf32>) -> tensor<1x8x4xf32>
+    """
+
+    CATEGORY: ClassVar[Category] = Category.BROADCAST
+    left = operand_def(TensorType)
+    right = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_same_dtype()
+        return [tensor_type(broadcast_dims(self.dims(0), self.dims(1)), self.dtype())]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        a, b = inputs
+        dims = broadcast_dims(a.dims, b.dims)
+        return k.compute(
+            self.label, dims, lambda *i: self.scalar(k, read_broadcast(a, dims, i), read_broadcast(b, dims, i))
+        )
+
+    @abstractmethod
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        """The function of one element of each."""
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    """a + b."""
+
+    name = "graph.add"
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return a + b
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.add(*inputs)
+
+
+@irdl_op_definition
+class SubOp(BinaryOp):
+    """a - b."""
+
+    name = "graph.sub"
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return a - b
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.subtract(*inputs)
+
+
+@irdl_op_definition
+class MulOp(BinaryOp):
+    """a * b."""
+
+    name = "graph.mul"
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return a * b
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.multiply(*inputs)
+
+
+@irdl_op_definition
+class DivOp(BinaryOp):
+    """a / b, of floating-point numbers."""
+
+    name = "graph.div"
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
+        return super().infer()
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return a / b
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.divide(*inputs)
+
+
+@irdl_op_definition
+class MaxOp(BinaryOp):
+    """The larger one; NaN wins."""
+
+    name = "graph.max"
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return k.max(a, b)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.maximum(*inputs)
+
+
+@irdl_op_definition
+class MinOp(BinaryOp):
+    """The smaller one; NaN wins."""
+
+    name = "graph.min"
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return k.min(a, b)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.minimum(*inputs)
+
+
+@irdl_op_definition
+class PowOp(BinaryOp):
+    """a to the power b, of floating-point numbers; NaN for a negative a and a b that is not whole."""
+
+    name = "graph.pow"
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
+        return super().infer()
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return k.power(a, b)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.power(*inputs)

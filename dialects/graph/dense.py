@@ -1,0 +1,103 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
+from tilework.dialects.graph.windows import with_axes
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+
+
+@irdl_op_definition
+class DenseOp(GraphOp):
+    """y[..., j] = sum over k of x[..., k] * w[j, k]: a fully connected layer, its weight one row per output.
+
+    %y = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
+    """
+
+    name = "graph.dense"
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    input = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_same_dtype()
+        x, w = self.dims(0), self.dims(1)
+        if len(x) < 1 or len(w) != 2:
+            raise VerifyException(f"a row or more and a matrix are multiplied, not ranks {len(x)} and {len(w)}")
+        if x[-1] != w[1]:
+            raise VerifyException(f"the input's rows have {x[-1]} elements, the weight's {w[1]}")
+        return [tensor_type((*x[:-1], w[0]), self.dtype())]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        x, w = inputs
+        rows = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
+
+        def element(*index: Expr):
+            *i, j = index
+            return k.sum((w.dims[1],), lambda k_: x[(*i, k_)] * w[j, k_])
+
+        return k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        x, w = inputs
+        return np.matmul(x, w.T)
+
+
+@irdl_op_definition
+class MatmulOp(GraphOp):
+    """y[..., i, j] = sum over k of a[..., i, k] * b[..., k, j]; the leading axes broadcast.
+
+    %y = graph.matmul %a, %b : (tensor<8x4x5xf32>, tensor<5x3xf32>) -> tensor<8x4x3xf32>
+    """
+
+    name = "graph.matmul"
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    left = operand_def(TensorType)
+    right = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_same_dtype()
+        a, b = self.dims(0), self.dims(1)
+        if len(a) < 2 or len(b) < 2:
+            raise VerifyException(f"matrices are multiplied, not operands of rank {len(a)} and {len(b)}")
+        if a[-1] != b[-2]:
+            raise VerifyException(f"the left operand has {a[-1]} columns, the right one {b[-2]} rows")
+        return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), self.dtype())]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        a, b = inputs
+        batch = broadcast_dims(a.dims[:-2], b.dims[:-2])
+
+        def element(*index: Expr):
+            *n, i, j = index
+            rows, columns, depth = a.dims[-2], b.dims[-1], a.dims[-1]
+            return k.sum(
+                (depth,),
+                lambda k_: (
+                    read_broadcast(a, (*batch, rows, depth), (*n, i, k_))
+                    * read_broadcast(b, (*batch, depth, columns), (*n, k_, j))
+                ),
+            )
+
+        names = [*(f"b{axis}" for axis in range(len(batch))), "i", "j"]
+        return k.compute("matmul", (*batch, a.dims[-2], b.dims[-1]), with_axes(names, element))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.matmul(*inputs)

@@ -1,0 +1,156 @@
+"""Pooling: the maximum or the mean of sliding windows."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, TensorType, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.predicate import at_least, less_than
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+
+
+class PoolOp(GraphOp, ABC):
+    """Windows over the spatial axes of [batch, channels, spatial...]."""
+
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    input = operand_def(TensorType)
+    kernel = prop_def(DenseArrayBase.constr(i64))
+    strides = prop_def(DenseArrayBase.constr(i64))
+    pads = prop_def(DenseArrayBase.constr(i64))
+    dilations = prop_def(DenseArrayBase.constr(i64))
+    ceil_mode = prop_def(BoolAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @property
+    def windows(self) -> Windows:
+        """The sliding windows. Raises VerifyException where the attributes do not fit one another."""
+        return Windows.of(
+            self.kernel.get_values(), self.strides, self.dilations, self.pads, bool(self.ceil_mode.value.data)
+        )
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
+        x = self.dims(0)
+        if len(x) != len(self.kernel) + 2:
+            raise VerifyException(
+                f"a window of {len(self.kernel)} axes needs an input of rank {len(self.kernel) + 2}, not {len(x)}"
+            )
+        windows = self.windows
+        for span, before, after in zip(windows.spans, windows.before, windows.after, strict=True):
+            if max(before, after) >= span:
+                raise VerifyException(f"padding {max(before, after)} is not smaller than the window, {span}")
+        return [tensor_type((*x[:2], *windows.positions(x[2:])), self.dtype())]
+
+    def result_dims(self, x: Tensor) -> tuple[Expr, ...]:
+        """The dimensions of the result."""
+        return (*x.dims[:2], *self.windows.positions(x.dims[2:]))
+
+
+@irdl_op_definition
+class MaxPoolOp(PoolOp):
+    """The largest element of each window; padding never wins, NaN does.
+
+    %y = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>,
+        dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x8x6x6xf32>) -> tensor<1x8x3x3xf32>
+    """
+
+    name = "graph.max_pool"
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        [x] = inputs
+        windows = self.windows
+        padded = windows.pad(k, x, float("-inf"))
+        axes = spatial_axes(len(x.dims))
+        taps = [f"r{axis}" for axis in axes[2:]]
+
+        def element(n: Expr, c: Expr, *position: Expr):
+            return k.reduce_max(
+                windows.kernel, with_axes(taps, lambda *tap: padded[(n, c, *windows.at(position, tap))])
+            )
+
+        return k.compute("max_pool", self.result_dims(x), with_axes(axes, element))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        views = self.windows.views(x, -np.inf)
+        return views.max(axis=tuple(range(2 - x.ndim, 0)))
+
+
+@irdl_op_definition
+class AveragePoolOp(PoolOp):
+    """The mean of each window: of its taps inside the input or, with `count_padding`, of those in the padding too.
+
+    Taps beyond the padding, which `ceil_mode` may bring in, never count.
+    """
+
+    name = "graph.average_pool"
+    count_padding = prop_def(BoolAttr)
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        [x] = inputs
+        windows = self.windows
+        padded = windows.pad(k, x, 0.0)
+        axes = spatial_axes(len(x.dims))
+        taps = [f"r{axis}" for axis in axes[2:]]
+
+        def element(n: Expr, c: Expr, *position: Expr):
+            return k.sum(windows.kernel, with_axes(taps, lambda *tap: padded[(n, c, *windows.at(position, tap))]))
+
+        dims = self.result_dims(x)
+        total = k.compute("window_sum", dims, with_axes(axes, element))
+        counted = self._counted(x.dims[2:])
+        if all(first == 0 and end == whole for (first, end), whole in zip(counted, padded.dims[2:], strict=True)):
+            taps_each = float(prod(windows.kernel))
+            return k.compute("average_pool", dims, with_axes(axes, lambda *i: total[i] / taps_each))
+        count = self._count_stage(k, dims[2:], counted, x.dtype)
+        return k.compute("average_pool", dims, with_axes(axes, lambda n, c, *p: total[(n, c, *p)] / count[p]))
+
+    def _counted(self, extents: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
+        """The part of the padded input whose elements count, along each axis: its first index and its end."""
+        windows, padding = self.windows, bool(self.count_padding.value.data)
+        return [
+            (const(0), extent + (before + after)) if padding else (const(before), extent + before)
+            for extent, before, after in zip(extents, windows.before, windows.after, strict=True)
+        ]
+
+    def _count_stage(
+        self, k: KernelBuilder, positions: Sequence[Expr], counted: Sequence[tuple[Expr, Expr]], dtype: Attribute
+    ) -> Tensor:
+        """How many taps of each window count."""
+        windows = self.windows
+        axes = spatial_axes(len(positions), ())
+
+        def element(*position: Expr):
+            def one(*tap: Expr):
+                where = list(zip(windows.at(position, tap), counted, strict=True))
+                inside = [at_least(i, first) for i, (first, _) in where if first != 0]
+                inside += [less_than(i, end) for i, (_, end) in where]
+                return k.if_then_else(inside, lambda: 1.0, lambda: 0.0, dtype)
+
+            return k.sum(windows.kernel, with_axes([f"r{axis}" for axis in axes], one))
+
+        return k.compute("window_count", positions, with_axes(axes, element))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        windows = self.windows
+        extents = [const(n) for n in x.shape[2:]]
+        mask = np.zeros([whole.offset for whole in windows.padded(extents)], x.dtype)
+        mask[tuple(slice(first.offset, end.offset) for first, end in self._counted(extents))] = 1
+        taps = tuple(range(-len(extents), 0))
+        counts = windows.slide(mask, extents).sum(axis=taps)
+        return windows.views(x, 0).sum(axis=taps, dtype=x.dtype) / counts

@@ -1,0 +1,168 @@
+"""Reductions over some of a tensor's axes."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, TensorType, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.windows import with_axes
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+
+
+class ReduceOp(GraphOp, ABC):
+    """Over `axes`, which disappear or, with `keep_dims`, stay as 1.
+
+    %y = graph.reduce_sum %x {axes = array<i64: 2, 3>, keep_dims = true} : (tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32>
+    """
+
+    CATEGORY: ClassVar[Category] = Category.REDUCTION
+    KIND: ClassVar[str]
+    """The reducer, as te names it."""
+    input = operand_def(TensorType)
+    axes = prop_def(DenseArrayBase.constr(i64))
+    keep_dims = prop_def(BoolAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        x, axes = self.dims(0), self.axes.get_values()
+        if list(axes) != sorted(set(axes)) or any(not 0 <= axis < len(x) for axis in axes):
+            raise VerifyException(
+                f"axes ascend and lie in a tensor of rank {len(x)}, [{', '.join(map(str, axes))}] do not"
+            )
+        return [tensor_type(self._kept(x), self.dtype())]
+
+    def _kept(self, dims: Sequence[Expr]) -> tuple[Expr, ...]:
+        axes = self.axes.get_values()
+        if self.keep_dims.value.data:
+            return tuple(const(1) if axis in axes else d for axis, d in enumerate(dims))
+        return tuple(d for axis, d in enumerate(dims) if axis not in axes)
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        return self.reduce_stage(k, inputs[0], self.label)
+
+    def reduce_stage(self, k: KernelBuilder, x: Tensor, stage: str) -> Tensor:
+        """One compute that combines the elements along the axes."""
+        axes, keep = self.axes.get_values(), bool(self.keep_dims.value.data)
+
+        def element(*index: Expr) -> Scalar | Reduction:
+            own = iter(index)
+            base = [next(own) if keep or axis not in axes else const(0) for axis in range(len(x.dims))]
+
+            def term(*reduced: Expr) -> Scalar:
+                along = dict(zip(axes, reduced, strict=True))
+                return x[tuple(along.get(axis, i) for axis, i in enumerate(base))]
+
+            if not axes:
+                return term()
+            return Reduction(
+                self.KIND, tuple(x.dims[axis] for axis in axes), with_axes([f"r{axis}" for axis in axes], term)
+            )
+
+        dims = self._kept(x.dims)
+        return k.compute(stage, dims, with_axes([f"i{axis}" for axis in range(len(dims))], element))
+
+
+@irdl_op_definition
+class ReduceSumOp(ReduceOp):
+    """The sum."""
+
+    name = "graph.reduce_sum"
+    KIND: ClassVar = "add"
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return x.sum(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=x.dtype)
+
+
+@irdl_op_definition
+class ReduceProdOp(ReduceOp):
+    """The product."""
+
+    name = "graph.reduce_prod"
+    KIND: ClassVar = "mul"
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return x.prod(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=x.dtype)
+
+
+class _ExtremumOp(ReduceOp, ABC):
+    """Of floating-point numbers, so that the extremum of nothing is an infinity."""
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
+        return super().infer()
+
+
+@irdl_op_definition
+class ReduceMaxOp(_ExtremumOp):
+    """The largest element; NaN wins."""
+
+    name = "graph.reduce_max"
+    KIND: ClassVar = "max"
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return x.max(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=-np.inf)
+
+
+@irdl_op_definition
+class ReduceMinOp(_ExtremumOp):
+    """The smallest element; NaN wins."""
+
+    name = "graph.reduce_min"
+    KIND: ClassVar = "min"
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return x.min(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=np.inf)
+
+
+@irdl_op_definition
+class ReduceMeanOp(ReduceOp):
+    """The mean of floating-point numbers."""
+
+    name = "graph.reduce_mean"
+    KIND: ClassVar = "add"
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
+        return super().infer()
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        [x] = inputs
+        total = self.reduce_stage(k, x, "sum")
+        count = self._count(k, x)
+        names = [f"i{axis}" for axis in range(len(total.dims))]
+        return k.compute(
+            self.label,
+            total.dims,
+            with_axes(names, lambda *i: total[i] / (count if isinstance(count, float) else count[()])),
+        )
+
+    def _count(self, k: KernelBuilder, x: Tensor) -> float | Tensor:
+        """How many elements are summed; where that is known at run time only, counted there."""
+        extents = [x.dims[axis] for axis in self.axes.get_values()]
+        known = [e.constant for e in extents if e.constant is not None]
+        if len(known) == len(extents):
+            return float(prod(known))
+        names = [f"r{axis}" for axis in self.axes.get_values()]
+        one = with_axes(names, lambda *_: k.constant(1.0, x.dtype))
+        return k.compute("count", (), lambda: k.sum(extents, one))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return x.mean(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=x.dtype)
