@@ -1,0 +1,1 @@
+"""Compiled modules: linked into memory, called with arrays, saved and loaded."""

@@ -9,6 +9,9 @@ from typing import Literal
 DEFAULT_CACHE_BYTES = (32 << 10, 512 << 10, 8 << 20)
 DEFAULT_CORES = 4
 
+_SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "windows": "windows"}
+"""How a triple's word begins -> the system, with Apple's two names for one made one."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -39,6 +42,16 @@ class Target:
         """The first word of the triple, with Apple's spelling of aarch64 made LLVM's."""
         word = self.triple.split("-", 1)[0]
         return "aarch64" if word == "arm64" else word
+
+    @property
+    def operating_system(self) -> str:
+        """linux, macos or windows from the triple; its last word for another."""
+        words = self.triple.split("-")
+        for word in words:
+            for prefix, name in _SYSTEMS.items():
+                if word.startswith(prefix):
+                    return name
+        return words[-1]
 
     @cached_property
     def vector_bits(self) -> int:

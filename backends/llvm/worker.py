@@ -70,7 +70,7 @@ def compile_job(job: KernelJob) -> Outcome:
 
 
 def raise_failure(failure: FailedKernel) -> None:
-    """Raise what `compile_job` caught: TileworkError for the user's errors, else KernelBuildError with its traceback."""
+    """Raise what `compile_job` caught: the user's error, or a KernelBuildError with its traceback."""
     if failure.trace is None:
         raise TileworkError(f"kernel '{failure.kernel}': {failure.message}")
     raise KernelBuildError(f"kernel '{failure.kernel}': {failure.message}\n{failure.trace}")

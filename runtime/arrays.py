@@ -1,0 +1,99 @@
+"""Arrays at the border between Python and compiled code: aligned memory, and inputs taken as they are or refused."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from tilework.algebra.errors import UsageError
+from tilework.runtime.manifest import TensorSpec
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector register."""
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """The numpy dtype of a name in a manifest; those numpy lacks, such as bfloat16, are of ml_dtypes."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes  # a dependency of onnx
+
+        return np.dtype(getattr(ml_dtypes, name))
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An uninitialized array whose first element is at a multiple of `ALIGNMENT` bytes."""
+    size = dtype.itemsize
+    for extent in shape:
+        size *= extent
+    buffer = np.empty(size + ALIGNMENT, np.uint8)
+    return np.ndarray(shape, dtype, buffer, offset=-buffer.ctypes.data % ALIGNMENT)
+
+
+def aligned(array: Array) -> Array:
+    """The array itself if it is contiguous and aligned to `ALIGNMENT`, else a copy that is."""
+    if array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0:
+        return array
+    copy = aligned_empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def input_array(value: object, spec: TensorSpec, dtype: np.dtype[Any]) -> Array:
+    """`value` as an array that compiled code can read: copied only if strided or misaligned, never cast.
+
+    Takes numpy arrays and scalars, and through DLPack tensors of other libraries in host memory. The shape is not
+    looked at. Raises UsageError naming the input.
+    """
+    array = cast("Array", value) if isinstance(value, np.ndarray) else _imported(value, spec)
+    if array.dtype != dtype:
+        raise UsageError(
+            f"input '{spec.name}' is {array.dtype}, the module takes {dtype}: "
+            f"convert with {spec.name}.astype({_numpy_name(dtype)})"
+        )
+    if array.flags.c_contiguous and array.flags.aligned:
+        return array
+    return np.require(array, requirements=["C", "A"])
+
+
+def _imported(value: object, spec: TensorSpec) -> Array:
+    if isinstance(value, np.generic):
+        return np.asarray(cast("np.generic[Any]", value))
+    if not hasattr(value, "__dlpack__"):
+        raise UsageError(f"input '{spec.name}' is a {type(value).__name__}: pass a numpy array or a DLPack tensor")
+    try:
+        return np.from_dlpack(value)  # pyright: ignore[reportArgumentType]
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise UsageError(f"input '{spec.name}' cannot be read through DLPack: {error}") from None
+
+
+def _numpy_name(dtype: np.dtype[Any]) -> str:
+    return f"np.{dtype.name}" if hasattr(np, dtype.name) else f"ml_dtypes.{dtype.name}"
+
+
+def output_array(value: object, spec: TensorSpec, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """The user's array for an output, written in place. Raises UsageError where that is not possible."""
+    name = f"out['{spec.name}']"
+    if not isinstance(value, np.ndarray):
+        raise UsageError(f"{name} is a {type(value).__name__}: pass a numpy array to write to")
+    array = cast("Array", value)
+    if array.dtype != dtype or array.shape != shape:
+        raise UsageError(f"{name} is {array.dtype} {array.shape}, the module writes {dtype} {shape}")
+    if not array.flags.carray:
+        raise UsageError(f"{name} must be a writable, aligned, C-contiguous array")
+    return array
+
+
+def refuse_overlap(written: dict[str, Array], read: dict[str, Array]) -> None:
+    """Raise UsageError if an array that a call writes shares memory with another that it reads or writes."""
+    for name, array in written.items():
+        for other_name, other in read.items():
+            if np.may_share_memory(array, other):
+                raise UsageError(f"out['{name}'] overlaps input '{other_name}': pass an array of its own")
+        for other_name, other in written.items():
+            if other_name != name and np.may_share_memory(array, other):
+                raise UsageError(f"out['{name}'] overlaps out['{other_name}']: pass an array of its own")

@@ -1,0 +1,107 @@
+"""A compiled module as one file: a zip archive, not compressed, that is loaded without compiling.
+
+manifest.json says what the module takes and returns; objects/*.o are relocatable object files; parameters.safetensors
+lies at an offset such that its bytes can be used where they are in a map of the file: loading reads none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from threading import get_ident
+from typing import IO
+
+from tilework.algebra.errors import TileworkError, UsageError
+from tilework.runtime.arrays import Array
+from tilework.runtime.manifest import Manifest
+from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
+
+FORMAT = 1
+"""Raised with every change that an older Tilework could not read."""
+
+_MANIFEST, _PARAMETERS = "manifest.json", "parameters.safetensors"
+_LOCAL_HEADER_BYTES = 30
+
+
+def write_artifact(path: Path, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]) -> None:
+    """Write the file whole or not at all. Raises UsageError where the folder cannot be written."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
+    try:
+        with open(aside, "wb") as file:
+            _write(file, manifest, objects, parameters)
+        os.replace(aside, path)
+    except BaseException as error:
+        with suppress(OSError):
+            aside.unlink()
+        if isinstance(error, OSError):
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        raise
+
+
+def _write(file: IO[bytes], manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]) -> None:
+    head = {"format": FORMAT, "tilework": version("tilework"), "objects": len(objects), "module": manifest.to_json()}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_MANIFEST), json.dumps(head, indent=1))
+        for index, image in enumerate(objects):
+            archive.writestr(zipfile.ZipInfo(_object_name(index)), image)
+        member = zipfile.ZipInfo(_PARAMETERS)
+        member.file_size = tensors_size(parameters)  # beyond 4 GB another header is needed, and decided on now
+        with archive.open(member, "w") as stream:
+            write_tensors(stream, file.tell(), parameters)
+
+
+def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array]]:
+    """The manifest, the object files, and the parameters as views of the mapped file.
+
+    Raises UsageError where there is no such file, TileworkError where it is no artefact, damaged or newer.
+    """
+    try:
+        with open(path, "rb") as file:
+            return _read(path, file)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str, Array]]:
+    begins_as_zip = file.read(4) == b"PK\x03\x04"
+    try:
+        with zipfile.ZipFile(file) as archive:
+            if _MANIFEST not in archive.namelist():
+                raise TileworkError(f"{path} is not a Tilework artefact: it has no {_MANIFEST}")
+            head = json.loads(archive.read(_MANIFEST))
+            _check_format(path, head)
+            objects = [archive.read(_object_name(index)) for index in range(head["objects"])]
+            return Manifest.from_json(head["module"]), objects, _parameters(file, archive.getinfo(_PARAMETERS))
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+        if not begins_as_zip:
+            raise TileworkError(f"{path} is not a Tilework artefact: write one with Module.save") from None
+        raise TileworkError(f"{path} is damaged or truncated ({error}): save the module again") from None
+
+
+def _check_format(path: Path, head: Mapping[str, object]) -> None:
+    found = head.get("format")
+    if not isinstance(found, int):
+        raise TileworkError(f"{path} is not a Tilework artefact: its {_MANIFEST} names no format")
+    if found > FORMAT:
+        raise TileworkError(
+            f"{path} was saved by Tilework {head.get('tilework')} in format {found}; this is Tilework "
+            f"{version('tilework')}, which reads formats up to {FORMAT}: upgrade it"
+        )
+
+
+def _parameters(file: IO[bytes], member: zipfile.ZipInfo) -> dict[str, Array]:
+    file.seek(member.header_offset)
+    header = file.read(_LOCAL_HEADER_BYTES)
+    name_length, extra_length = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+    position = member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length
+    return map_tensors(mmap(file.fileno(), 0, access=ACCESS_READ), position, member.file_size)
+
+
+def _object_name(index: int) -> str:
+    return f"objects/{index}.o"
