@@ -44,7 +44,7 @@ def tensors_size(arrays: Mapping[str, Array]) -> int:
 def write_tensors(file: IO[bytes], position: int, arrays: Mapping[str, Array]) -> None:
     """Write C-contiguous arrays to a stream at `position` of its file, with their bytes aligned to 64 there.
 
-    Arrays whose size is no multiple of 64 come last, since the format allows no gap after them.
+    After an array whose size is no multiple of 64 the next is not aligned: the format allows no gap.
     """
     header = _header(arrays)
     header += b" " * (-(position + 8 + len(header)) % ALIGNMENT)
@@ -88,4 +88,5 @@ def _header(arrays: Mapping[str, Array]) -> bytes:
 
 
 def _order(arrays: Mapping[str, Array]) -> list[str]:
-    return sorted(arrays, key=lambda name: arrays[name].nbytes % ALIGNMENT != 0)
+    """Those that keep the next one aligned first, then the large ones: what is not aligned is copied when loaded."""
+    return sorted(arrays, key=lambda name: (arrays[name].nbytes % ALIGNMENT != 0, -arrays[name].nbytes))
