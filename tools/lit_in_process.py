@@ -192,9 +192,10 @@ def _our_command(name: str) -> Callable[[Sequence[str]], int]:
 def _filecheck(arguments: Sequence[str]) -> int:
     try:
         options = parse_argv_options(["filecheck", *arguments])
-    except RuntimeError as error:
+        from_file = options.input_file != "-"
+        text = Path(options.input_file).read_text(encoding="utf-8") if from_file else sys.stdin.read()
+        checks = Parser.from_opts(options)
+    except (RuntimeError, OSError) as error:
         print(f"filecheck: error: {error}", file=sys.stderr)
         return 2
-    from_file = options.input_file != "-"
-    text = Path(options.input_file).read_text(encoding="utf-8") if from_file else sys.stdin.read()
-    return Matcher(options, FInput(options.readable_input_file(), text), Parser.from_opts(options)).run()
+    return Matcher(options, FInput(options.readable_input_file(), text), checks).run()

@@ -1,0 +1,75 @@
+"""The folders are layers: each may import those below it and none above, inside functions too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+ORDER = (
+    *("algebra", "targets", "dialects", "analysis", "interpreters", "transforms", "rules", "lowering", "backends"),
+    *("runtime", "tuning", "frontends", "tilework", "compat", "tools"),
+)
+"""The layers, lowest first. `tilework` is the public API: `from tilework import te` imports it."""
+FILES = sorted(file for layer in ORDER for file in (ROOT / layer).rglob("*.py"))
+
+
+def imported_layers(source: str) -> Iterator[tuple[int, str]]:
+    """(line, layer) of everything of ours that `source` imports, by statement or by `import_module`."""
+    for node in ast.walk(ast.parse(source)):
+        for name in imported_names(node):
+            if name == "tilework" or name.startswith("tilework."):
+                first = name.removeprefix("tilework").lstrip(".").partition(".")[0]
+                yield node.lineno, first if first in ORDER else "tilework"
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    """The modules, and the members of modules, that one node of a syntax tree imports."""
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=str(module), level=0, names=names):
+            return [f"{module}.{alias.name}" for alias in names]
+        case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str(name)), *_]):
+            return [name]
+        case _:
+            return []
+
+
+def out_of_order(source: str, layer: str) -> list[str]:
+    """What is wrong with the imports of a file of `layer`."""
+    allowed = ORDER[: ORDER.index(layer) + 1]
+    return [f"line {line}: {layer} imports {name}" for line, name in imported_layers(source) if name not in allowed]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_imports_point_down(file: Path):
+    layer = file.relative_to(ROOT).parts[0]
+    assert out_of_order(file.read_text(encoding="utf-8"), layer) == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_imports_are_absolute(file: Path):
+    """`import dialects.graph` would make a second set of operation classes."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level > 0]
+    roots = {name.partition(".")[0] for node in ast.walk(tree) for name in imported_names(node)}
+    assert not roots & (set(ORDER) - {"tilework"})
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("from tilework.tools.cli import main", ["line 1: lowering imports tools"]),
+        ("import tilework.backends.llvm", ["line 1: lowering imports backends"]),
+        ("def f():\n    from tilework import runtime", ["line 2: lowering imports runtime"]),
+        ("import importlib\nimportlib.import_module('tilework.tools')", ["line 2: lowering imports tools"]),
+        ("from tilework import te", ["line 1: lowering imports tilework"]),
+        ("from tilework.dialects import te\nfrom tilework.lowering.pass_manager import Pipeline", []),
+    ],
+)
+def test_the_check_itself(source: str, wrong: list[str]):
+    assert out_of_order(source, "lowering") == wrong
