@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
 from tilework.runtime.arrays import Array, aligned_empty
 
 
+class Arena(NamedTuple):
+    """Memory and its address, a multiple of 64; the address is 0 where no memory is needed."""
+
+    memory: Array
+    address: int
+
+
 class ArenaPool:
-    """Hands each call an arena of its own; as many exist as calls have ever run at once."""
+    """Lends each call an arena of its own; as many exist as calls have ever run at once."""
 
     def __init__(self):
-        self._free: list[Array] = []
+        self._free: list[Arena] = []
 
-    @contextmanager
-    def arena(self, size: int) -> Generator[int]:
-        """The address of `size` bytes aligned to 64, until the `with` ends; 0 for no bytes."""
-        if size == 0:
-            yield 0
-            return
-        buffer = self._take(size)
-        try:
-            yield buffer.ctypes.data
-        finally:
-            self._free.append(buffer)
-
-    def _take(self, size: int) -> Array:
+    def take(self, size: int) -> Arena:
+        """An arena of at least `size` bytes that nobody else has."""
         # Taking from a list is atomic: two threads never get the same arena.
         try:
-            buffer = self._free.pop()
+            arena = self._free.pop()
         except IndexError:
-            return aligned_empty((size,), np.dtype(np.uint8))
-        return buffer if buffer.nbytes >= size else aligned_empty((size,), np.dtype(np.uint8))
+            return _new(size)
+        return arena if arena.memory.nbytes >= size else _new(size)
+
+    def give_back(self, arena: Arena) -> None:
+        """Leave it to later calls."""
+        self._free.append(arena)
+
+
+def _new(size: int) -> Arena:
+    memory = aligned_empty((size,), np.dtype(np.uint8))
+    return Arena(memory, memory.ctypes.data if size else 0)

@@ -120,27 +120,33 @@ class Module:
         return f"Module({takes}) -> ({returns})"
 
     def _run(self, given: Sequence[object], out: Mapping[str, object]) -> list[Array]:
-        code = self._code
         inputs = [
             input_array(value, spec, dtype)
             for value, spec, dtype in zip(given, self.manifest.inputs, self._input_dtypes, strict=True)
         ]
         symbols = self._input_shapes.bind([array.shape for array in inputs])
         outputs = self._outputs(symbols, inputs, out)
-        values = (ctypes.c_int64 * len(symbols))(*symbols.values())
-        (arena_bytes,) = self._arena_shape.evaluate(symbols)
-        with self._arenas.arena(arena_bytes) as arena:
-            status = code.entry(
-                _addresses(inputs),
-                _addresses(outputs),
-                self._parameter_addresses,
-                arena,
-                values,
-                threads_for_call(code.runtime),
-            )
+        status = self._call(inputs, outputs, symbols)
         if status != 0:
             raise TileworkError(self.manifest.messages[status])
         return outputs
+
+    def _call(self, inputs: Sequence[Array], outputs: Sequence[Array], symbols: Mapping[str, int]) -> int:
+        """The one native call; the status it returns."""
+        code = self._code
+        values = (ctypes.c_int64 * len(symbols))(*symbols.values())
+        arena = self._arenas.take(self._arena_shape.evaluate(symbols)[0])
+        try:
+            return code.entry(
+                _addresses(inputs),
+                _addresses(outputs),
+                self._parameter_addresses,
+                arena.address,
+                values,
+                threads_for_call(code.runtime),
+            )
+        finally:
+            self._arenas.give_back(arena)
 
     def _outputs(self, symbols: Mapping[str, int], inputs: Sequence[Array], out: Mapping[str, object]) -> list[Array]:
         written: dict[str, Array] = {}

@@ -48,9 +48,8 @@ def _optimized(text: str, target: Target, opt_level: int) -> Any:
     # vectorizer only ever made code slower: down to 2 % of peak on a scalar tile.
     tuning.loop_vectorization = opt_level >= 2
     tuning.slp_vectorization = False
-    llvm.create_pass_builder(machine, tuning).getModulePassManager().run(
-        module, llvm.create_pass_builder(machine, tuning)
-    )
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
     return module
 
 
