@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 from xdsl.context import Context
@@ -22,7 +22,7 @@ import tilework.dialects
 
 def tilework_dialects() -> dict[str, Callable[[], Dialect]]:
     """Our own dialects by name, each as a function that imports it."""
-    return {name: partial(load_dialect, name) for name in sorted(_dialect_names())}
+    return {name: partial(load_dialect, name) for name in _dialect_names()}
 
 
 def load_dialect(name: str) -> Dialect:
@@ -42,11 +42,14 @@ def make_context(*, allow_unregistered: bool = False) -> Context:
     return context
 
 
-def _dialect_names() -> Iterator[str]:
-    for folder in map(Path, tilework.dialects.__path__):
-        for module in pkgutil.iter_modules([str(folder)]):
-            if module.ispkg or _says_dialect(folder / f"{module.name}.py", module.name):
-                yield module.name
+@cache
+def _dialect_names() -> list[str]:
+    return sorted(
+        module.name
+        for folder in map(Path, tilework.dialects.__path__)
+        for module in pkgutil.iter_modules([str(folder)])
+        if module.ispkg or _says_dialect(folder / f"{module.name}.py", module.name)
+    )
 
 
 def _says_dialect(file: Path, name: str) -> bool:

@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -27,7 +27,7 @@ from tilework.transforms.base import TileworkPass
 
 def tilework_passes() -> dict[str, PassFactory]:
     """Our own passes by name, each as a function that imports its class."""
-    return {name: partial(load_pass, module, name) for name, module in sorted(_pass_files())}
+    return {name: partial(load_pass, module, name) for name, module in _pass_files()}
 
 
 def all_passes() -> dict[str, PassFactory]:
@@ -58,13 +58,15 @@ def _pass_types(module: ModuleType) -> Iterator[type[TileworkPass]]:
             yield value
 
 
-def _pass_files() -> Iterator[tuple[str, str]]:
-    """(name of a pass, name of its module) for every file that holds one."""
-    yield from _passes_in(tilework.lowering, prefix="")
+@cache
+def _pass_files() -> list[tuple[str, str]]:
+    """(name of a pass, name of its module) for every file that holds one, sorted by name."""
+    found = [*_passes_in(tilework.lowering, prefix="")]
     for level in pkgutil.iter_modules(tilework.transforms.__path__):
         if level.ispkg:
             package = importlib.import_module(f"tilework.transforms.{level.name}")
-            yield from _passes_in(package, prefix=f"{level.name}-")
+            found += _passes_in(package, prefix=f"{level.name}-")
+    return sorted(found)
 
 
 def _passes_in(package: ModuleType, prefix: str) -> Iterator[tuple[str, str]]:
