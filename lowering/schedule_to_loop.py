@@ -1,0 +1,318 @@
+"""te and schedule become loop nests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.builder import Builder, InsertPoint
+from xdsl.context import Context
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    ArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StridedLayoutAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.predicate import Predicate
+from tilework.analysis.bound_inference import StageBounds, infer_bounds
+from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, read_schedule, refuse
+from tilework.dialects import loop
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
+from tilework.transforms.base import TileworkPass
+
+
+def _legal(op: Operation) -> str | None:
+    level = op.name.partition(".")[0]
+    return f"{op.name} is of the {level} level" if level in ("te", "schedule") else None
+
+
+@dataclass(frozen=True)
+class ScheduleToLoop(TileworkPass):
+    """Turn every te kernel into a loop nest, as its schedule says.
+
+    te.kernel @k(%x: tensor<64xf32>) ...               loop.kernel @k ins(%x: memref<64xf32>) outs(%y: ...) {
+      %y = te.compute "y" [i: 64] ...            ->      loop.for %i = 0 to 4 "i.outer" parallel {
+    schedule.sequence @k { split, parallel }               loop.for %i_1 = 0 to 16 "i.inner" {
+
+    Requires sequences without primitives that rewrite te (`schedule-apply-dataflow` applies those); a kernel without a
+    sequence runs serially, stage by stage. Leaves no te and no schedule operations. Temporaries of stages at the root
+    become scratch arguments, those of stages computed at an axis buffers inside that loop.
+    """
+
+    name = "schedule-to-loop"
+    anchor = ModuleOp
+    legal_after = staticmethod(_legal)
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, ModuleOp)
+        sequences = {s.kernel_name: s for s in op.ops if isinstance(s, SequenceOp)}
+        for kernel in [k for k in op.ops if isinstance(k, KernelOp)]:
+            sequence = sequences.pop(kernel.sym_name.data, None)
+            lowered = lower_kernel(kernel, sequence)
+            op.body.block.insert_op_before(lowered, kernel)
+            for old in (kernel, sequence):
+                if old is not None:
+                    old.detach()
+                    old.erase()
+        for sequence in sequences.values():
+            raise CompileError(f"schedule of @{sequence.kernel_name}, but there is no such kernel", sequence)
+
+
+def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None) -> loop.KernelOp:
+    """The loop nest of one kernel. Raises CompileError where the schedule is refused."""
+    state = read_schedule(kernel, sequence)
+    return _Emitter(state, infer_bounds(state)).emit()
+
+
+@dataclass
+class _Buffer:
+    """Where a tensor lives: element `index` is at `index - origin`. An output named twice has two memrefs."""
+
+    memrefs: list[SSAValue]
+    origin: Sequence[Expr] = ()
+
+
+@dataclass
+class _Emitter:
+    state: ScheduleState
+    bounds: dict[Stage, StageBounds]
+    env: dict[Key, Expr] = field(default_factory=dict[Key, Expr])
+    buffers: dict[SSAValue, _Buffer] = field(default_factory=dict[SSAValue, _Buffer])
+    at: Builder = field(init=False)
+    location_of: Operation = field(init=False)
+
+    # -- the kernel
+
+    def emit(self) -> loop.KernelOp:
+        kernel, outputs = self.state.kernel, self.state.kernel.results_returned
+        scratch = [s for s in self.state.stages.values() if s.attach is None and s.compute.result not in outputs]
+        inputs = list(kernel.body.block.args)
+        values: list[SSAValue] = [*inputs, *outputs, *(s.compute.result for s in scratch)]
+        layouts = kernel_layouts(kernel)
+        types = [_memref_type(v.type, layouts[i] if i < len(layouts) else NoneAttr()) for i, v in enumerate(values)]
+        block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
+        for value, argument in zip(values, block.args, strict=False):
+            self.buffers.setdefault(value, _Buffer([])).memrefs.append(argument)
+            argument.name_hint = value.name_hint
+        for symbol, argument in zip(kernel.symbols, block.args[len(values) :], strict=True):
+            self.env[symbol] = var(argument)
+            argument.name_hint = symbol
+        self.at = Builder(InsertPoint.at_end(block))
+        for stage in self.state.stages.values():
+            if stage.attach is None:
+                self.produce(stage)
+        return loop.KernelOp(
+            kernel.sym_name.data,
+            (len(inputs), len(outputs), len(scratch)),
+            types,
+            [dims_of(v.type) for v in values],
+            kernel.symbols,
+            Region(block),
+        )
+
+    # -- stages
+
+    def produce(self, stage: Stage) -> None:
+        """Emit the nest that fills the stage's buffer, here."""
+        outer, self.location_of = getattr(self, "location_of", stage.compute), stage.compute
+        if stage.attach is not None:
+            self.allocate(stage)
+        first = next((i for i, a in enumerate(stage.leaves) if a.reduce), len(stage.leaves))
+        if stage.reduction:
+            spatial_inside = [a for a in stage.leaves[first:] if not a.reduce]
+            self.nest(stage.leaves[:first], lambda: self.reduce(stage, spatial_inside, stage.leaves[first:]))
+        else:
+            self.nest(stage.leaves, lambda: self.guarded(stage, stage.leaves, lambda: self.store_value(stage)))
+        self.location_of = outer
+
+    def allocate(self, stage: Stage) -> None:
+        region = self.bounds[stage].region
+        shape = [extent.constant for _, extent in region]
+        if None in shape:
+            sizes = ", ".join(str(extent) for _, extent in region)
+            refuse(
+                stage.attach_op,
+                stage,
+                f"stage '{stage.name}' computed at '{stage.attach}' needs a buffer of [{sizes}], whose size is not "
+                "constant; compute it at the root or split the axis",
+            )
+        element, scope = _element_type(stage.compute.result.type), StringAttr(stage.scope or "local")
+        alloca = memref.AllocaOp.get(element, None, shape=cast(list[int], shape), memory_space=scope)
+        buffer = self.insert(alloca).results[0]
+        buffer.name_hint = stage.compute.result.name_hint
+        self.buffers[stage.compute.result] = _Buffer([buffer], [self.here(start) for start, _ in region])
+
+    def reduce(self, stage: Stage, spatial: list[Axis], leaves: list[Axis]) -> None:
+        """Set the elements to the reducer's identity, then combine."""
+        self.nest(spatial, lambda: self.guarded(stage, spatial, lambda: self.store_identity(stage)), attached=False)
+        self.nest(leaves, lambda: self.guarded(stage, leaves, lambda: self.update(stage)))
+
+    def nest(self, axes: list[Axis], body: Callable[[], None], attached: bool = True) -> None:
+        """Emit loops over the axes, the stages computed at each, and the body innermost."""
+        if not axes:
+            body()
+            return
+        axis = axes[0]
+        last = self.bounds[axis.stage].last[axis]
+        for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, axis.partition)
+        self.insert(for_op)
+        outer, self.at = self.at, Builder(InsertPoint.at_end(for_op.body.block))
+        self.env[axis] = var(for_op.index)
+        if attached:
+            for stage in self.state.stages.values():
+                if stage.attach is axis:
+                    self.produce(stage)
+        self.nest(axes[1:], body, attached)
+        self.at = outer
+
+    def guarded(self, stage: Stage, leaves: list[Axis], body: Callable[[], None]) -> None:
+        """Emit the body under the stage's guards; an initialization has none of those on reduce axes."""
+        absent = {a for a in stage.leaves if a.reduce} - set(leaves)
+        guards = [g for g in self.bounds[stage].guards if not absent & set(g.expr.variables())]
+        if not guards:
+            body()
+            return
+        inside = Region(Block())
+        self.insert(loop.IfOp([self.condition(g) for g in guards], inside))
+        outer, self.at = self.at, Builder(InsertPoint.at_end(inside.block))
+        body()
+        self.at = outer
+
+    # -- elements
+
+    def store_value(self, stage: Stage) -> None:
+        value = self.block(stage.compute.body.block, self.axis_values(stage))
+        self.store(stage, value)
+
+    def store_identity(self, stage: Stage) -> None:
+        reduction = cast(ReduceOp, stage.compute.terminator)
+        self.store(stage, self.insert(arith.ConstantOp(identity(reduction.kind.data, reduction.value.type))).results[0])
+
+    def update(self, stage: Stage) -> None:
+        reduction = cast(ReduceOp, stage.compute.terminator)
+        value = self.block(stage.compute.body.block, self.axis_values(stage))
+        indices = [var(a.name) for a in stage.spatial]
+        before = self.load(stage.compute.result, [e.substitute(self.axis_values(stage)) for e in indices])
+        self.store(stage, self.insert(combine(reduction.kind.data, before, value)).results[0])
+
+    def store(self, stage: Stage, value: SSAValue) -> None:
+        values = self.axis_values(stage)
+        buffer = self.buffers[stage.compute.result]
+        for target in buffer.memrefs:
+            self.insert(loop.StoreOp(value, target, _relative([values[a.name] for a in stage.spatial], buffer)))
+
+    def load(self, tensor: SSAValue, indices: Sequence[Expr]) -> SSAValue:
+        buffer = self.buffers[tensor]
+        return self.insert(loop.LoadOp(buffer.memrefs[0], _relative(indices, buffer))).results[0]
+
+    def block(self, block: Block, values: dict[Key, Expr]) -> SSAValue:
+        """Emit the scalar body; the value that it ends in."""
+        mapped: dict[SSAValue, SSAValue] = {}
+        return self.scalars(block, values, mapped)
+
+    def scalars(self, block: Block, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> SSAValue:
+        for op in block.ops:
+            match op:
+                case ReadOp():
+                    mapped[op.result] = self.load(op.tensor, [e.substitute(values) for e in op.indices])
+                case IfThenElseOp():
+                    mapped[op.result] = self.choose(op, values, mapped)
+                case YieldOp() | ReduceOp():
+                    return mapped[op.value]
+                case _:
+                    self.insert(op.clone(mapped))
+        raise AssertionError("a body ends in te.yield or te.reduce")
+
+    def choose(self, op: IfThenElseOp, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> SSAValue:
+        regions: list[Region] = []
+        outer = self.at
+        for body in (op.then_body, op.else_body):
+            block = Block()
+            self.at = Builder(InsertPoint.at_end(block))
+            self.insert(loop.YieldOp([self.scalars(body.block, values, dict(mapped))]))
+            regions.append(Region(block))
+        self.at = outer
+        when = [p.substitute(values) for p in op.when]
+        return self.insert(loop.IfOp(when, *regions, [op.result.type])).results[0]
+
+    # -- expressions
+
+    def axis_values(self, stage: Stage) -> dict[Key, Expr]:
+        """The coordinates of the stage's axes, and the symbols, over SSA values."""
+        values: dict[Key, Expr] = {n: self.here(e) for n, e in self.bounds[stage].values.items()}
+        return values | {s: self.env[s] for s in self.state.kernel.symbols}
+
+    def here(self, e: Expr) -> Expr:
+        """An expression over axes and symbols, over the SSA values that stand for them here."""
+        return e.substitute(self.env)
+
+    def condition(self, p: Predicate) -> Predicate:
+        return p.substitute(self.env)
+
+    def insert(self, op: Operation) -> Operation:
+        op.location = self.location_of.location
+        return self.at.insert(op)
+
+
+def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:
+    """The memref layouts of arguments and results, in order; empty where all are contiguous.
+
+    The discardable attribute `te.layouts` lists them, `strided<...>` or unit for a contiguous one: a kernel that writes
+    into a slice of a larger buffer has them.
+    """
+    layouts = kernel.attributes.get("te.layouts")
+    if not isinstance(layouts, ArrayAttr):
+        return ()
+    return [a if isinstance(a, StridedLayoutAttr) else NoneAttr() for a in layouts]
+
+
+def combine(kind: str, a: SSAValue, b: SSAValue) -> Operation:
+    """The operation that joins two values of a reduction."""
+    integer = isinstance(a.type, IntegerType)
+    table = {
+        "add": (arith.AddfOp, arith.AddiOp),
+        "mul": (arith.MulfOp, arith.MuliOp),
+        "max": (arith.MaximumfOp, arith.MaxSIOp),
+        "min": (arith.MinimumfOp, arith.MinSIOp),
+    }
+    return table[kind][integer](a, b)
+
+
+def identity(kind: str, type_: Attribute) -> IntegerAttr | FloatAttr[AnyFloat]:
+    """The value that leaves every other unchanged when combined."""
+    if isinstance(type_, IntegerType):
+        width = type_.width.data
+        value = {"add": 0, "mul": 1, "max": -(1 << (width - 1)), "min": (1 << (width - 1)) - 1}[kind]
+        return IntegerAttr(value, type_)
+    value = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}[kind]
+    return FloatAttr(value, cast(AnyFloat, type_))
+
+
+def _relative(indices: Sequence[Expr], buffer: _Buffer) -> list[Expr]:
+    if not buffer.origin:
+        return list(indices)
+    return [i - o for i, o in zip(indices, buffer.origin, strict=True)]
+
+
+def _element_type(type_: Attribute) -> Attribute:
+    return cast("MemRefType[Attribute]", type_).element_type
+
+
+def _memref_type(type_: Attribute, layout: Attribute) -> MemRefType[Attribute]:
+    shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims_of(type_)]
+    return MemRefType(_element_type(type_), shape, cast(NoneAttr, layout))
