@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects import test as test_dialect
 from xdsl.dialects.builtin import (
     CallSiteLoc,
     FusedLoc,
@@ -13,7 +14,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Region
 
 from tilework.dialects.diagnostics import CompileError
@@ -43,19 +43,19 @@ def test_place_and_name_of_a_location(location: LocationAttr, position: SourcePo
 
 
 def test_copied_location_fills_what_has_none():
-    old, new, inner, known = (TestOp() for _ in range(4))
+    old, new, inner, known = (test_dialect.TestOp() for _ in range(4))
     old.location = NAMED
     known.location = file_location(OTHER)
     new.add_region(Region(Block([inner, known])))
     copy_location(new, old)
     assert [op.location for op in (new, inner, known)] == [NAMED, NAMED, file_location(OTHER)]
-    several = [TestOp(), TestOp()]
+    several = [test_dialect.TestOp(), test_dialect.TestOp()]
     copy_location(several, old)
     assert [op.location for op in several] == [NAMED, NAMED]
 
 
 def test_diagnostic_shows_place_name_line_caret_and_notes():
-    op = TestOp()
+    op = test_dialect.TestOp()
     op.location = NAMED
     text = format_diagnostics(
         diagnostics_of(CompileError("does not fit", op, (("declared here", op), ("while running pass 'x'", None)))),
@@ -74,7 +74,7 @@ def test_diagnostic_shows_place_name_line_caret_and_notes():
 
 
 def test_operation_without_a_location_is_placed_by_what_is_around_it():
-    op = TestOp()
+    op = test_dialect.TestOp()
     module = ModuleOp([op])
     module.location = file_location(PLACE)
     (diagnostic,) = diagnostics_of(CompileError("no", op))
@@ -82,7 +82,7 @@ def test_operation_without_a_location_is_placed_by_what_is_around_it():
 
 
 def test_place_beyond_the_text_shows_no_line():
-    op = TestOp()
+    op = test_dialect.TestOp()
     op.location = file_location(SourcePosition("a.mlir", 9, 1))
     text = format_diagnostics(diagnostics_of(CompileError("no", op)), {"a.mlir": "one line"})
     assert text.splitlines()[1].startswith("a.mlir:9:1: note: see current operation")
