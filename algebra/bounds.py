@@ -49,6 +49,10 @@ class Domain:
         """The inclusive ends of a variable; (None, None) for one that is not known."""
         return self._ranges.get(key, (None, None))
 
+    def innermost(self, e: Expr) -> Key | None:
+        """The innermost variable of `e`, unknown ones being innermost of all; None for a constant."""
+        return max(e.variables(), key=self._depth_of, default=None)
+
     # -- numeric bounds
 
     def lower(self, e: ExprLike) -> int | None:
@@ -85,8 +89,13 @@ class Domain:
         """Replace one compound by expressions that bound it from the side its coefficient asks for; best of them."""
         rest = e - Expr(((atom, c),), 0)
         best: int | None = None
-        for bound in self._one_sided(atom, below=c > 0, depth=depth):
-            low = self._lower(rest + bound * c, depth + 1)
+        bounds = [bound * c for bound in self._one_sided(atom, below=c > 0, depth=depth)]
+        if atom.kind == "floordiv" and (d := atom.args[1].constant) and c % d == 0:
+            # x - d + 1 <= d * (x floordiv d) <= x
+            x = atom.args[0]
+            bounds.append((x - d + 1 if c > 0 else x) * (c // d))
+        for bound in bounds:
+            low = self._lower(rest + bound, depth + 1)
             if low is not None and (best is None or low > best):
                 best = low
         if (atom.kind == "min") == (c > 0) and atom.kind in ("min", "max"):

@@ -1,0 +1,135 @@
+"""What is known of the index values at a position in a loop nest, from the loops and conditions around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from math import gcd
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, Key, Var, maximum, minimum
+from tilework.algebra.predicate import Predicate
+from tilework.dialects.loop import ForOp, IfOp, KernelOp
+
+
+class Scope:
+    """The ranges of all index values that are visible at a position, and the conditions that hold there."""
+
+    __slots__ = ("domain", "facts")
+
+    def __init__(self, domain: Domain, facts: frozenset[Predicate] = frozenset()):
+        self.domain = domain
+        self.facts = facts
+
+    def inside_loop(self, index: SSAValue, lower: Expr, upper: Expr) -> Scope:
+        """The scope of the body of a loop over `lower <= index < upper`."""
+        return Scope(self.domain.extended(index, lower, upper - 1), self.facts)
+
+    def inside_if(self, conditions: Iterable[Predicate]) -> Scope:
+        """The scope where all `conditions` hold."""
+        scope = self
+        for p in conditions:
+            scope = Scope(_narrowed(scope.domain, p), scope.facts | {p})
+        return scope
+
+    def inside_else(self, conditions: Iterable[Predicate]) -> Scope:
+        """The scope where not all `conditions` hold; more is known only where there is one of the kind `>=`."""
+        only = list(conditions)
+        if len(only) != 1 or only[0].kind != ">=":
+            return self
+        return self.inside_if([_negated(only[0])])
+
+    def proves(self, p: Predicate) -> bool | None:
+        """True or False where the predicate is decided here, None where it is not."""
+        if p in self.facts:
+            return True
+        if p.kind == ">=" and _negated(p) in self.facts:
+            return False
+        return self.domain.proves(p)
+
+
+def kernel_scope(kernel: KernelOp) -> Scope:
+    """The scope of a kernel's body: every symbol is a dimension, so 0 or more."""
+    return Scope(Domain({symbol: (0, None) for symbol in kernel.symbol_values}))
+
+
+def scope_at(op: Operation) -> Scope:
+    """The scope in which `op` stands."""
+    parent = op.parent_op()
+    if parent is None:
+        return Scope(Domain())
+    if isinstance(parent, KernelOp):
+        return kernel_scope(parent)
+    outer = scope_at(parent)
+    block = op.parent_block()
+    assert block is not None
+    return scope_of_block(block, outer)
+
+
+def scope_of_block(block: Block, outer: Scope) -> Scope:
+    """The scope of a block whose parent operation stands in `outer`."""
+    parent = block.parent_op()
+    if isinstance(parent, ForOp):
+        return outer.inside_loop(parent.index, parent.lower, parent.upper)
+    if isinstance(parent, IfOp):
+        if block.parent is parent.then_body:
+            return outer.inside_if(parent.conditions)
+        return outer.inside_else(parent.conditions)
+    return outer
+
+
+def walk_scoped(block: Block, scope: Scope) -> Iterator[tuple[Operation, Scope]]:
+    """The operations in a block and inside them, each with its scope, outer ones first.
+
+    The operation just yielded may be replaced; what it holds at that moment is walked next.
+    """
+    for op in list(block.ops):
+        yield op, scope
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from walk_scoped(inner, scope_of_block(inner, scope))
+
+
+def tightened(p: Predicate) -> Predicate:
+    """An equivalent condition with coprime coefficients: `4*i - 3 >= 0` is `i - 1 >= 0` over the integers."""
+    terms, offset = p.expr.terms, p.expr.offset
+    g = reduce(gcd, (c for _, c in terms), 0)
+    if g < 2:
+        return p
+    if p.kind == "==" and offset % g:
+        return Predicate(Expr((), 1), "==")
+    return Predicate(Expr(tuple((a, c // g) for a, c in terms), offset // g), p.kind)
+
+
+def ends_from(p: Predicate, key: Key) -> tuple[Expr | None, Expr | None]:
+    """The first and last value of `key` that `p` admits; None where it sets no such end or is not affine in it."""
+    c = p.expr.coefficient(key)
+    if c == 0 or not p.expr.is_affine_in(key):
+        return None, None
+    rest = p.expr - Expr(((Var(key), c),), 0)
+    if p.kind == "==":
+        return (-rest * c, -rest * c) if abs(c) == 1 else (None, None)
+    # c*v + rest >= 0  is  v >= ceil(-rest / c)  for c > 0,  v <= floor(rest / -c)  for c < 0
+    return (-(rest // c), None) if c > 0 else (None, rest // -c)
+
+
+def _negated(p: Predicate) -> Predicate:
+    return Predicate(-p.expr - 1)
+
+
+def _narrowed(domain: Domain, p: Predicate) -> Domain:
+    """The domain with the innermost variable of `p` restricted to where `p` can hold."""
+    key = domain.innermost(p.expr)
+    if key is None:
+        return domain
+    first, last = domain.range_of(key)
+    new_first, new_last = ends_from(p, key)
+    if new_first is None and new_last is None:
+        return domain
+    if first is not None and new_first is not None:
+        new_first = domain.simplify(maximum(first, new_first))
+    if last is not None and new_last is not None:
+        new_last = domain.simplify(minimum(last, new_last))
+    return domain.extended(key, first if new_first is None else new_first, last if new_last is None else new_last)

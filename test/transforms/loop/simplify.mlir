@@ -1,0 +1,200 @@
+// RUN: opt-tool %s -p loop-simplify --verify-each | filecheck %s
+
+// A condition that guards a whole body is a bound; a loop that runs once is its body; a proved condition goes.
+// CHECK-LABEL: loop.kernel @bounds
+// CHECK-NEXT:    %[[V:.*]] = loop.load
+// CHECK-NEXT:    loop.for %[[I:.*]] = 0 to 5 "i" {
+// CHECK-NEXT:      loop.store %[[V]], %{{.*}}[%[[I]]] : memref<16xf32>
+// CHECK-NEXT:    }
+loop.kernel @bounds ins(%x: memref<1xf32>) outs(%y: memref<16xf32>) {
+  %v = loop.load %x[0] : memref<1xf32>
+  loop.for %i = 0 to 16 "i" {
+    loop.for %j = 0 to 1 "j" {
+      loop.if [%i >= 0, 4 - %i >= 0, %j >= 0] {
+        loop.store %v, %y[%i + %j] : memref<16xf32>
+      }
+    }
+  }
+}
+
+// Prime sizes: 17 elements in tiles of 4. The guard becomes a bound that is not constant.
+// CHECK-LABEL: loop.kernel @prime
+// CHECK:         loop.for %[[O:.*]] = 0 to 5 "o" {
+// CHECK-NEXT:      loop.for %[[I:.*]] = 0 to min({{.*}}) "i" {
+// CHECK-NEXT:        loop.store
+loop.kernel @prime outs(%y: memref<17xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %o = 0 to 5 "o" {
+    loop.for %i = 0 to 4 "i" {
+      loop.if [16 - 4 * %o - %i >= 0] {
+        loop.store %v, %y[4 * %o + %i] : memref<17xf32>
+      }
+    }
+  }
+}
+
+// Tiles that divide the size need no guard.
+// CHECK-LABEL: loop.kernel @divides
+// CHECK-NOT:     loop.if
+// CHECK-NOT:     min
+// CHECK:         loop.store %{{.*}}, %{{.*}}[4 * %{{.*}} + %{{.*}}]
+loop.kernel @divides outs(%y: memref<16xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %o = 0 to 4 "o" {
+    loop.for %i = 0 to 4 "i" {
+      loop.if [15 - 4 * %o - %i >= 0] {
+        loop.store %v, %y[4 * %o + %i] : memref<16xf32>
+      }
+    }
+  }
+}
+
+// An unrolled loop keeps a guard that would make its bound run-time, and takes one that leaves it constant.
+// CHECK-LABEL: loop.kernel @unrolled
+// CHECK:         loop.for %{{.*}} = 0 to 4 "i" unrolled {
+// CHECK-NEXT:      loop.if
+// CHECK:         loop.for %{{.*}} = 1 to 4 "j" unrolled {
+// CHECK-NEXT:      loop.store
+loop.kernel @unrolled outs(%y: memref<17xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %o = 0 to 5 "o" {
+    loop.for %i = 0 to 4 "i" unrolled {
+      loop.if [16 - 4 * %o - %i >= 0] {
+        loop.store %v, %y[4 * %o + %i] : memref<17xf32>
+      }
+    }
+    loop.for %j = 0 to 4 "j" unrolled {
+      loop.if [%j - 1 >= 0] {
+        loop.store %v, %y[%o + %j] : memref<17xf32>
+      }
+    }
+  }
+}
+
+// Extents 0 and below: nothing is left, not even the loop around.
+// CHECK-LABEL: loop.kernel @empty
+// CHECK-NEXT:  }
+loop.kernel @empty outs(%y: memref<16xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %i = 0 to 4 "i" {
+    loop.for %j = 0 to 0 "j" {
+      loop.store %v, %y[%i] : memref<16xf32>
+    }
+    loop.for %k = 3 to 1 "k" {
+      loop.store %v, %y[%k] : memref<16xf32>
+    }
+    loop.if [-1 - %i >= 0] {
+      loop.store %v, %y[%i] : memref<16xf32>
+    }
+  }
+}
+
+// A condition on outer indices leaves the loop, and then narrows the outer one.
+// CHECK-LABEL: loop.kernel @invariant
+// CHECK:         loop.for %{{.*}} = 2 to 8 "i" {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 8 "j" {
+// CHECK-NEXT:        loop.store
+loop.kernel @invariant outs(%y: memref<8x8xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %i = 0 to 8 "i" {
+    loop.for %j = 0 to 8 "j" {
+      loop.if [%i - 2 >= 0] {
+        loop.store %v, %y[%i, %j] : memref<8x8xf32>
+      }
+    }
+  }
+}
+
+// Symbolic: 4 * ceil(N / 4) covers N; the guard is the inner bound, and what the bound implies is not asked again.
+// CHECK-LABEL: loop.kernel @symbolic
+// CHECK:         loop.for %[[O:.*]] = 0 to (%{{.*}} + 3) floordiv 4 "o" {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to min({{.*}}) "i" {
+// CHECK-NEXT:        loop.store
+loop.kernel @symbolic outs(%y: memref<?xf32> [N]) symbols(%N) {
+  %v = arith.constant 1.0 : f32
+  loop.for %o = 0 to (%N + 3) floordiv 4 "o" {
+    loop.for %i = 0 to 4 "i" {
+      loop.if [%N - 4 * %o - %i - 1 >= 0] {
+        loop.if [%N - 4 * %o - %i - 1 >= 0, %N - %i - 1 >= 0, %N - 4 * %o - 1 >= 0] {
+          loop.store %v, %y[4 * %o + %i] : memref<?xf32>
+        }
+      }
+    }
+  }
+}
+
+// Values: a known condition gives its branch, an open one stays; conditions are merged.
+// CHECK-LABEL: loop.kernel @values
+// CHECK:         loop.for %[[I:.*]] = 0 to 16
+// CHECK-NEXT:      %[[A:.*]] = loop.load %{{.*}}[%[[I]]]
+// CHECK-NEXT:      %[[B:.*]] = loop.if [%[[I]] - 3 >= 0] -> f32 {
+// CHECK:           arith.addf %[[A]], %[[B]]
+loop.kernel @values ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %i = 0 to 16 "i" {
+    %a = loop.if [%i >= 0] -> f32 {
+      %v = loop.load %x[%i] : memref<16xf32>
+      loop.yield %v : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %b = loop.if [%i - 1 >= 0, 2 * %i - 5 >= 0, %i - 2 >= 0] -> f32 {
+      %v = loop.load %x[%i] : memref<16xf32>
+      loop.yield %v : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %c = arith.addf %a, %b : f32
+    loop.store %c, %y[%i] : memref<16xf32>
+  }
+}
+
+// Subscripts: a fused index is taken apart and put together.
+// CHECK-LABEL: loop.kernel @fused
+// CHECK:         loop.load %{{.*}}[%[[F:.*]] floordiv 14, %[[F]] mod 14]
+// CHECK-NEXT:    loop.store %{{.*}}, %{{.*}}[%[[F]]]
+loop.kernel @fused ins(%x: memref<8x14xf32>) outs(%y: memref<112xf32>) {
+  loop.for %f = 0 to 112 "f" {
+    %v = loop.load %x[(%f floordiv 14) mod 8, %f mod 14] : memref<8x14xf32>
+    loop.store %v, %y[14 * (%f floordiv 14) + %f mod 14] : memref<112xf32>
+  }
+}
+
+// A local buffer that nobody reads goes, with what was computed for it and what was read for that.
+// CHECK-LABEL: loop.kernel @dead
+// CHECK-NOT:     alloca
+// CHECK-NOT:     loop.load
+// CHECK-NOT:     math.exp
+// CHECK:         loop.store %{{.*}}, %{{.*}}[%{{.*}}]
+loop.kernel @dead ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) scratch(%s: memref<16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %i = 0 to 16 "i" {
+    %t = memref.alloca() : memref<1xf32, "local">
+    %u = memref.alloca() : memref<1xf32, "local">
+    %v = loop.load %x[%i] : memref<16xf32>
+    %e = math.exp %v : f32
+    loop.store %e, %t[0] : memref<1xf32, "local">
+    %f = loop.load %t[0] : memref<1xf32, "local">
+    loop.store %f, %u[0] : memref<1xf32, "local">
+    loop.store %f, %s[%i] : memref<16xf32>
+    loop.store %zero, %y[%i] : memref<16xf32>
+  }
+}
+
+// The index of a loop that is gone lives on where another dialect takes it.
+// CHECK-LABEL: loop.kernel @foreign
+// CHECK:         loop.for %[[I:.*]] = 0 to 4
+// CHECK-NEXT:      %[[A:.*]] = loop.apply %[[I]] + 1
+// CHECK-NEXT:      arith.index_cast %[[A]]
+loop.kernel @foreign outs(%y: memref<4xi64>) {
+  loop.for %i = 0 to 4 "i" {
+    loop.for %j = %i + 1 to %i + 2 "j" {
+      %v = arith.index_cast %j : index to i64
+      loop.store %v, %y[%i] : memref<4xi64>
+    }
+  }
+}
+
+// A declaration has nothing to simplify.
+// CHECK-LABEL: loop.kernel @declared
+loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>) in_place [0 -> 0]

@@ -1,0 +1,103 @@
+"""Small steps that several loop passes take: rewriting the index expressions of an operation, moving bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key
+from tilework.algebra.predicate import Predicate
+from tilework.dialects.index_attr import LoopIndexAttr, to_operands
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
+
+
+def set_access(op: LoadOp | StoreOp, indices: Sequence[Expr], count: Expr | None = None) -> None:
+    """Replace the subscripts and the lane count of an access, in place."""
+    operands, exprs = to_operands([*indices, *([] if count is None else [count])])
+    op.operands = [*([op.value] if isinstance(op, StoreOp) else []), op.memref, *operands]
+    op.properties["indices"] = LoopIndexAttr(exprs[: len(indices)])
+    if count is None:
+        op.properties.pop("count", None)
+    else:
+        op.properties["count"] = LoopIndexAttr(exprs[len(indices) :])
+
+
+def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
+    """Apply `rewrite` to every index expression that `op` itself holds, those of its body excepted."""
+    match op:
+        case LoadOp() | StoreOp():
+            _rewrite_access(op, rewrite)
+        case ForOp():
+            old = (op.lower, op.upper)
+            new = tuple(map(rewrite, old))
+            if new != old:
+                op.set_bounds(*new)
+        case IfOp():
+            conditions = op.conditions
+            rewritten = tuple(Predicate(rewrite(p.expr), p.kind) for p in conditions)
+            if rewritten != conditions:
+                op.set_conditions(rewritten)
+        case ApplyOp():
+            value = op.value
+            if (rewritten := rewrite(value)) != value:
+                operands, exprs = to_operands((rewritten,))
+                op.operands = operands
+                op.properties["expr"] = LoopIndexAttr(exprs)
+        case _:
+            pass
+
+
+def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> None:
+    exprs, count = op.exprs, op.lane_count
+    new = tuple(map(rewrite, exprs))
+    new_count = None if count is None else rewrite(count)
+    if new != exprs or new_count != count:
+        set_access(op, new, new_count)
+
+
+def materialize_indices(op: Operation, values: Mapping[Key, Expr]) -> None:
+    """Where an operation of another dialect has an index of `values` as an operand, compute it in front of it."""
+    if isinstance(op, (LoadOp, StoreOp, ForOp, IfOp, ApplyOp)):
+        return
+    for i, operand in enumerate(op.operands):
+        if isinstance(operand.type, IndexType) and operand in values:
+            apply = ApplyOp(values[operand])
+            block = op.parent_block()
+            assert block is not None
+            block.insert_op_before(apply, op)
+            op.operands[i] = apply.result
+
+
+def substitute_index(index: SSAValue, value: Expr) -> None:
+    """Replace `index` by an expression wherever it is used."""
+    values: dict[Key, Expr] = {index: value}
+    for op in {use.operation: None for use in index.uses}:
+        rewrite_indices(op, lambda e: e.substitute(values))
+        materialize_indices(op, values)
+
+
+def inline_before(op: Operation, body: Block) -> None:
+    """Move the operations of `body`, a body of `op`, in front of `op`; a final `loop.yield` gives `op`'s results.
+
+    `op` is erased. The body's arguments must have no uses left.
+    """
+    block = op.parent_block()
+    assert block is not None
+    for inner in list(body.ops):
+        inner.detach()
+        if isinstance(inner, YieldOp):
+            for result, value in zip(op.results, inner.values, strict=True):
+                result.replace_all_uses_with(value)
+            inner.erase()
+        else:
+            block.insert_op_before(inner, op)
+    op.detach()
+    op.erase()
+
+
+def constant_trip(loop: ForOp) -> int | None:
+    """How often a loop runs, where that is a constant."""
+    trip = loop.extent.constant
+    return None if trip is None else max(trip, 0)
