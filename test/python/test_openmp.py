@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -64,6 +65,17 @@ def default_threads():
 def test_a_parallel_loop_runs_on_the_threads_asked_for():
     assert openmp_runtime().is_parallel, openmp_runtime().description
     assert who_runs(dict(openmp_runtime().symbols), 3) == [3, 1, 2, 3]
+
+
+def test_several_python_threads_run_parallel_loops_at_once():
+    symbols = dict(openmp_runtime().symbols)
+    results: list[list[int]] = []
+    callers = [threading.Thread(target=lambda: results.append(who_runs(symbols, 2))) for _ in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(timeout=30)
+    assert results == [[2, 1, 2]] * 6
 
 
 def test_without_a_runtime_loops_run_on_one_thread_and_doctor_says_so(monkeypatch: pytest.MonkeyPatch):
