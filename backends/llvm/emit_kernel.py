@@ -1,0 +1,61 @@
+"""Kernels as LLVM IR text: `void @name(ptr ins..., ptr outs..., ptr scratch..., i64 symbols..., i32 num_threads)`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
+from tilework.backends.llvm.emit_math import MATH_HANDLERS
+from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
+from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS, VECTOR_HANDLERS
+from tilework.backends.llvm.emitter import Emitter, Handlers
+from tilework.backends.llvm.text import ModuleText
+from tilework.dialects.loop import KernelOp
+from tilework.targets import Target
+
+KERNEL_HANDLERS: Handlers = {
+    **LOOP_HANDLERS,
+    **MEMORY_HANDLERS,
+    **ARITH_HANDLERS,
+    **MATH_HANDLERS,
+    **VECTOR_HANDLERS,
+}
+
+
+def emit_kernels(module: ModuleOp, target: Target) -> str:
+    """The LLVM IR module of all kernels with a body.
+
+    Raises CompileError, about the operation, for what has no counterpart: a loop still vectorized, an operation that
+    is not known here, local buffers beyond the stack.
+    """
+    text = ModuleText(target.triple)
+    for op in module.body.block.ops:
+        if isinstance(op, KernelOp) and not op.is_declaration:
+            emit_kernel(text, op)
+    return str(text)
+
+
+def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
+    """Add one kernel, and what it calls, to a module."""
+    name = kernel.sym_name.data
+    e = Emitter(module, KERNEL_HANDLERS, name)
+    parameters: list[str] = []
+    shared = _may_share(kernel)
+    for argument in (*kernel.inputs, *kernel.outputs, *kernel.scratch):
+        pointer = e.text.fresh(argument.name_hint or "buffer")
+        e.set(argument, pointer)
+        if argument.index not in shared:
+            e.scope.noalias.add(pointer)
+        parameters.append(f"ptr {'' if argument.index in shared else 'noalias '}{pointer}")
+    for argument, symbol in zip(kernel.symbol_values, kernel.symbols, strict=True):
+        e.set(argument, e.text.fresh(symbol.data))
+        parameters.append(f"i64 {e.get(argument)}")
+    e.num_threads = e.text.fresh("num_threads")
+    parameters.append(f"i32 {e.num_threads}")
+    e.block(kernel.body.block)
+    e.text.line("ret void")
+    module.define(name, e.text.definition(f"void @{name}", parameters))
+
+
+def _may_share(kernel: KernelOp) -> set[int]:
+    return set()

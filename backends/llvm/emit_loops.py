@@ -1,0 +1,193 @@
+"""Control flow: loops, conditions, parallel loops.
+
+A parallel loop becomes a function of its range, called for the whole range by one thread or, through an OpenMP
+runtime, by each of several for its part. The parts are contiguous and each iteration does what it would do alone, so
+results do not depend on their number.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, SSAValue
+
+from tilework.backends.llvm.emit_index import IndexWriter
+from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
+from tilework.backends.llvm.text import FunctionText
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, YieldOp
+
+
+def _for(e: Emitter, op: ForOp) -> None:
+    kind = op.kind.data
+    if kind is Kind.VECTORIZED:
+        raise CompileError(f"loop '{op.axis.data}' is still vectorized: run loop-vectorize before emitting code", op)
+    lower, upper = op.bounds.data
+    extent = (upper - lower).constant
+    writer = IndexWriter(e, op)
+    if extent is not None and extent <= 0:
+        return
+    if extent == 1:
+        e.set(op.index, writer.expr(lower))
+        e.block(op.body.block)
+    elif kind is Kind.PARALLEL and e.num_threads is not None:
+        _parallel(e, op, writer.expr(lower), writer.expr(upper), extent)
+    else:
+        _serial(e, op, writer.expr(lower), writer.expr(upper), extent is not None)
+
+
+def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool) -> None:
+    """A loop with its test at the end; where it may not run at all, a test before it too."""
+    text = e.text
+    index = text.fresh(op.index.name_hint)
+    label = index[1:]
+    body, end = text.fresh(f"{label}.body"), text.fresh(f"{label}.end")
+    before = text.block
+    if runs:
+        text.branch(body)
+    else:
+        text.branch_if(text.value(f"icmp slt i64 {lower}, {upper}"), body, end)
+    text.start(body)
+    phi = text.phi_later()
+    e.set(op.index, index)
+    e.block(op.body.block)
+    following = text.value(f"add nsw i64 {index}, 1", f"{label}.next")
+    again = text.value(f"icmp slt i64 {following}, {upper}")
+    text.set_line(phi, f"{index} = phi i64 [ {lower}, %{before} ], [ {following}, %{text.block} ]")
+    text.branch_if(again, body, end, _loop_metadata(e, op))
+    text.start(end)
+
+
+def _loop_metadata(e: Emitter, op: ForOp) -> str:
+    if op.kind.data is not Kind.UNROLLED:
+        return ""
+    unroll = e.module.shared_metadata('!"llvm.loop.unroll.full"')
+    return f", !llvm.loop {e.module.metadata(unroll, distinct=True)}"
+
+
+# -- parallel loops
+
+
+def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) -> None:
+    name = f"{e.name}.par.{e.outlined}"
+    e.outlined += 1
+    outer = e.scope
+    body = _outline(e, op, name)
+    threads = _threads(e, lower, upper, extent)
+    text = outer.text
+    alone, several, end = (text.fresh(f"{op.index.name_hint or 'parallel'}.{s}") for s in ("alone", "several", "end"))
+    text.branch_if(text.value(f"icmp slt i32 {threads}, 2"), alone, several)
+    captured = [(outside, type_) for outside, (_, type_) in body.captures.items()]
+    values = [*captured, (lower, "i64"), (upper, "i64")]
+    text.start(alone)
+    text.line(f"call void @{name}({', '.join(f'{type_} {v}' for v, type_ in values)})")
+    text.branch(end)
+    text.start(several)
+    _fork(e, name, values, threads)
+    text.branch(end)
+    text.start(end)
+
+
+def _outline(e: Emitter, op: ForOp, name: str) -> Scope:
+    """Define the function of the range; returns its scope, which says what it captured."""
+    outer, threads = e.scope, e.num_threads
+    body = Scope(outer)
+    e.enter(body)
+    e.num_threads = None
+    lower, upper = body.text.fresh("lower"), body.text.fresh("upper")
+    _serial(e, op, lower, upper, runs=False)
+    body.text.line("ret void")
+    parameters = [
+        f"{type_} {'noalias ' if inside in body.noalias else ''}{inside}" for inside, type_ in body.captures.values()
+    ]
+    parameters += [f"i64 {lower}", f"i64 {upper}"]
+    # Called from two places: inlined, it would be compiled twice.
+    e.module.define(name, body.text.definition(f"internal void @{name}", parameters, "nounwind noinline"))
+    e.enter(outer)
+    e.num_threads = threads
+    return body
+
+
+def _threads(e: Emitter, lower: str, upper: str, extent: int | None) -> str:
+    """As many as asked for, and no more than there are iterations."""
+    value = e.text.value
+    if extent is not None:
+        trips = str(min(extent, (1 << 31) - 1))
+    else:
+        clamped = value(f"call i64 @llvm.smin.i64(i64 {value(f'sub nsw i64 {upper}, {lower}')}, i64 {(1 << 31) - 1})")
+        trips = value(f"trunc i64 {clamped} to i32")
+    return value(f"call i32 @llvm.smin.i32(i32 {e.num_threads}, i32 {trips})")
+
+
+def _fork(e: Emitter, name: str, values: list[tuple[str, str]], threads: str) -> None:
+    """Put the values into a struct on the stack, and let each thread take its part of the range."""
+    text, struct = e.text, f"{{ {', '.join(type_ for _, type_ in values)} }}"
+    context = text.entry(f"alloca {struct}, align 8", "context")
+    for i, (value, type_) in enumerate(values):
+        field = text.value(f"getelementptr inbounds {struct}, ptr {context}, i32 0, i32 {i}")
+        text.line(f"store {type_} {value}, ptr {field}")
+    text.line(f"call void @GOMP_parallel(ptr @{name}.thread, ptr {context}, i32 {threads}, i32 0)")
+    e.module.declare("GOMP_parallel", "declare void @GOMP_parallel(ptr, ptr, i32, i32)")
+    e.module.declare("omp_get_thread_num", "declare i32 @omp_get_thread_num()")
+    e.module.declare("omp_get_num_threads", "declare i32 @omp_get_num_threads()")
+    e.module.define(f"{name}.thread", _thread_function(name, struct, [type_ for _, type_ in values]))
+
+
+def _thread_function(name: str, struct: str, types: list[str]) -> str:
+    """Thread t of n runs iterations trips * t / n up to trips * (t + 1) / n."""
+    text = FunctionText()
+    context = text.fresh("context")
+    fields: list[str] = []
+    for i, type_ in enumerate(types):
+        pointer = text.value(f"getelementptr inbounds {struct}, ptr {context}, i32 0, i32 {i}")
+        fields.append(text.value(f"load {type_}, ptr {pointer}"))
+    *captured, lower, upper = fields
+    thread = text.value(f"zext i32 {text.value('call i32 @omp_get_thread_num()')} to i64", "t")
+    threads = text.value(f"zext i32 {text.value('call i32 @omp_get_num_threads()')} to i64", "n")
+    trips = text.value(f"sub nsw i64 {upper}, {lower}")
+    ends: list[str] = []
+    for number in (thread, text.value(f"add i64 {thread}, 1")):
+        part = text.value(f"udiv i64 {text.value(f'mul i64 {trips}, {number}')}, {threads}")
+        ends.append(text.value(f"add nsw i64 {lower}, {part}"))
+    values = [*zip(types, captured, strict=False), ("i64", ends[0]), ("i64", ends[1])]
+    text.line(f"call void @{name}({', '.join(f'{type_} {value}' for type_, value in values)})")
+    text.line("ret void")
+    return text.definition(f"internal void @{name}.thread", [f"ptr {context}"])
+
+
+# -- conditions
+
+
+def _if(e: Emitter, op: IfOp) -> None:
+    text = e.text
+    condition = IndexWriter(e, op).condition(op.when.data)
+    then, end = text.fresh("then"), text.fresh("end")
+    otherwise = text.fresh("else") if op.else_body.blocks else end
+    text.branch_if(condition, then, otherwise)
+    edges = [_branch(e, op.then_body.block, then, end)]
+    if op.else_body.blocks:
+        edges.append(_branch(e, op.else_body.block, otherwise, end))
+    text.start(end)
+    for i, output in enumerate(op.outputs):
+        incoming = ", ".join(f"[ {values[i]}, %{block} ]" for values, block in edges)
+        e.define(output, f"phi {e.type(output)} {incoming}")
+
+
+def _branch(e: Emitter, block: Block, label: str, end: str) -> tuple[list[str], str]:
+    """Write one side of a condition; returns what it yields and the block it ends in."""
+    e.text.start(label)
+    e.block(block)
+    last = block.last_op
+    values: list[SSAValue] = list(last.values) if isinstance(last, YieldOp) else []
+    edge = [e.get(v) for v in values], e.text.block
+    e.text.branch(end)
+    return edge
+
+
+def _yield(e: Emitter, op: YieldOp) -> None:
+    """Its values are read by the condition around."""
+
+
+def _apply(e: Emitter, op: ApplyOp) -> None:
+    e.set(op.result, IndexWriter(e, op).expr(op.expr.data[0]))
+
+
+LOOP_HANDLERS: Handlers = {ForOp: _for, IfOp: _if, YieldOp: _yield, ApplyOp: _apply}

@@ -1,0 +1,254 @@
+"""Buffers: addresses, loads, stores, local storage, views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tilework.algebra.index_expr import ExprLike, const, to_expr, var
+from tilework.backends.llvm.emit_index import IndexWriter
+from tilework.backends.llvm.emit_scalar import splat_of
+from tilework.backends.llvm.emitter import Emitter, Handlers
+from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
+
+STACK_LIMIT = 256 << 10
+"""How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
+
+
+class _Access(NamedTuple):
+    """One load or store, decoded. element: the type in registers; memory, suffix: the type in memory."""
+
+    pointer: str
+    element: str
+    memory: str
+    suffix: str
+    align: int
+    lanes: int | None
+    stride: int
+    count: str | None
+
+    @property
+    def type(self) -> str:
+        return vector_text(self.element, self.lanes)
+
+    @property
+    def memory_type(self) -> str:
+        return vector_text(self.memory, self.lanes)
+
+
+# -- addresses
+
+
+def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
+    buffer = cast("MemRefType[Attribute]", op.memref.type)
+    element = buffer.element_type
+    stored = stored_as(element)
+    memory = llvm_type(stored, op)
+    writer = IndexWriter(e, op)
+    strides = strides_of(op.memref)
+    indices = op.indices.data
+    linear = indices[0] if strides == (1,) else sum((i * s for i, s in zip(indices, strides, strict=True)), const(0))
+    pointer = e.get(op.memref)
+    index = writer.expr(linear)
+    if index != "0":
+        # A masked access may begin outside of the buffer, when no lane is active.
+        inbounds = "" if op.count is not None else " inbounds"
+        pointer = e.text.value(f"getelementptr{inbounds} {memory}, ptr {pointer}, i64 {index}")
+    count = None if op.count is None else writer.expr(op.count.data[0])
+    stride = op.lane_stride if not strides or op.stride is None else _lane_stride(op, strides[-1])
+    return _Access(
+        pointer,
+        llvm_type(element),
+        memory,
+        suffix(stored),
+        bytes_of(stored, op),
+        lanes_of(accessed),
+        stride,
+        count,
+    )
+
+
+def _lane_stride(op: LoadOp | StoreOp, last: ExprLike) -> int:
+    step = to_expr(last).constant
+    if step is None:
+        raise CompileError(f"a vector access to {op.memref.type} needs a constant stride of the last dimension", op)
+    return op.lane_stride * step
+
+
+def strides_of(buffer: SSAValue) -> tuple[ExprLike, ...]:
+    """The distance between neighbours along each dimension, in elements; expressions over SSA values."""
+    type_ = cast("MemRefType[Attribute]", buffer.type)
+    if isinstance(type_.layout, StridedLayoutAttr):
+        strides = type_.layout.get_strides()
+        if any(s is None for s in strides):
+            raise CompileError(f"{type_}: the LLVM backend needs constant strides", _owner(buffer))
+        return cast("tuple[int, ...]", tuple(strides))
+    if not isinstance(type_.layout, NoneAttr):
+        raise CompileError(f"{type_}: the LLVM backend knows strided layouts only", _owner(buffer))
+    if type_.get_num_dims() == 1:
+        return (1,)
+    strides: list[ExprLike] = []
+    step: ExprLike = 1
+    for extent in reversed(_extents(buffer, type_)):
+        strides.append(step)
+        step = step * extent
+    return tuple(reversed(strides))
+
+
+def _extents(buffer: SSAValue, type_: MemRefType[Attribute]) -> Sequence[ExprLike]:
+    shape = type_.get_shape()
+    if DYNAMIC_INDEX not in shape[1:]:  # the first extent is never a factor of a stride
+        return [1, *shape[1:]] if shape else []
+    owner = buffer.owner
+    if isinstance(owner, memref.ReinterpretCastOp):
+        dynamic = iter(owner.sizes)
+        sizes = cast("tuple[int, ...]", owner.static_sizes.get_values())
+        return [var(next(dynamic)) if s == DYNAMIC_INDEX else s for s in sizes]
+    if isinstance(buffer, BlockArgument) and isinstance(kernel := buffer.block.parent_op(), KernelOp):
+        return kernel.dims_of(buffer)
+    raise CompileError(f"the extents of a buffer of type {type_} are not known here", _owner(buffer))
+
+
+def _owner(value: SSAValue) -> Operation | None:
+    return value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+
+
+# -- loads and stores
+
+
+def _load(e: Emitter, op: LoadOp) -> None:
+    a = _decode(e, op, op.result.type)
+    if a.lanes is None:
+        text = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}", op.result.name_hint)
+    elif a.stride == 0:
+        scalar = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}")
+        text = splat_of(e, scalar, a.memory, a.lanes)
+    elif a.count is not None:
+        text = _load_masked(e, a, a.count)
+    elif a.stride == 1:
+        text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", op.result.name_hint)
+    else:
+        text = "poison"
+        for lane, pointer in enumerate(_lane_pointers(e, a)):
+            scalar = e.text.value(f"load {a.memory}, ptr {pointer}, align {a.align}")
+            text = e.text.value(f"insertelement {a.memory_type} {text}, {a.memory} {scalar}, i64 {lane}")
+    if a.memory != a.element:
+        text = e.text.value(f"trunc {a.memory_type} {text} to {a.type}")
+    e.set(op.result, text)
+
+
+def _store(e: Emitter, op: StoreOp) -> None:
+    a = _decode(e, op, op.value.type)
+    text = e.get(op.value)
+    if a.memory != a.element:
+        text = e.text.value(f"zext {a.type} {text} to {a.memory_type}")
+    if a.lanes is None or (a.stride == 1 and a.count is None):
+        e.text.line(f"store {a.memory_type} {text}, ptr {a.pointer}, align {a.align}")
+    elif a.stride == 0:
+        raise CompileError("a store of a vector with stride 0 would write one element many times", op)
+    elif a.count is not None:
+        _store_masked(e, a, a.count, text)
+    else:
+        for lane, pointer in enumerate(_lane_pointers(e, a)):
+            scalar = e.text.value(f"extractelement {a.memory_type} {text}, i64 {lane}")
+            e.text.line(f"store {a.memory} {scalar}, ptr {pointer}, align {a.align}")
+
+
+def _lane_pointers(e: Emitter, a: _Access) -> list[str]:
+    assert a.lanes is not None
+    step = f"getelementptr inbounds {a.memory}, ptr {a.pointer}, i64 "
+    return [a.pointer, *(e.text.value(f"{step}{a.stride * lane}") for lane in range(1, a.lanes))]
+
+
+def _load_masked(e: Emitter, a: _Access, count: str) -> str:
+    """Lanes that are not touched are zero."""
+    mask, type_ = _mask(e, a, count), a.memory_type
+    name, pointer = ("load", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("gather", _pointers(e, a))
+    intrinsic = f"@llvm.masked.{name}.{_masked_suffix(a, name)}"
+    return e.text.value(f"call {type_} {intrinsic}({pointer}, {mask}, {type_} zeroinitializer)")
+
+
+def _store_masked(e: Emitter, a: _Access, count: str, text: str) -> None:
+    mask, value = _mask(e, a, count), f"{a.memory_type} {text}"
+    name, pointer = ("store", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("scatter", _pointers(e, a))
+    e.text.line(f"call void @llvm.masked.{name}.{_masked_suffix(a, name)}({value}, {pointer}, {mask})")
+
+
+def _masked_suffix(a: _Access, name: str) -> str:
+    return f"v{a.lanes}{a.suffix}.{'p0' if name in ('load', 'store') else f'v{a.lanes}p0'}"
+
+
+def _pointers(e: Emitter, a: _Access) -> str:
+    assert a.lanes is not None
+    offsets = ", ".join(f"i64 {a.stride * lane}" for lane in range(a.lanes))
+    pointers = e.text.value(f"getelementptr {a.memory}, ptr {a.pointer}, <{a.lanes} x i64> <{offsets}>")
+    return f"<{a.lanes} x ptr> align {a.align} {pointers}"
+
+
+def _mask(e: Emitter, a: _Access, count: str) -> str:
+    """Lane numbers below the count, compared in 32 bits, which is as wide as most elements."""
+    assert a.lanes is not None
+    value = e.text.value
+    least = value(f"call i64 @llvm.smax.i64(i64 {count}, i64 0)")
+    clamped = value(f"call i64 @llvm.smin.i64(i64 {least}, i64 {a.lanes})")
+    limit = splat_of(e, value(f"trunc i64 {clamped} to i32"), "i32", a.lanes)
+    iota = ", ".join(f"i32 {lane}" for lane in range(a.lanes))
+    mask = value(f"icmp slt <{a.lanes} x i32> <{iota}>, {limit}")
+    return f"<{a.lanes} x i1> {mask}"
+
+
+# -- storage and views
+
+
+def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
+    """In the entry block: an alloca in a loop would grow the stack, and only one in the entry becomes registers."""
+    type_ = op.memref.type
+    shape = type_.get_shape()
+    if DYNAMIC_INDEX in shape:
+        raise CompileError(f"a local buffer has constant extents, not {type_}", op)
+    elements = 1
+    for extent in shape:
+        elements *= extent
+    stored = stored_as(type_.element_type)
+    e.scope.alloca_bytes += elements * bytes_of(stored, op)
+    name = op.memref.name_hint or "local"
+    if e.scope.alloca_bytes > STACK_LIMIT:
+        raise CompileError(
+            f"local buffer '{name}' of type {type_} brings the stack of '{e.name}' to {e.scope.alloca_bytes} bytes: "
+            f"at most {STACK_LIMIT} fit; compute it at an inner loop, or at the root, where it becomes scratch",
+            op,
+        )
+    e.set(op.memref, e.text.entry(f"alloca [{elements} x {llvm_type(stored)}], align 64", name))
+
+
+def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
+    """The same memory; only an offset moves the pointer."""
+    (offset,) = cast("tuple[int, ...]", op.static_offsets.get_values())
+    source = e.get(op.source)
+    index = e.get(op.offsets[0]) if offset == DYNAMIC_INDEX else str(offset)
+    if index == "0":
+        e.set(op.result, source)
+        return
+    element = cast("MemRefType[Attribute]", op.source.type).element_type
+    memory = llvm_type(stored_as(element), op)
+    e.scope.noalias.discard(source)  # from here on there are two ways to the memory
+    e.define(op.result, f"getelementptr inbounds {memory}, ptr {source}, i64 {index}")
+
+
+def _cast(e: Emitter, op: memref.CastOp | memref.MemorySpaceCastOp) -> None:
+    e.set(op.results[0], e.get(op.operands[0]))
+
+
+MEMORY_HANDLERS: Handlers = {
+    LoadOp: _load,
+    StoreOp: _store,
+    memref.AllocaOp: _alloca,
+    memref.ReinterpretCastOp: _reinterpret_cast,
+    memref.CastOp: _cast,
+}

@@ -1,0 +1,287 @@
+"""What `arith` and `vector` operations become. Scalars and one-dimensional vectors alike.
+
+Floating-point operations carry `contract`, so that a product and a sum may become one fused operation, and no other
+relaxation: NaN, infinities and signed zeros mean what they mean.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Operation
+
+from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
+from tilework.backends.llvm.llvm_types import (
+    constant,
+    element_of,
+    is_float,
+    lanes_of,
+    splat,
+    suffix,
+    vector_constant,
+    vector_text,
+)
+from tilework.dialects.diagnostics import CompileError
+
+_BINARY: dict[type[Operation], str] = {
+    arith.AddfOp: "fadd contract",
+    arith.SubfOp: "fsub contract",
+    arith.MulfOp: "fmul contract",
+    arith.DivfOp: "fdiv contract",
+    arith.AddiOp: "add",
+    arith.SubiOp: "sub",
+    arith.MuliOp: "mul",
+    arith.DivSIOp: "sdiv",
+    arith.DivUIOp: "udiv",
+    arith.RemSIOp: "srem",
+    arith.RemUIOp: "urem",
+    arith.AndIOp: "and",
+    arith.OrIOp: "or",
+    arith.XOrIOp: "xor",
+    arith.ShLIOp: "shl",
+    arith.ShRSIOp: "ashr",
+    arith.ShRUIOp: "lshr",
+}
+_BINARY_INTRINSIC: dict[type[Operation], str] = {
+    arith.MaximumfOp: "maximum",
+    arith.MinimumfOp: "minimum",
+    arith.MaxnumfOp: "maxnum",
+    arith.MinnumfOp: "minnum",
+    arith.MaxSIOp: "smax",
+    arith.MinSIOp: "smin",
+    arith.MaxUIOp: "umax",
+    arith.MinUIOp: "umin",
+}
+_CAST: dict[type[Operation], str] = {
+    arith.ExtFOp: "fpext",
+    arith.TruncFOp: "fptrunc",
+    arith.SIToFPOp: "sitofp",
+    arith.UIToFPOp: "uitofp",
+    arith.FPToSIOp: "fptosi",
+    arith.FPToUIOp: "fptoui",
+    arith.ExtSIOp: "sext",
+    arith.ExtUIOp: "zext",
+    arith.TruncIOp: "trunc",
+    arith.BitcastOp: "bitcast",
+    vector.BitcastOp: "bitcast",
+}
+_FLOAT_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+_INTEGER_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
+
+
+def _binary(instruction: str) -> Handler:
+    def emit(e: Emitter, op: Operation) -> None:
+        a, b = op.operands
+        e.define(op.results[0], f"{instruction} {e.type(a)} {e.get(a)}, {e.get(b)}")
+
+    return emit
+
+
+def call_intrinsic(name: str) -> Handler:
+    """A handler that calls `@llvm.<name>.<type>`, all operands and the result being of one type."""
+
+    def emit(e: Emitter, op: Operation) -> None:
+        type_ = e.type(op.results[0])
+        arguments = ", ".join(f"{type_} {e.get(operand)}" for operand in op.operands)
+        flag = " contract" if is_float(op.results[0].type) else ""
+        intrinsic = f"@llvm.{name}.{suffix(op.results[0].type, op)}"
+        e.define(op.results[0], f"call{flag} {type_} {intrinsic}({arguments})")
+
+    return emit
+
+
+def _cast(instruction: str) -> Handler:
+    def emit(e: Emitter, op: Operation) -> None:
+        value, result = op.operands[0], op.results[0]
+        source, target = e.type(value), e.type(result)
+        if source == target:
+            e.set(result, e.get(value))
+        else:
+            e.define(result, f"{instruction} {source} {e.get(value)} to {target}")
+
+    return emit
+
+
+def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
+    """To or from 64 bits, signed."""
+    widths = [t.width.data if isinstance(t := element_of(v.type), IntegerType) else 64 for v in (op.input, op.result)]
+    _cast("sext" if widths[0] < widths[1] else "trunc")(e, op)
+
+
+def _constant(e: Emitter, op: arith.ConstantOp) -> None:
+    value, type_ = op.value, op.result.type
+    if isinstance(value, IntegerAttr | FloatAttr):
+        e.set(op.result, constant(value.value.data, type_, op))
+    elif isinstance(value, DenseIntOrFPElementsAttr) and isinstance(type_, VectorType):
+        values = [value.get_values()[0]] if value.is_splat() else value.get_values()
+        e.set(op.result, vector_constant(cast("list[float]", values), cast(VectorType[Attribute], type_), op))
+    else:
+        raise CompileError(f"the LLVM backend does not know constants such as {value}", op)
+
+
+def _cmpf(e: Emitter, op: arith.CmpfOp) -> None:
+    predicate = _FLOAT_PREDICATES[op.predicate.value.data]
+    e.define(op.result, f"fcmp {predicate} {e.type(op.lhs)} {e.get(op.lhs)}, {e.get(op.rhs)}")
+
+
+def _cmpi(e: Emitter, op: arith.CmpiOp) -> None:
+    predicate = _INTEGER_PREDICATES[op.predicate.value.data]
+    e.define(op.result, f"icmp {predicate} {e.type(op.lhs)} {e.get(op.lhs)}, {e.get(op.rhs)}")
+
+
+def _select(e: Emitter, op: arith.SelectOp) -> None:
+    condition, a, b = op.operands
+    type_ = e.type(a)
+    e.define(op.results[0], f"select {e.type(condition)} {e.get(condition)}, {type_} {e.get(a)}, {type_} {e.get(b)}")
+
+
+def _negf(e: Emitter, op: arith.NegfOp) -> None:
+    e.define(op.result, f"fneg {e.type(op.operand)} {e.get(op.operand)}")
+
+
+def _round_division(up: bool) -> Handler:
+    """Signed division rounded down or up: the truncated quotient, corrected where a remainder of that side is left."""
+
+    def emit(e: Emitter, op: Operation) -> None:
+        a, b = map(e.get, op.operands)
+        type_, condition = e.type(op.results[0]), vector_text("i1", lanes_of(op.results[0].type))
+        value = e.text.value
+        quotient = value(f"sdiv {type_} {a}, {b}")
+        remainder = value(f"srem {type_} {a}, {b}")
+        left = value(f"icmp ne {type_} {remainder}, zeroinitializer")
+        mixed = value(f"xor {type_} {a}, {b}")
+        side = value(f"icmp {'sge' if up else 'slt'} {type_} {mixed}, zeroinitializer")
+        both = value(f"and {condition} {left}, {side}")
+        step = value(f"{'zext' if up else 'sext'} {condition} {both} to {type_}")
+        e.define(op.results[0], f"add {type_} {quotient}, {step}")
+
+    return emit
+
+
+def _ceildiv_unsigned(e: Emitter, op: arith.CeilDivUIOp) -> None:
+    a, b, type_ = e.get(op.lhs), e.get(op.rhs), e.type(op.result)
+    quotient = e.text.value(f"udiv {type_} {a}, {b}")
+    remainder = e.text.value(f"urem {type_} {a}, {b}")
+    left = e.text.value(f"icmp ne {type_} {remainder}, zeroinitializer")
+    step = e.text.value(f"zext {vector_text('i1', lanes_of(op.result.type))} {left} to {type_}")
+    e.define(op.result, f"add {type_} {quotient}, {step}")
+
+
+# -- vectors
+
+
+def _broadcast(e: Emitter, op: vector.BroadcastOp) -> None:
+    source, result = op.source, op.vector
+    if isinstance(source.type, VectorType):
+        if source.type != result.type:
+            raise CompileError(f"vector.broadcast from {source.type} to {result.type}: expected a scalar", op)
+        e.set(result, e.get(source))
+        return
+    e.set(result, splat_of(e, e.get(source), e.type(source), cast(int, lanes_of(result.type))))
+
+
+def splat_of(e: Emitter, scalar: str, element: str, lanes: int) -> str:
+    """A vector with a scalar in all lanes."""
+    if not scalar.startswith("%"):
+        return splat(element, scalar)
+    type_ = vector_text(element, lanes)
+    first = e.text.value(f"insertelement {type_} poison, {element} {scalar}, i64 0")
+    mask = f"<{lanes} x i32> zeroinitializer"
+    return e.text.value(f"shufflevector {type_} {first}, {type_} poison, {mask}")
+
+
+def _position(e: Emitter, op: vector.ExtractOp | vector.InsertOp) -> str:
+    static = cast("tuple[int, ...]", op.static_position.get_values())
+    if len(static) != 1:
+        raise CompileError(f"{op.name} takes one position, not {len(static)}", op)
+    return e.get(op.dynamic_position[0]) if static[0] == DYNAMIC_INDEX else str(static[0])
+
+
+def _extract(e: Emitter, op: vector.ExtractOp) -> None:
+    e.define(op.result, f"extractelement {e.type(op.vector)} {e.get(op.vector)}, i64 {_position(e, op)}")
+
+
+def _insert(e: Emitter, op: vector.InsertOp) -> None:
+    into, scalar = f"{e.type(op.dest)} {e.get(op.dest)}", f"{e.type(op.source)} {e.get(op.source)}"
+    e.define(op.result, f"insertelement {into}, {scalar}, i64 {_position(e, op)}")
+
+
+def _shuffle(e: Emitter, op: vector.ShuffleOp) -> None:
+    mask = cast("tuple[int, ...]", op.mask.get_values())
+    lanes = ", ".join("i32 poison" if lane < 0 else f"i32 {lane}" for lane in mask)
+    v1, v2 = (f"{e.type(v)} {e.get(v)}" for v in (op.v1, op.v2))
+    e.define(op.result, f"shufflevector {v1}, {v2}, <{len(mask)} x i32> <{lanes}>")
+
+
+_REDUCTIONS = {
+    "add": ("fadd", "add"),
+    "mul": ("fmul", "mul"),
+    "maximumf": ("fmaximum", ""),
+    "minimumf": ("fminimum", ""),
+    "maxnumf": ("fmax", ""),
+    "minnumf": ("fmin", ""),
+    "maxsi": ("", "smax"),
+    "minsi": ("", "smin"),
+    "maxui": ("", "umax"),
+    "minui": ("", "umin"),
+    "and": ("", "and"),
+    "or": ("", "or"),
+    "xor": ("", "xor"),
+}
+"""Combining kind -> LLVM's reduction of floats, of integers."""
+
+
+def _reduction(e: Emitter, op: vector.ReductionOp) -> None:
+    """Sums of floats go by halves, which is what fast code does; that the order is free is the schedule's decision."""
+    of_float = is_float(op.vector.type)
+    name = _REDUCTIONS[op.kind.data.value][0 if of_float else 1]
+    if not name or op.acc is not None:
+        said = "with an accumulator" if name else f"of kind {op.kind.data.value} on {op.vector.type}"
+        raise CompileError(f"the LLVM backend does not know vector.reduction {said}", op)
+    vector_type, element = e.type(op.vector), e.type(op.dest)
+    intrinsic = f"@llvm.vector.reduce.{name}.{suffix(op.vector.type, op)}"
+    argument = f"{vector_type} {e.get(op.vector)}"
+    if name in ("fadd", "fmul"):
+        start = constant(-0.0 if name == "fadd" else 1.0, op.dest.type, op)
+        e.define(op.dest, f"call reassoc contract {element} {intrinsic}({element} {start}, {argument})")
+    else:
+        e.define(op.dest, f"call {element} {intrinsic}({argument})")
+
+
+def _vector_fma(e: Emitter, op: vector.FMAOp) -> None:
+    type_ = e.type(op.res)
+    arguments = ", ".join(f"{type_} {e.get(v)}" for v in (op.lhs, op.rhs, op.acc))
+    e.define(op.res, f"call {type_} @llvm.fma.{suffix(op.res.type, op)}({arguments})")
+
+
+ARITH_HANDLERS: Handlers = {
+    **{type_: _binary(instruction) for type_, instruction in _BINARY.items()},
+    **{type_: call_intrinsic(name) for type_, name in _BINARY_INTRINSIC.items()},
+    **{type_: _cast(instruction) for type_, instruction in _CAST.items()},
+    arith.ConstantOp: _constant,
+    arith.IndexCastOp: _index_cast,
+    arith.CmpfOp: _cmpf,
+    arith.CmpiOp: _cmpi,
+    arith.SelectOp: _select,
+    arith.NegfOp: _negf,
+    arith.FloorDivSIOp: _round_division(up=False),
+    arith.CeilDivSIOp: _round_division(up=True),
+    arith.CeilDivUIOp: _ceildiv_unsigned,
+}
+VECTOR_HANDLERS: Handlers = {
+    vector.BroadcastOp: _broadcast,
+    vector.ExtractOp: _extract,
+    vector.InsertOp: _insert,
+    vector.ShuffleOp: _shuffle,
+    vector.ReductionOp: _reduction,
+    vector.FMAOp: _vector_fma,
+}

@@ -1,0 +1,140 @@
+"""How element types, vectors and constants are written in LLVM IR.
+
+An `index` is an i64. A boolean is an i1 in registers and a byte, 0 or 1, in memory, as in numpy.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i8,
+)
+from xdsl.ir import Attribute, Operation
+
+from tilework.dialects.diagnostics import CompileError
+
+_FLOATS: dict[type[Attribute], tuple[str, str, int]] = {
+    Float16Type: ("half", "f16", 2),
+    BFloat16Type: ("bfloat", "bf16", 2),
+    Float32Type: ("float", "f32", 4),
+    Float64Type: ("double", "f64", 8),
+}
+"""Type -> LLVM's name, the suffix of intrinsics, bytes."""
+
+
+def element_of(type_: Attribute) -> Attribute:
+    """The element of a vector or memref; a scalar itself."""
+    return type_.element_type if isinstance(type_, VectorType | MemRefType) else type_
+
+
+def is_float(type_: Attribute) -> bool:
+    """Whether a scalar or the elements of a vector are floating-point numbers."""
+    return type(element_of(type_)) in _FLOATS
+
+
+def lanes_of(type_: Attribute) -> int | None:
+    """The length of a vector, None for a scalar."""
+    return type_.get_shape()[0] if isinstance(type_, VectorType) else None
+
+
+def llvm_type(type_: Attribute, op: Operation | None = None) -> str:
+    """`float`, `i64`, `<16 x float>`, `ptr`. Raises CompileError, about `op`, for a type without a counterpart."""
+    if (known := _FLOATS.get(type(type_))) is not None:
+        return known[0]
+    if isinstance(type_, IndexType):
+        return "i64"
+    if isinstance(type_, IntegerType):
+        return f"i{type_.width.data}"
+    if isinstance(type_, MemRefType):
+        return "ptr"
+    if isinstance(type_, VectorType) and type_.get_num_dims() == 1:
+        return f"<{type_.get_shape()[0]} x {llvm_type(type_.element_type, op)}>"
+    raise CompileError(f"the LLVM backend has no type for {type_}; it knows scalars and one-dimensional vectors", op)
+
+
+def suffix(type_: Attribute, op: Operation | None = None) -> str:
+    """How intrinsics name a type: `f32`, `v16f32`, `i64`."""
+    if isinstance(type_, VectorType):
+        return f"v{type_.get_shape()[0]}{suffix(type_.element_type, op)}"
+    known = _FLOATS.get(type(type_))
+    return llvm_type(type_, op) if known is None else known[1]
+
+
+def vector_text(element: str, lanes: int | None) -> str:
+    """The type of `lanes` elements, or of one where there is no number."""
+    return element if lanes is None else f"<{lanes} x {element}>"
+
+
+def bytes_of(element: Attribute, op: Operation | None = None) -> int:
+    """How many bytes one element takes in memory."""
+    if (known := _FLOATS.get(type(element))) is not None:
+        return known[2]
+    if isinstance(element, IndexType):
+        return 8
+    if isinstance(element, IntegerType):
+        return (element.width.data + 7) // 8
+    raise CompileError(f"{element} cannot be an element in memory", op)
+
+
+def is_boolean(element: Attribute) -> bool:
+    """Whether an element is an i1."""
+    return isinstance(element, IntegerType) and element.width.data == 1
+
+
+def stored_as(element: Attribute) -> Attribute:
+    """The type of an element in memory: a byte for a boolean, else the same."""
+    return i8 if is_boolean(element) else element
+
+
+def constant(value: float | int | bool, element: Attribute, op: Operation | None = None) -> str:
+    """A scalar constant; floats are written by their bits, hence exactly."""
+    if isinstance(element, Float32Type):
+        return f"0x{_bits64(float(np.float32(value))):016X}"
+    if isinstance(element, Float64Type):
+        return f"0x{_bits64(value):016X}"
+    if isinstance(element, Float16Type):
+        return f"0xH{np.float16(value).view(np.uint16):04X}"
+    if isinstance(element, BFloat16Type):
+        return f"0xR{_bfloat16_bits(value):04X}"
+    if is_boolean(element):
+        return "true" if value else "false"
+    if isinstance(element, IndexType | IntegerType):
+        return str(int(value))
+    raise CompileError(f"the LLVM backend has no constants of {element}", op)
+
+
+def vector_constant(values: Iterable[float | int | bool], type_: VectorType[Attribute], op: Operation) -> str:
+    """The constant of a vector type; a single value fills all lanes."""
+    texts = [constant(v, type_.element_type, op) for v in values]
+    element = llvm_type(type_.element_type, op)
+    if len(set(texts)) == 1:
+        return splat(element, texts[0])
+    return f"<{', '.join(f'{element} {text}' for text in texts)}>"
+
+
+def splat(element: str, text: str) -> str:
+    """A vector constant with one value in all lanes."""
+    return f"splat ({element} {text})"
+
+
+def _bits64(value: float) -> int:
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def _bfloat16_bits(value: float) -> int:
+    """The upper half of a float, rounded to nearest, ties to even."""
+    bits = int(np.float32(value).view(np.uint32))
+    if value != value:
+        return 0x7FC0
+    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

@@ -1,0 +1,36 @@
+"""What `opt-tool -t` can write of a module with kernels: LLVM IR as emitted, assembly, an object file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.backends.llvm.compile import assembly, compile_ir
+from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.targets import parse_target
+
+
+def _emit(module: ModuleOp) -> str:
+    return emit_kernels(module, parse_target("llvm"))
+
+
+def _write_llvmir(module: ModuleOp, stream: IO[Any]) -> None:
+    stream.write(_emit(module))
+
+
+def _write_assembly(module: ModuleOp, stream: IO[Any]) -> None:
+    stream.write(assembly(_emit(module), parse_target("llvm")))
+
+
+def _write_object(module: ModuleOp, stream: IO[Any]) -> None:
+    stream.write(compile_ir(_emit(module), parse_target("llvm")))
+
+
+TARGETS: dict[str, Callable[[ModuleOp, IO[Any]], None]] = {
+    "llvmir": _write_llvmir,
+    "asm": _write_assembly,
+    "obj": _write_object,
+}
+"""Name -> writer of a module to a stream, of bytes for `obj` and of text for the others."""

@@ -1,0 +1,127 @@
+"""Builds the text of an LLVM IR module: functions, names, blocks, metadata. Knows LLVM's syntax and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
+
+
+class ModuleText:
+    """The parts of a module, each written once; `str` puts them together."""
+
+    def __init__(self, triple: str | None = None):
+        self._triple = triple
+        self._declarations: dict[str, str] = {}
+        self._definitions: dict[str, str] = {}
+        self._metadata: list[str] = []
+        self._shared: dict[str, str] = {}
+
+    def declare(self, name: str, declaration: str) -> None:
+        """Declare the external function `@name`, unless it was; intrinsics need no declaration."""
+        self._declarations.setdefault(name, declaration)
+
+    def define(self, name: str, text: str) -> None:
+        """Add the definition of `@name`."""
+        assert name not in self._definitions, name
+        self._definitions[name] = text
+
+    def define_once(self, name: str, write: Callable[[], str]) -> None:
+        """Add the definition of `@name` that `write` gives, unless it is there."""
+        if name not in self._definitions:
+            self._definitions[name] = write()
+
+    def metadata(self, *operands: str, distinct: bool = False) -> str:
+        """A node such as `!{!"llvm.loop.unroll.full"}` and its name; a distinct one has itself as first operand."""
+        name = f"!{len(self._metadata)}"
+        parts = ", ".join((name, *operands) if distinct else operands)
+        self._metadata.append(f"{name} = {'distinct ' if distinct else ''}!{{{parts}}}")
+        return name
+
+    def shared_metadata(self, operand: str) -> str:
+        """The one node of the module that has this operand."""
+        if operand not in self._shared:
+            self._shared[operand] = self.metadata(operand)
+        return self._shared[operand]
+
+    def __str__(self) -> str:
+        head = [] if self._triple is None else [f'target triple = "{self._triple}"\n']
+        declarations = [text for name, text in self._declarations.items() if name not in self._definitions]
+        parts = [*head, *self._definitions.values(), "\n".join(declarations), "\n".join(self._metadata)]
+        return "\n".join(part for part in parts if part) + "\n"
+
+
+class FunctionText:
+    """The body of one function, written front to back; values are named by methods that append instructions."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._entry: list[str] = []
+        self._used: dict[str, int] = {}
+        self._count = 0
+        self.block = "entry"
+        """The label of the block being written: what a phi names as the edge from here."""
+
+    # -- names
+
+    def fresh(self, hint: str | None = None) -> str:
+        """A local name that nothing else has, after the hint where there is one."""
+        if not hint:
+            self._count += 1
+            return f"%v{self._count}"
+        stem = _NOT_IN_NAMES.sub("_", hint)
+        if stem[0].isdigit() or (stem[0] == "v" and stem[1:].isdigit()):
+            stem = f"_{stem}"
+        seen = self._used.get(stem, 0)
+        self._used[stem] = seen + 1
+        return f"%{stem}" if not seen else f"%{stem}.{seen}"
+
+    # -- instructions
+
+    def value(self, instruction: str, hint: str | None = None) -> str:
+        """Append `%name = instruction`; returns the name."""
+        name = self.fresh(hint)
+        self._lines.append(f"  {name} = {instruction}")
+        return name
+
+    def line(self, instruction: str) -> None:
+        """Append an instruction without a value."""
+        self._lines.append(f"  {instruction}")
+
+    def entry(self, instruction: str, hint: str) -> str:
+        """Put `%name = instruction` into the entry block, before everything else there; returns the name."""
+        name = self.fresh(hint)
+        self._entry.append(f"  {name} = {instruction}")
+        return name
+
+    def phi_later(self) -> int:
+        """Keep a line free, for a phi with an edge that is not written yet; `set_line` fills it."""
+        self._lines.append("")
+        return len(self._lines) - 1
+
+    def set_line(self, position: int, instruction: str) -> None:
+        """Fill a line kept by `phi_later`."""
+        self._lines[position] = f"  {instruction}"
+
+    # -- blocks
+
+    def branch(self, label: str, metadata: str = "") -> None:
+        """End the block with a jump. A label is a name with its percent sign."""
+        self.line(f"br label {label}{metadata}")
+
+    def branch_if(self, condition: str, then: str, otherwise: str, metadata: str = "") -> None:
+        """End the block with a jump to one of two."""
+        self.line(f"br i1 {condition}, label {then}, label {otherwise}{metadata}")
+
+    def start(self, label: str) -> None:
+        """Begin the block of this label."""
+        self._lines.append(f"{label[1:]}:")
+        self.block = label[1:]
+
+    # -- the whole
+
+    def definition(self, head: str, parameters: Iterable[str], attributes: str = "nounwind") -> str:
+        """The text of the function; `head` is such as `internal void @f`. The last block must have been ended."""
+        head = f"define {head}({', '.join(parameters)}) {attributes} {{"
+        return "\n".join((head, "entry:", *self._entry, *self._lines, "}", ""))
