@@ -1,0 +1,5 @@
+"""ONNX models as graph modules: `import_onnx`."""
+
+from tilework.frontends.onnx.importer import ImportedModel, import_onnx
+
+__all__ = ["ImportedModel", "import_onnx"]

@@ -1,0 +1,57 @@
+"""Converters: element-wise operators of two or more operands."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from tilework.algebra.index_expr import const
+from tilework.dialects.graph import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp
+from tilework.dialects.graph.base import GraphOp
+from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.values import Value
+
+BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp, "Pow": PowOp}
+
+VARIADIC: dict[str, type[GraphOp]] = {"Sum": AddOp, "Max": MaxOp, "Min": MinOp}
+
+
+def binary(node: Node) -> Value:
+    """Operands broadcast as numpy's do."""
+    return node.emit(BINARY[node.op_type], node.value(0), node.value(1))
+
+
+def binary_with_axis(node: Node) -> Value:
+    """Before opset 7: the right operand broadcasts only on request, and `axis` says where its dimensions stand."""
+    left, right = node.dims(0), node.dims(1)
+    if not node.attribute("broadcast", 0):
+        if left != right:
+            raise node.error("operands differ in shape and the node does not ask to broadcast them")
+        return binary(node)
+    axis = node.attribute("axis", len(left) - len(right))
+    behind = len(left) - (axis % len(left) if left else 0) - len(right)
+    if behind < 0:
+        raise node.error(f"the right operand does not fit at axis {axis}")
+    aligned = node.reshape(node.value(1), [*right, *[const(1)] * behind])
+    return node.emit(BINARY[node.op_type], node.value(0), aligned)
+
+
+def variadic(node: Node) -> Value:
+    """From left to right; of one operand: that operand."""
+    values = [node.value(i) for i in range(len(node.inputs))]
+    return reduce(lambda a, b: node.emit(VARIADIC[node.op_type], a, b), values)
+
+
+for _name in BINARY:
+    converter(_name)(binary_with_axis)
+    converter(_name, since=7)(binary)
+
+for _name in VARIADIC:
+    converter(_name)(variadic)
+
+
+@converter("Mean")
+def mean(node: Node) -> Value:
+    """The sum by the number of operands."""
+    values = [node.value(i) for i in range(len(node.inputs))]
+    total = reduce(lambda a, b: node.emit(AddOp, a, b), values)
+    return node.emit(DivOp, total, node.scalar(len(values), total))

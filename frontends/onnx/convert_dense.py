@@ -1,0 +1,50 @@
+"""Converters: products of matrices."""
+
+from __future__ import annotations
+
+from tilework.algebra.index_expr import const
+from tilework.dialects.graph import AddOp, DenseOp, MatmulOp, MulOp, TransposeOp
+from tilework.dialects.graph.base import ints
+from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.values import Value
+
+
+@converter("Gemm")
+def gemm(node: Node) -> Value:
+    """alpha * A' B' + beta * C, where ' may transpose."""
+    for i in (0, 1):
+        if len(node.dims(i)) != 2:
+            raise node.error(f"input {i} is not a matrix")
+    a, b = node.value(0), node.value(1)
+    a = _transposed(node, a) if node.attribute("transA", 0) else a
+    b = b if node.attribute("transB", 0) else _transposed(node, b)
+    result = _scaled(node, node.emit(DenseOp, a, b), node.attribute("alpha", 1.0))
+    if not node.has(2) or (beta := node.attribute("beta", 1.0)) == 0:
+        return result
+    return node.emit(AddOp, result, _scaled(node, node.value(2), beta))
+
+
+def _transposed(node: Node, matrix: Value) -> Value:
+    return node.emit(TransposeOp, matrix, permutation=ints([1, 0]))
+
+
+def _scaled(node: Node, value: Value, factor: float) -> Value:
+    return value if factor == 1 else node.emit(MulOp, value, node.scalar(factor, value))
+
+
+@converter("MatMul")
+def matmul(node: Node) -> Value:
+    """As numpy's: a vector on the left is a row, on the right a column, and the result lacks that axis."""
+    a, b = node.value(0), node.value(1)
+    row, column = node.dims(0), node.dims(1)
+    if not row or not column:
+        raise node.error("a number is not a matrix")
+    if len(row) == 1:
+        a = node.reshape(a, [const(1), *row])
+    if len(column) == 1:
+        b = node.reshape(b, [*column, const(1)])
+    result = node.emit(MatmulOp, a, b)
+    if len(row) > 1 and len(column) > 1:
+        return result
+    batch = (row if len(row) > 1 else column)[:-2]
+    return node.reshape(result, [*batch, *(row[-2:-1]), *(column[-1:] if len(column) > 1 else ())])

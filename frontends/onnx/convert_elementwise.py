@@ -1,0 +1,203 @@
+"""Converters: element-wise operators of one operand, and what is composed of them."""
+
+from __future__ import annotations
+
+import math
+
+from tilework.algebra.index_expr import const
+from tilework.dialects.graph import (
+    AbsOp,
+    AddOp,
+    CastOp,
+    CeilOp,
+    ClipOp,
+    CosOp,
+    DivOp,
+    DropoutOp,
+    EluOp,
+    ErfOp,
+    ExpOp,
+    FloorOp,
+    LeakyReluOp,
+    LogOp,
+    MinOp,
+    MulOp,
+    NegOp,
+    ReluOp,
+    SigmoidOp,
+    SinOp,
+    SqrtOp,
+    TanhOp,
+)
+from tilework.dialects.graph.base import GraphOp
+from tilework.frontends.onnx.node import Node, converter, float_attr
+from tilework.frontends.onnx.types import element_type
+from tilework.frontends.onnx.values import Value
+
+UNARY: dict[str, type[GraphOp]] = {
+    "Abs": AbsOp,
+    "Ceil": CeilOp,
+    "Cos": CosOp,
+    "Erf": ErfOp,
+    "Exp": ExpOp,
+    "Floor": FloorOp,
+    "Log": LogOp,
+    "Neg": NegOp,
+    "Relu": ReluOp,
+    "Sigmoid": SigmoidOp,
+    "Sin": SinOp,
+    "Sqrt": SqrtOp,
+    "Tanh": TanhOp,
+}
+
+
+def unary(node: Node) -> Value:
+    """The graph operator of the same meaning."""
+    return node.emit(UNARY[node.op_type], node.value(0))
+
+
+for _name in UNARY:
+    converter(_name)(unary)
+
+
+@converter("Identity")
+def identity(node: Node) -> Value:
+    """The input itself."""
+    return node.value(0)
+
+
+@converter("Dropout")
+def dropout_by_attribute(node: Node) -> Value:
+    """The ratio is an attribute. The mask, an output for training, is not made."""
+    return node.emit(DropoutOp, node.value(0), ratio=float_attr(node.attribute("ratio", 0.5)))
+
+
+@converter("Dropout", since=12)
+def dropout_by_input(node: Node) -> Value:
+    """The ratio is an input, and so is whether to train."""
+    if node.has(2) and node.array(2, "training mode").item():
+        raise node.error("training mode is not supported")
+    ratio = float(node.array(1, "ratio").item()) if node.has(1) else 0.5
+    return node.emit(DropoutOp, node.value(0), ratio=float_attr(ratio))
+
+
+@converter("LeakyRelu")
+def leaky_relu(node: Node) -> Value:
+    """A slope below zero."""
+    return node.emit(LeakyReluOp, node.value(0), alpha=float_attr(node.attribute("alpha", 0.01)))
+
+
+@converter("Elu")
+def elu(node: Node) -> Value:
+    """An exponential below zero."""
+    return node.emit(EluOp, node.value(0), alpha=float_attr(node.attribute("alpha", 1.0)))
+
+
+@converter("Selu")
+def selu(node: Node) -> Value:
+    """gamma * elu."""
+    alpha = node.attribute("alpha", 1.67326319217681884765625)
+    gamma = node.attribute("gamma", 1.05070102214813232421875)
+    x = node.emit(EluOp, node.value(0), alpha=float_attr(alpha))
+    return node.emit(MulOp, x, node.scalar(gamma, x))
+
+
+@converter("PRelu")
+def prelu(node: Node) -> Value:
+    """max(x, 0) + slope * min(x, 0)."""
+    zero = node.scalar(0.0, node.value(0))
+    below = node.emit(MulOp, node.emit(MinOp, node.value(0), zero), _slope(node))
+    return node.emit(AddOp, node.emit(ReluOp, node.value(0)), below)
+
+
+def _slope(node: Node) -> Value:
+    """Before opset 7 a slope for each channel stands at axis 1 by itself."""
+    dims, slope = node.dims(0), node.dims(1)
+    if node.opset < 7 and len(slope) == 1 and len(dims) > 2:
+        return node.reshape(node.value(1), [*slope, *[const(1)] * (len(dims) - 2)])
+    return node.value(1)
+
+
+@converter("Clip")
+def clip_by_attributes(node: Node) -> Value:
+    """Bounds are attributes."""
+    bounds = {name: node.attribute(name) for name in ("min", "max")}
+    return _clip(node, bounds["min"], bounds["max"])
+
+
+@converter("Clip", since=11)
+def clip_by_inputs(node: Node) -> Value:
+    """Bounds are inputs."""
+    low = float(node.array(1, "lower bound").item()) if node.has(1) else None
+    high = float(node.array(2, "upper bound").item()) if node.has(2) else None
+    return _clip(node, low, high)
+
+
+def _clip(node: Node, low: float | None, high: float | None) -> Value:
+    return node.emit(
+        ClipOp,
+        node.value(0),
+        low=None if low is None else float_attr(low),
+        high=None if high is None else float_attr(high),
+    )
+
+
+@converter("HardSigmoid")
+def hard_sigmoid(node: Node) -> Value:
+    """alpha * x + beta between 0 and 1."""
+    return _hard_sigmoid(node, node.attribute("alpha", 0.2), node.attribute("beta", 0.5))
+
+
+def _hard_sigmoid(node: Node, alpha: float, beta: float) -> Value:
+    x = node.value(0)
+    x = node.emit(MulOp, x, node.scalar(alpha, x))
+    x = node.emit(AddOp, x, node.scalar(beta, x))
+    return node.emit(ClipOp, x, low=float_attr(0.0), high=float_attr(1.0))
+
+
+@converter("HardSwish")
+def hard_swish(node: Node) -> Value:
+    """x * hard_sigmoid(x), with a slope of 1/6."""
+    return node.emit(MulOp, node.value(0), _hard_sigmoid(node, 1 / 6, 0.5))
+
+
+@converter("Softplus")
+def softplus(node: Node) -> Value:
+    """log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
+    x = node.value(0)
+    exps = node.emit(ExpOp, node.emit(NegOp, node.emit(AbsOp, x)))
+    return node.emit(AddOp, node.emit(ReluOp, x), node.emit(LogOp, node.emit(AddOp, exps, node.scalar(1.0, x))))
+
+
+@converter("Softsign")
+def softsign(node: Node) -> Value:
+    """x / (1 + |x|)."""
+    x = node.value(0)
+    return node.emit(DivOp, x, node.emit(AddOp, node.emit(AbsOp, x), node.scalar(1.0, x)))
+
+
+@converter("Reciprocal")
+def reciprocal(node: Node) -> Value:
+    """1 / x."""
+    return node.emit(DivOp, node.scalar(1.0, node.value(0)), node.value(0))
+
+
+@converter("Gelu", since=20)
+def gelu(node: Node) -> Value:
+    """x * the normal distribution's share below x, or its approximation by tanh."""
+    x = node.value(0)
+    if node.attribute("approximate", "none") == "tanh":
+        cube = node.emit(MulOp, node.emit(MulOp, x, x), x)
+        inner = node.emit(AddOp, x, node.emit(MulOp, cube, node.scalar(0.044715, x)))
+        share = node.emit(TanhOp, node.emit(MulOp, inner, node.scalar(math.sqrt(2 / math.pi), x)))
+    else:
+        share = node.emit(ErfOp, node.emit(MulOp, x, node.scalar(math.sqrt(0.5), x)))
+    half = node.emit(MulOp, x, node.scalar(0.5, x))
+    return node.emit(MulOp, half, node.emit(AddOp, share, node.scalar(1.0, x)))
+
+
+@converter("Cast")
+def cast(node: Node) -> Value:
+    """To the type that an enumeration names."""
+    to = element_type(node.required("to"), "its result")
+    return node.value(0) if node.dtype(0) == to else node.emit(CastOp, node.value(0), to=to)

@@ -1,0 +1,104 @@
+"""Converters: convolution and pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import BoolAttr
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph import AddOp, AveragePoolOp, ConvOp, MaxPoolOp, ReduceMaxOp, ReduceMeanOp
+from tilework.dialects.graph.base import GraphOp, ints
+from tilework.frontends.onnx.node import Node, converter, int_attr
+from tilework.frontends.onnx.values import Value
+
+
+@converter("Conv")
+def conv(node: Node) -> Value:
+    """The bias is added, one number a filter."""
+    kernel = [d.constant for d in node.dims(1)[2:]]
+    declared = list(node.attribute("kernel_shape", kernel))
+    if declared != kernel:
+        raise node.error(f"kernel_shape {declared} is not that of the weight, {kernel}")
+    geometry = _geometry(node, declared)
+    result = node.emit(ConvOp, node.value(0), node.value(1), **geometry, groups=int_attr(node.attribute("group", 1)))
+    if not node.has(2):
+        return result
+    if node.dims(2) != node.dims(1)[:1]:
+        raise node.error(f"the bias is a vector over the {node.dims(1)[0]} filters")
+    bias = node.reshape(node.value(2), [*node.dims(2), *[const(1)] * len(kernel)])
+    return node.emit(AddOp, result, bias)
+
+
+@converter("MaxPool")
+def max_pool(node: Node) -> Value:
+    """The second output, indices, is not made."""
+    return node.emit(MaxPoolOp, node.value(0), **_pooling(node))
+
+
+@converter("AveragePool")
+def average_pool(node: Node) -> Value:
+    """Padding counts on request."""
+    count_padding = BoolAttr.from_bool(bool(node.attribute("count_include_pad", 0)))
+    return node.emit(AveragePoolOp, node.value(0), **_pooling(node), count_padding=count_padding)
+
+
+def _pooling(node: Node) -> dict[str, object]:
+    kernel = node.required("kernel_shape")
+    ceil_mode = BoolAttr.from_bool(bool(node.attribute("ceil_mode", 0)))
+    return {"kernel": ints(kernel), **_geometry(node, kernel), "ceil_mode": ceil_mode}
+
+
+@converter("GlobalAveragePool")
+def global_average_pool(node: Node) -> Value:
+    """The mean over all spatial axes."""
+    return _global(node, ReduceMeanOp)
+
+
+@converter("GlobalMaxPool")
+def global_max_pool(node: Node) -> Value:
+    """The maximum over all spatial axes."""
+    return _global(node, ReduceMaxOp)
+
+
+def _global(node: Node, op: type[GraphOp]) -> Value:
+    axes = ints(range(2, len(node.dims(0))))
+    return node.emit(op, node.value(0), axes=axes, keep_dims=BoolAttr.from_bool(True))
+
+
+# ---- Geometry --------------------------------------------------------------------------------------------------------
+
+
+def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, object]:
+    """Strides, dilations and pads, with the defaults of ONNX and `auto_pad` computed."""
+    rank = len(kernel)
+    strides = node.attribute("strides", [1] * rank)
+    dilations = node.attribute("dilations", [1] * rank)
+    return {"strides": ints(strides), "dilations": ints(dilations), "pads": ints(_pads(node, kernel, strides, dilations))}
+
+
+def _pads(node: Node, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
+    auto_pad = node.attribute("auto_pad", "NOTSET")
+    if auto_pad == "NOTSET":
+        return list(node.attribute("pads", [0] * (2 * len(kernel))))
+    if auto_pad == "VALID":
+        return [0] * (2 * len(kernel))
+    if auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
+        raise node.error(f"auto_pad '{auto_pad}' is not known")
+    before: list[int] = []
+    after: list[int] = []
+    for extent, k, s, d in zip(node.dims(0)[2:], kernel, strides, dilations, strict=True):
+        total = _same_padding(node, extent, (k - 1) * d + 1, s)
+        small, large = total // 2, total - total // 2
+        before.append(small if auto_pad == "SAME_UPPER" else large)
+        after.append(large if auto_pad == "SAME_UPPER" else small)
+    return before + after
+
+
+def _same_padding(node: Node, extent: Expr, span: int, stride: int) -> int:
+    """How much padding makes `extent / stride` windows, rounded up."""
+    if stride == 1:
+        return span - 1
+    if (size := extent.constant) is None:
+        raise node.error(f"auto_pad with stride {stride} needs an axis of constant size, not {extent}")
+    return max((-(-size // stride) - 1) * stride + span - size, 0)

@@ -1,0 +1,78 @@
+"""Builds the function: constants and parameters on first use, operators with the location of their node."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import onnx
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, NameLoc, StringAttr, UnknownLoc, i1
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.graph.structure import ParameterOp
+from tilework.dialects.shapes import tensor_type
+from tilework.frontends.onnx.types import element_type
+from tilework.frontends.onnx.values import Array, Known, Value
+
+INLINE_BYTES = 1024
+"""A constant of at most so many bytes is written into the program; a larger one is a parameter."""
+
+ONNX_NAME = "tilework.onnx_name"
+"""The attribute that keeps a parameter's ONNX name where that cannot be its symbol name."""
+
+
+class Emitter:
+    """Appends to the block of `@main`. `parameters` collects the arrays by symbol name."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.parameters: dict[str, Array] = {}
+        self._emitted: dict[Known, SSAValue] = {}
+
+    def insert(self, op: Operation, title: str) -> SSAValue:
+        """Append an operation that comes from the node (or initializer) `title`; its first result."""
+        op.location = NameLoc(StringAttr(title), UnknownLoc())
+        self.block.add_op(op)
+        return op.results[0]
+
+    def tensor(self, value: Value) -> SSAValue:
+        """The value as an SSA value: a known array becomes an inline constant or a parameter, once."""
+        if isinstance(value, SSAValue):
+            return value
+        if value not in self._emitted:
+            self._emitted[value] = self._emit_known(value)
+        return self._emitted[value]
+
+    def _emit_known(self, value: Known) -> SSAValue:
+        if value.is_symbolic:
+            raise TileworkError(f"'{value.name}' depends on symbolic dimensions; it can be a shape, but not a tensor")
+        array = value.array
+        dtype = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+        type_ = tensor_type(array.shape, element_type(dtype, f"'{value.name}'"))
+        if array.nbytes <= INLINE_BYTES:
+            return self.insert(arith.ConstantOp(dense(array, type_.element_type)), value.name)
+        symbol = self._symbol(value.name)
+        self.parameters[symbol] = array
+        op = ParameterOp(symbol, type_)
+        if symbol != value.name:
+            op.attributes[ONNX_NAME] = StringAttr(value.name)
+        return self.insert(op, value.name)
+
+    def _symbol(self, name: str) -> str:
+        """An identifier like `name` that no parameter has yet."""
+        base = re.sub(r"[^\w.$]", "_", name, flags=re.ASCII)
+        base = base if re.match(r"[A-Za-z_]", base) else f"_{base}"
+        symbol, n = base, 1
+        while symbol in self.parameters:
+            symbol, n = f"{base}_{n}", n + 1
+        return symbol
+
+
+def dense(array: Array, element: Attribute) -> DenseIntOrFPElementsAttr:
+    """`dense<...>` of an array."""
+    type_ = tensor_type(array.shape, element)
+    if element == i1:
+        return DenseIntOrFPElementsAttr.from_list(type_, [int(x) for x in array.flat])
+    return DenseIntOrFPElementsAttr(type_, BytesAttr(np.ascontiguousarray(array).tobytes()))

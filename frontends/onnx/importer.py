@@ -1,0 +1,186 @@
+"""ONNX to the graph dialect, node by node. Shapes are computed by the operators' own rules."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.ir import Block, Region, SSAValue
+
+import tilework.frontends.onnx as package
+from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.shapes import dims_of
+from tilework.frontends.onnx.emitter import Emitter
+from tilework.frontends.onnx.folding import fold
+from tilework.frontends.onnx.load import Source, load_model, to_array
+from tilework.frontends.onnx.node import Node, find_converter
+from tilework.frontends.onnx.structure import ordered_nodes
+from tilework.frontends.onnx.types import Symbols, value_type
+from tilework.frontends.onnx.values import Array, Known, Value
+
+OLDEST_OPSET = 6
+
+NAME = "tilework.name"
+"""The attribute of `@main`'s arguments and results that holds their ONNX name."""
+
+for _module in pkgutil.iter_modules(package.__path__):
+    if _module.name.startswith("convert_"):  # a new family of converters needs no list
+        importlib.import_module(f"{package.__name__}.{_module.name}")
+
+
+@dataclass(frozen=True)
+class ImportedModel:
+    """A module with `func.func @main`, the arrays of its `graph.parameter`s by symbol name, and the model's name."""
+
+    module: ModuleOp
+    parameters: Mapping[str, Array]
+    name: str
+
+
+def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
+    """Read an ONNX model: a path, the bytes of a file, or a ModelProto.
+
+    Initializers are constants, also those that IR 3 lists among the inputs. Inputs keep their order; their and the
+    outputs' names are the attribute `tilework.name`. Raises TileworkError for a model that cannot be imported.
+    """
+    loaded = load_model(source)
+    return _Importer(loaded).run()
+
+
+class _Importer:
+    def __init__(self, source: Source):
+        self.source = source
+        self.graph = source.model.graph
+        self.opset = _opset(source)
+        self.values: dict[str, Value] = {}
+        self.emitter = Emitter(Block())
+        self.unsupported: list[str] = []
+
+    def run(self) -> ImportedModel:
+        nodes = ordered_nodes(self.graph)
+        inputs = self._define_inputs()
+        self._define_initializers()
+        for title, node in nodes:
+            self._convert(title, node)
+        if self.unsupported:
+            count = f"{len(self.unsupported)} node(s) use an operator that Tilework does not support"
+            raise TileworkError("\n  ".join([f"{count} (opset {self.opset}):", *self.unsupported]))
+        results = self._results()
+        function = func.FuncOp(
+            "main",
+            ([argument.type for argument in self.emitter.block.args], [value.type for value in results]),
+            Region(self.emitter.block),
+            arg_attrs=_names(inputs),
+            res_attrs=_names([value.name for value in self.graph.output]),
+        )
+        name = self.graph.name or "model"
+        return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
+
+    def _define_inputs(self) -> list[str]:
+        """One argument of @main for every input that is not an initializer; their names."""
+        symbols = Symbols()
+        initializers = {tensor.name for tensor in self.graph.initializer}
+        inputs = [value for value in self.graph.input if value.name not in initializers]
+        for value in inputs:
+            block = self.emitter.block
+            argument = block.insert_arg(value_type(value, symbols), len(block.args))
+            argument.name_hint = _hint(value.name)
+            self.values[value.name] = argument
+        return [value.name for value in inputs]
+
+    def _define_initializers(self) -> None:
+        if self.graph.sparse_initializer:
+            name = self.graph.sparse_initializer[0].values.name
+            raise TileworkError(f"the initializer '{name}' is sparse; Tilework reads dense ones only")
+        for tensor in self.graph.initializer:
+            self.values[tensor.name] = Known(to_array(tensor, self.source.folder), tensor.name)
+
+    def _convert(self, title: str, proto: onnx.NodeProto) -> None:
+        """Define the node's outputs, or note that it is not supported; what depends on such a node stays undefined."""
+        inputs = [self.values.get(name) for name in proto.input]
+        node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder)
+        convert = find_converter(proto.op_type, self.opset) if proto.domain in ("", "ai.onnx") else None
+        complete = all(name in self.values for name in filter(None, proto.input))
+        folded = fold(node) if complete else None
+        if folded is not None:
+            outputs: Sequence[Value] = [folded]
+        elif convert is None:
+            operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
+            self.unsupported.append(f"{operator} '{title}' of ({self._input_types(proto)})")
+            return
+        elif not complete:
+            self._require_defined(title, proto)
+            return
+        else:
+            made = convert(node)
+            outputs = [made] if isinstance(made, SSAValue | Known) else made
+        for name, value in zip(proto.output, outputs, strict=False):
+            if name:
+                self._define(name, value)
+
+    def _define(self, name: str, value: Value) -> None:
+        if isinstance(value, SSAValue) and value.name_hint is None:
+            value.name_hint = _hint(name)
+        self.values[name] = value
+
+    def _require_defined(self, title: str, proto: onnx.NodeProto) -> None:
+        """Complain of an input that is undefined although every operator so far is supported."""
+        if not self.unsupported:
+            missing = next(name for name in proto.input if name and name not in self.values)
+            raise TileworkError(f"{proto.op_type} '{title}' reads '{missing}', an output that inference does not make")
+
+    def _input_types(self, proto: onnx.NodeProto) -> str:
+        inputs = [self.values.get(name) for name in proto.input if name]
+        node = Node(proto, "", self.opset, inputs, self.emitter, None)
+        return node.input_types().replace("-", "?")
+
+    def _results(self) -> list[SSAValue]:
+        results: list[SSAValue] = []
+        for output in self.graph.output:
+            if output.name not in self.values:
+                raise TileworkError(f"the output '{output.name}' is one that inference does not make")
+            value = self.emitter.tensor(self.values[output.name])
+            _check_declared(output, value)
+            results.append(value)
+        self.emitter.block.add_op(func.ReturnOp(*results))
+        return results
+
+
+def _opset(source: Source) -> int:
+    opset = next(entry.version for entry in source.model.opset_import if entry.domain in ("", "ai.onnx"))
+    newest = onnx.defs.onnx_opset_version()
+    if not OLDEST_OPSET <= opset <= newest:
+        raise TileworkError(f"{source.title} uses opset {opset}; Tilework reads opsets {OLDEST_OPSET} to {newest}")
+    return opset
+
+
+def _check_declared(output: onnx.ValueInfoProto, value: SSAValue) -> None:
+    """Compare an output's shape with the one that the model declares, where both are numbers."""
+    shape = output.type.tensor_type.shape
+    if not output.type.tensor_type.HasField("shape"):
+        return
+    dims = dims_of(value.type)
+    declared = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in shape.dim]
+    fits = len(declared) == len(dims) and all(
+        n is None or d.constant is None or n == d.constant for n, d in zip(declared, dims, strict=True)
+    )
+    if not fits:
+        said = ", ".join(d.dim_param or str(d.dim_value) for d in shape.dim)
+        found = ", ".join(map(str, dims))
+        raise TileworkError(f"the model declares output '{output.name}' as [{said}], but its nodes make [{found}]")
+
+
+def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr(DictionaryAttr({NAME: StringAttr(name)}) for name in names)
+
+
+def _hint(name: str) -> str | None:
+    """An SSA name like an ONNX one."""
+    cleaned = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    return cleaned if cleaned and not cleaned[0].isdigit() and SSAValue.is_valid_name(cleaned) else None

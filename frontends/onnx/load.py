@@ -1,0 +1,93 @@
+"""From a path, bytes or a ModelProto to a ModelProto, and from its TensorProtos to arrays. Weights are not copied."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+from tilework.dialects.diagnostics import TileworkError
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model with what messages call it and where its external data lie: None for a model that was not a file."""
+
+    model: onnx.ModelProto
+    title: str
+    folder: Path | None
+
+
+def load_model(source: str | Path | bytes | onnx.ModelProto) -> Source:
+    """Read a model. Raises TileworkError for what is not one, or not a whole one."""
+    if isinstance(source, onnx.ModelProto):
+        return _checked(Source(source, "the model", None))
+    if isinstance(source, bytes):
+        return _checked(Source(_parse(source, "the model"), "the model", None))
+    path = Path(source)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise TileworkError(f"cannot read {path}: {error.strerror}") from error
+    return _checked(Source(_parse(data, str(path)), str(path), path.parent))
+
+
+def _parse(data: bytes, title: str) -> onnx.ModelProto:
+    try:
+        return onnx.ModelProto.FromString(data)
+    except DecodeError as error:
+        raise TileworkError(f"{title} is not an ONNX model, or was cut short ({len(data)} bytes)") from error
+
+
+def _checked(source: Source) -> Source:
+    model, title = source.model, source.title
+    if not model.HasField("graph") or not model.ir_version:
+        raise TileworkError(f"{title} is not an ONNX model, or was cut short: it holds no graph")
+    if not any(entry.domain in ("", "ai.onnx") for entry in model.opset_import):
+        raise TileworkError(f"{title} does not say which ONNX opset it imports, or was cut short")
+    return source
+
+
+def to_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
+    """The elements of a tensor, from the model or from its side file. Raises TileworkError."""
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        return _external_array(tensor, folder)
+    try:
+        return numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError) as error:
+        raise TileworkError(f"the elements of '{tensor.name}' do not fit its shape {list(tensor.dims)}: {error}") from error
+
+
+def _external_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    if folder is None:
+        raise TileworkError(f"the elements of '{tensor.name}' lie in '{location}': load the model by its path")
+    path = _inside(folder, location, tensor.name)
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
+    size = int(np.prod(tensor.dims, dtype=np.int64)) * dtype.itemsize
+    offset = int(entries.get("offset", 0))
+    if not path.is_file():
+        raise TileworkError(f"the elements of '{tensor.name}' are missing: there is no file {path}")
+    if int(entries.get("length", size)) != size or offset + size > path.stat().st_size:
+        raise TileworkError(f"{path} does not hold the {size} bytes of '{tensor.name}' at offset {offset}")
+    if size == 0:
+        return np.zeros(tuple(tensor.dims), dtype)
+    return np.memmap(path, dtype, "r", offset, tuple(tensor.dims))
+
+
+def _inside(folder: Path, location: str, name: str) -> Path:
+    """The side file's path. A model may read what lies in its own folder only, links followed."""
+    path = Path(os.path.realpath(folder / location))
+    if not location or not path.is_relative_to(os.path.realpath(folder)):
+        raise TileworkError(f"the elements of '{name}' lie in '{location}', outside the model's folder {folder}")
+    return path

@@ -1,0 +1,187 @@
+"""An ONNX node as its converter sees it, and the registry of converters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, f32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.graph import ReshapeOp
+from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.shapes import dims_of
+from tilework.frontends.onnx.emitter import Emitter
+from tilework.frontends.onnx.load import to_array
+from tilework.frontends.onnx.values import Array, Known, Value, known
+
+Converter: TypeAlias = "Callable[[Node], Value | Sequence[Value]]"
+
+_CONVERTERS: dict[str, dict[int, Converter]] = {}
+
+
+def converter(op_type: str, since: int = 1) -> Callable[[Converter], Converter]:
+    """Register a function that converts nodes of this operator, from this opset on until a later one takes over."""
+
+    def register(function: Converter) -> Converter:
+        _CONVERTERS.setdefault(op_type, {})[since] = function
+        return function
+
+    return register
+
+
+def find_converter(op_type: str, opset: int) -> Converter | None:
+    """The converter for an operator of an opset: the one registered for the latest opset that is not later."""
+    versions = _CONVERTERS.get(op_type, {})
+    return versions.get(max((since for since in versions if since <= opset), default=0))
+
+
+class Node:
+    """One node: its attributes, its inputs (None where absent), and the means to emit operators for it."""
+
+    def __init__(
+        self,
+        proto: onnx.NodeProto,
+        title: str,
+        opset: int,
+        inputs: Sequence[Value | None],
+        emitter: Emitter,
+        folder: Path | None,
+    ):
+        self.proto = proto
+        self.title = title
+        self.opset = opset
+        self.inputs = inputs
+        self.emitter = emitter
+        self._folder = folder
+        self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+
+    @property
+    def op_type(self) -> str:
+        """The ONNX operator."""
+        return self.proto.op_type
+
+    # -- attributes
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """An attribute's value: an int, float, string, list of these, or array; `default` where it is absent."""
+        if name not in self._attributes:
+            return default
+        attribute = self._attributes[name]
+        if attribute.type == onnx.AttributeProto.TENSOR:
+            return to_array(attribute.t, self._folder)
+        value = onnx.helper.get_attribute_value(attribute)
+        return value.decode() if isinstance(value, bytes) else value
+
+    def required(self, name: str) -> Any:
+        """The value of an attribute that must be there."""
+        if name not in self._attributes:
+            raise self.error(f"the attribute '{name}' is missing")
+        return self.attribute(name)
+
+    # -- inputs
+
+    def has(self, i: int) -> bool:
+        """Whether input `i` is given."""
+        return i < len(self.inputs) and self.inputs[i] is not None
+
+    def value(self, i: int) -> Value:
+        """Input `i`, known or not."""
+        value = self.inputs[i] if i < len(self.inputs) else None
+        if value is None:
+            raise self.error(f"input {i} is missing")
+        return value
+
+    def tensor(self, i: int) -> SSAValue:
+        """Input `i` as an SSA value."""
+        return self.emitter.tensor(self.value(i))
+
+    def dims(self, i: int) -> tuple[Expr, ...]:
+        """The dimensions of input `i`."""
+        return value_dims(self.value(i))
+
+    def array(self, i: int, what: str) -> Array:
+        """Input `i`, which has to be known while importing; `what` it is, says the error."""
+        value = self.value(i)
+        if not isinstance(value, Known):
+            raise self.error(f"its {what} is computed from data, so the shape of its result cannot be known beforehand")
+        return value.array
+
+    def integers(self, i: int, what: str) -> list[int]:
+        """Known integers from input `i`."""
+        array = self.array(i, what)
+        if array.dtype == object:
+            raise self.error(f"its {what} depends on symbolic dimensions")
+        return [int(x) for x in array.flat]
+
+    def dtype(self, i: int) -> Attribute:
+        """The element type of input `i`."""
+        type_ = self.tensor(i).type
+        assert isinstance(type_, TensorType)
+        return type_.element_type
+
+    # -- results
+
+    def emit(self, op: type[GraphOp], *operands: Value, **properties: Attribute | None) -> SSAValue:
+        """Append an operator; properties that are None stay absent. A shape that does not fit is the node's error."""
+        given = {name: attribute for name, attribute in properties.items() if attribute is not None}
+        try:
+            made = op.of(*(self.emitter.tensor(operand) for operand in operands), **given)
+        except VerifyException as error:
+            raise self.error(str(error)) from error
+        return self.emitter.insert(made, self.title)
+
+    def reshape(self, value: Value, dims: Sequence[Expr]) -> Value:
+        """The value under other dimensions; a known array is only looked at otherwise."""
+        if tuple(dims) == value_dims(value):
+            return value
+        sizes = [d.constant for d in dims]
+        if isinstance(value, Known) and None not in sizes and np.prod(sizes) == value.array.size:
+            return known(value.array.reshape([int(n or 0) for n in sizes]), value.name)
+        return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
+
+    def scalar(self, number: float, like: Value) -> Known:
+        """A number with the element type of `like`, without dimensions."""
+        if isinstance(like, Known):
+            return Known(np.array(number, like.array.dtype), self.title)
+        assert isinstance(like.type, TensorType)
+        return Known(np.array(number, numpy_dtype(like.type.element_type)), self.title)
+
+    # -- errors
+
+    def error(self, message: str) -> TileworkError:
+        """An error that says which node it is about, and what it is given."""
+        return TileworkError(f"{self.op_type} '{self.title}': {message} (inputs: {self.input_types()})")
+
+    def input_types(self) -> str:
+        """The types of the inputs, for messages."""
+        return ", ".join("-" if value is None else _type_text(value) for value in self.inputs)
+
+
+def value_dims(value: Value) -> tuple[Expr, ...]:
+    """The dimensions of a value."""
+    return tuple(map(const, value.array.shape)) if isinstance(value, Known) else dims_of(value.type)
+
+
+def _type_text(value: Value) -> str:
+    if isinstance(value, Known):
+        return "x".join([*map(str, value.array.shape), "index" if value.is_symbolic else str(value.array.dtype)])
+    assert isinstance(value.type, TensorType)
+    return "x".join([*map(str, dims_of(value.type)), str(value.type.element_type)])
+
+
+def float_attr(value: float) -> FloatAttr:
+    """A number of an ONNX attribute, which is an f32."""
+    return FloatAttr(float(np.float32(value)), f32)
+
+
+def int_attr(value: int) -> IntegerAttr:
+    """An integer of an ONNX attribute."""
+    return IntegerAttr(value, i64)

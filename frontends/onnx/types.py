@@ -1,0 +1,86 @@
+"""Element types and dimensions: from ONNX to tensor types, with symbols for what is not a number."""
+
+from __future__ import annotations
+
+import re
+
+import onnx
+from onnx import TensorProto
+from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, f16, f32, f64, i1
+from xdsl.ir import Attribute
+
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.shapes import tensor_type
+
+ELEMENT_TYPES: dict[int, Attribute] = {
+    TensorProto.FLOAT: f32,
+    TensorProto.FLOAT16: f16,
+    TensorProto.DOUBLE: f64,
+    TensorProto.BOOL: i1,
+    TensorProto.INT8: IntegerType(8),
+    TensorProto.INT16: IntegerType(16),
+    TensorProto.INT32: IntegerType(32),
+    TensorProto.INT64: IntegerType(64),
+    TensorProto.UINT8: IntegerType(8, Signedness.UNSIGNED),
+    TensorProto.UINT16: IntegerType(16, Signedness.UNSIGNED),
+    TensorProto.UINT32: IntegerType(32, Signedness.UNSIGNED),
+    TensorProto.UINT64: IntegerType(64, Signedness.UNSIGNED),
+}
+
+RESERVED = {"floordiv", "ceildiv", "mod", "min", "max", "ge", "eq", "reduce"}
+"""Words of the syntax of index expressions."""
+
+
+def element_type(onnx_type: int, what: str) -> Attribute:
+    """The element type for an ONNX data type; `what` has it, says the error."""
+    if onnx_type not in ELEMENT_TYPES:
+        known = TensorProto.DataType.values()
+        name = TensorProto.DataType.Name(onnx_type) if onnx_type in known else str(onnx_type)
+        raise TileworkError(f"{what} holds elements of type {name}, which Tilework does not compute with")
+    return ELEMENT_TYPES[onnx_type]
+
+
+class Symbols:
+    """Identifiers for a model's symbolic dimensions: one for each of its names, a new one for each nameless one."""
+
+    def __init__(self) -> None:
+        self._of_name: dict[str, str] = {}
+
+    def named(self, name: str) -> Expr:
+        """The symbol of a `dim_param`; letters that no identifier has become underscores."""
+        if name not in self._of_name:
+            self._of_name[name] = self._unused(name)
+        return var(self._of_name[name])
+
+    def nameless(self, hint: str) -> Expr:
+        """A symbol of its own."""
+        return self.named(f"?{hint}") if f"?{hint}" not in self._of_name else self.nameless(hint + "_")
+
+    def _unused(self, name: str) -> str:
+        base = re.sub(r"\W", "_", name.lstrip("?"), flags=re.ASCII)
+        base = base if re.match(r"[A-Za-z_]", base) else f"_{base}"
+        base = base + "_" if base in RESERVED else base
+        symbol, n = base, 1
+        while symbol in self._of_name.values():
+            symbol, n = f"{base}_{n}", n + 1
+        return symbol
+
+
+def value_type(value: onnx.ValueInfoProto, symbols: Symbols) -> TensorType[Attribute]:
+    """The type of a graph input. Raises TileworkError for anything but a tensor of known rank."""
+    what = f"input '{value.name}'"
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type":
+        raise TileworkError(f"{what} is a {(kind or 'value without a type').removesuffix('_type')}, not a tensor")
+    tensor = value.type.tensor_type
+    if not tensor.HasField("shape"):
+        raise TileworkError(f"{what} has no shape; not even its rank is known")
+    dims = [_dim(d, symbols, f"{value.name}_{axis}") for axis, d in enumerate(tensor.shape.dim)]
+    return tensor_type(dims, element_type(tensor.elem_type, what))
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension, symbols: Symbols, hint: str) -> Expr:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:  # some exporters write -1 for what they do not know
+        return const(dim.dim_value)
+    return symbols.named(dim.dim_param) if dim.dim_param else symbols.nameless(hint)

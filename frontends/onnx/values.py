@@ -1,0 +1,55 @@
+"""What a name in an ONNX graph stands for while it is imported: an SSA value, or an array that is known already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import Expr, const, to_expr
+
+Array: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """An array known while importing: an initializer, or what is computed from shapes alone.
+
+    Elements that depend on symbolic dimensions make it an array of objects, each an integer or an `Expr`. `name` is
+    the ONNX name it had first.
+    """
+
+    array: Array
+    name: str
+
+    @property
+    def is_symbolic(self) -> bool:
+        return self.array.dtype == object
+
+
+Value: TypeAlias = "SSAValue | Known"
+
+
+def known(array: Any, name: str) -> Known:
+    """A known array; one of objects that are all constant becomes one of int64."""
+    array = np.asarray(array)
+    if array.dtype == object:
+        constants = [to_expr(element).constant for element in array.flat]
+        if None not in constants:
+            array = np.array(constants, np.int64).reshape(array.shape)
+    return Known(array, name)
+
+
+def dims_array(dims: tuple[Expr, ...]) -> Array:
+    """Dimensions as a vector, of int64 where all are constant."""
+    result = np.empty(len(dims), object)
+    result[:] = dims
+    return result
+
+
+def as_dims(array: Array) -> list[Expr]:
+    """The elements of a vector of dimensions."""
+    return [element if isinstance(element, Expr) else const(int(element)) for element in array.flat]

@@ -1,0 +1,157 @@
+"""What a graph means: functions of graph operators, evaluated in numpy one operator at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.dialects.diagnostics import CompileError, UsageError
+from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.shapes import dims_of
+
+Array: TypeAlias = NDArray[Any]
+Observer: TypeAlias = Callable[[SSAValue, Array], None]
+
+
+def run_function(
+    module: ModuleOp,
+    name: str,
+    inputs: Sequence[Array],
+    parameters: Mapping[str, Array],
+    observe: Observer | None = None,
+) -> list[Array]:
+    """Evaluate `func @name`. A value is forgotten after its last use; `observe` sees each one when it is made.
+
+    Raises UsageError where there is no such function, or inputs or parameters do not fit their types.
+    """
+    function = find_function(module, name)
+    if function is None:
+        raise UsageError(f"the module has no function @{name}")
+    block = function.body.block
+    if len(inputs) != len(block.args):
+        raise UsageError(f"@{name} takes {len(block.args)} inputs, {len(inputs)} are given")
+    for i, (argument, array) in enumerate(zip(block.args, inputs, strict=True)):
+        _check_fits(argument, array, f"input {i} of @{name}")
+    return _Evaluation(parameters, observe).block(block, inputs)
+
+
+def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
+    """Run `@prepare` and return the parameters that `@main` uses: those it defines and those it left alone.
+
+    Each `graph.define_parameter` is evaluated on its own, from what it depends on; nothing else is kept meanwhile.
+    """
+    prepared: dict[str, Array] = {}
+    prepare = find_function(module, "prepare")
+    for op in prepare.body.block.ops if prepare is not None else ():
+        if isinstance(op, DefineParameterOp):
+            prepared[op.sym_name.data] = _evaluate_slice(op.value, parameters)
+    main = find_function(module, "main")
+    used = [op.sym_name.data for op in main.walk() if isinstance(op, ParameterOp)] if main is not None else []
+    return {name: prepared[name] if name in prepared else _parameter(parameters, name) for name in used}
+
+
+def find_function(module: ModuleOp, name: str) -> func.FuncOp | None:
+    """The module's function of that name, or None."""
+    return next((op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name), None)
+
+
+def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
+    """The value, from the operations it depends on and no others."""
+    needed: set[Operation] = set()
+    pending = [value.owner]
+    while pending:
+        op = pending.pop()
+        if isinstance(op, Operation) and op not in needed:
+            needed.add(op)
+            pending += [operand.owner for operand in op.operands]
+    block = value.owner.parent if isinstance(value.owner, Operation) else None
+    assert block is not None, "@prepare takes no arguments"
+    evaluation = _Evaluation(parameters, None)
+    evaluation.run([op for op in block.ops if op in needed], kept=[value])
+    return evaluation.values[value]
+
+
+class _Evaluation:
+    """The values of one block while it is evaluated."""
+
+    def __init__(self, parameters: Mapping[str, Array], observe: Observer | None):
+        self.parameters = parameters
+        self.observe = observe
+        self.values: dict[SSAValue, Array] = {}
+
+    def block(self, block: Block, arguments: Sequence[Array]) -> list[Array]:
+        """What the block's terminator hands out."""
+        last = block.last_op
+        if not isinstance(last, func.ReturnOp | YieldOp):
+            raise CompileError("a graph ends in func.return or graph.yield", last)
+        for argument, array in zip(block.args, arguments, strict=True):
+            self._define(argument, array)
+        self.run([op for op in block.ops if op is not last], kept=last.operands)
+        return [self.values[value] for value in last.operands]
+
+    def run(self, ops: Sequence[Operation], kept: Iterable[SSAValue]) -> None:
+        """Evaluate operations in order; afterwards the values of `kept` are there."""
+        uses = Counter(operand for op in ops for operand in op.operands)
+        uses.update(kept)
+        for op in ops:
+            for result, array in zip(op.results, self._evaluate(op), strict=True):
+                self._define(result, array)
+                if not uses[result]:
+                    del self.values[result]
+            for operand in op.operands:
+                uses[operand] -= 1
+                if not uses[operand]:
+                    del self.values[operand]
+
+    def _define(self, value: SSAValue, array: Array) -> None:
+        self.values[value] = array
+        if self.observe is not None:
+            self.observe(value, array)
+
+    def _evaluate(self, op: Operation) -> Sequence[Array]:
+        operands = [self.values[operand] for operand in op.operands]
+        if isinstance(op, GraphOp):
+            with np.errstate(all="ignore"):  # infinities and NaN are values like any other
+                made = op.evaluate(*operands)
+            return [made] if isinstance(made, np.ndarray | np.generic) else made
+        if isinstance(op, FusedOp):
+            return _Evaluation(self.parameters, self.observe).block(op.body.block, operands)
+        if isinstance(op, ParameterOp):
+            array = _parameter(self.parameters, op.sym_name.data)
+            _check_fits(op.result, array, f"parameter @{op.sym_name.data}")
+            return [array]
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
+            return [constant_array(op.value)]
+        raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+
+def constant_array(value: DenseIntOrFPElementsAttr) -> Array:
+    """The elements of a `dense<...>`."""
+    dtype = numpy_dtype(value.get_element_type())
+    array = np.array(value.get_values(), dtype)
+    shape = value.get_shape()
+    return np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
+
+
+def _parameter(parameters: Mapping[str, Array], name: str) -> Array:
+    if name not in parameters:
+        raise UsageError(f"there is no parameter @{name}")
+    return parameters[name]
+
+
+def _check_fits(value: SSAValue, array: Array, what: str) -> None:
+    """Compare an array with the constant dimensions and the element type of a value."""
+    dims = dims_of(value.type)
+    fits = len(dims) == array.ndim and all(d.constant in (None, n) for d, n in zip(dims, array.shape, strict=True))
+    dtype = numpy_dtype(value.type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
+    if not fits or array.dtype != dtype:
+        expected = f"{dtype}[{', '.join(map(str, dims))}]"
+        raise UsageError(f"{what} is {expected}, not {array.dtype}[{', '.join(map(str, array.shape))}]")
