@@ -212,5 +212,3 @@ def _pass_up(stage: Stage, b: StageBounds) -> dict[Axis, Expr]:
             start = minimum(start, extent - factor)
         value[relation.parent] = start + value[relation.inner]
     return value
-
-

@@ -291,7 +291,9 @@ class _Reader:
             if stage in outputs:
                 refuse(op, stage, f"stage '{stage.name}' is an output of the kernel: it is computed at the root")
             if order.index(consumer) <= order.index(stage):
-                refuse(op, consumer, f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it")
+                refuse(
+                    op, consumer, f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it"
+                )
             if stage.attach not in consumer.leaves:
                 refuse(
                     op,

@@ -228,9 +228,7 @@ class SplitOp(ScheduleOp):
     inner = result_def(AxisType)
     traits = traits_def(HasParent(SequenceOp))
 
-    def __init__(
-        self, axis: SSAValue, factor: int | None = None, nparts: int | None = None, tail: Tail = Tail.GUARD
-    ):
+    def __init__(self, axis: SSAValue, factor: int | None = None, nparts: int | None = None, tail: Tail = Tail.GUARD):
         super().__init__(
             operands=[axis],
             properties={

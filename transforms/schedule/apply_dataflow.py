@@ -81,19 +81,23 @@ def _inline(kernel: KernelOp, op: ComputeInlineOp) -> None:
     if users:
         other = next(o for o in stage_op.parent_block().ops if o in users)  # pyright: ignore[reportOptionalMemberAccess]
         raise CompileError(f"stage '{name}' is inlined, so it cannot be scheduled: {other.name} uses it", op)
-    for use in list(compute.result.uses):
-        assert isinstance(use.operation, ReadOp)
-        inline_read(use.operation, compute)
-    compute.detach()
-    compute.erase()
+    inline_compute(compute)
     op.detach()
     op.erase()
     stage_op.detach()
     stage_op.erase()
 
 
-def inline_read(read: ReadOp, producer: ComputeOp) -> None:
-    """Replace a read by the producer's expression at the indices read."""
+def inline_compute(compute: ComputeOp) -> None:
+    """Replace every read of a compute by its expression, and erase it. It is neither a reduction nor returned."""
+    for use in list(compute.result.uses):
+        assert isinstance(use.operation, ReadOp)
+        _inline_read(use.operation, compute)
+    compute.detach()
+    compute.erase()
+
+
+def _inline_read(read: ReadOp, producer: ComputeOp) -> None:
     block = read.parent_block()
     assert block is not None
     values: dict[Key, Expr] = {n: e for (n, _), e in zip(producer.spatial, read.indices, strict=True)}
@@ -139,9 +143,7 @@ def _cache_write(kernel: KernelOp, op: CacheWriteOp) -> None:
     compute, stage_op = _stage_of(kernel, op.stage, op)
     name = compute.stage.data
     spatial = len(compute.spatial)
-    earlier = {
-        use.operation for axis in stage_op.axes for use in axis.uses if use.operation.is_before_in_block(op)
-    }
+    earlier = {use.operation for axis in stage_op.axes for use in axis.uses if use.operation.is_before_in_block(op)}
     if earlier:
         raise CompileError(f"cache_write of stage '{name}' comes after its axes were scheduled; call it first", op)
     if any(axis.uses for axis in stage_op.axes[spatial:]):

@@ -1,0 +1,181 @@
+"""The rule for every kernel: inline what is cheap, tile reductions in registers, vectorize, run the outside in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import FixedBitwidthType, TensorType
+from xdsl.ir import Attribute, SSAValue
+
+from tilework.algebra.index_expr import Expr, var
+from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.base import ScheduleRule
+from tilework.rules.cpu.register_tile import LARGE, Tile, choose_tile, size_of
+from tilework.rules.cpu.stages import plan_stages
+from tilework.targets.target import Target
+
+PARALLEL_WORK = 1 << 15
+"""Scalar operations below which starting threads costs more than it gains."""
+
+TASKS_PER_CORE = 4
+"""Parallel iterations for each core, so that an uneven end costs little."""
+
+
+class Default(ScheduleRule):
+    """Sound for any kernel.
+
+    Each reduction is computed tile by tile at its consumer, or at the copy of its own result, with the tile in
+    registers. Stages that are neither inlined nor computed at a consumer, padding among them, fill a buffer of their own.
+    """
+
+    BENEFIT: ClassVar[int] = 0
+
+    def matches(self, kernel: KernelOp, target: Target) -> bool:
+        return True
+
+    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+        s = ScheduleBuilder(kernel)
+        plan = plan_stages(kernel)
+        for name in plan.inlined:
+            s.compute_inline(s.stage(name))
+        for compute in plan.roots:
+            stage = s.stage(compute.stage.data)
+            reduction = plan.anchored.get(compute)
+            if reduction is not None:
+                _tiled(s, stage, s.stage(reduction.stage.data), reduction, target)
+            elif compute.reduction and compute.spatial:
+                _tiled(s, stage, s.cache_write(stage, "register"), compute, target)
+            elif compute.spatial:
+                _elementwise(s, stage, compute, target)
+        return s.finish()
+
+
+@dataclass
+class _Loops:
+    """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it."""
+
+    outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
+    late: list[SSAValue] = field(default_factory=list[SSAValue])
+    unrolled: list[SSAValue] = field(default_factory=list[SSAValue])
+    vector: list[SSAValue] = field(default_factory=list[SSAValue])
+
+
+def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, target: Target) -> None:
+    """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order."""
+    tile = choose_tile(reduction, target, _bits(reduction))
+    loops = _Loops()
+    for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
+        _split_final(s, loops, axis, extent, tile, name)
+    s.reorder([*(a for a, _ in loops.outer), *loops.late, *loops.unrolled, *loops.vector])
+    around = [*_parallel_prefix(s, loops.outer, _iterations(reduction), target), *loops.late]
+    for axis in loops.unrolled:
+        s.unroll(axis)
+    _mark_vector(s, loops.vector)
+    s.compute_at(inside, around[-1], "register")
+    _order_reduction(s, inside, reduction, tile)
+
+
+def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr, tile: Tile | None, name: str) -> None:
+    count = LARGE if extent.constant is None else extent.constant
+    if tile is not None and name == tile.vector:
+        span = tile.lanes * tile.vectors
+        outer, inner = s.split(axis, span, Tail.MASK if extent.constant is None else Tail.SHIFT)
+        if extent.constant is None:
+            loops.late.append(outer)
+        else:
+            loops.outer.append((outer, -(-count // span)))
+        loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
+    elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:
+        divides = extent.constant is not None and count % factor == 0
+        outer, inner = s.split(axis, factor, Tail.GUARD if divides else Tail.PARTITION)
+        if divides:
+            loops.outer.append((outer, count // factor))
+        else:
+            loops.late.append(outer)
+        loops.unrolled.append(inner)
+    else:
+        loops.outer.append((axis, count))
+
+
+def _parallel_prefix(
+    s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target
+) -> list[SSAValue]:
+    """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left."""
+    axes = [a for a, _ in outer]
+    if not outer or work < PARALLEL_WORK:
+        return axes
+    taken, tasks = 0, 1
+    while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
+        tasks *= outer[taken][1]
+        taken += 1
+    if tasks == 1:
+        return axes
+    fused = s.fuse(axes[:taken])
+    s.parallel(fused)
+    return [fused, *axes[taken:]]
+
+
+def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
+    """The innermost of the axes becomes lanes, one around it is unrolled."""
+    if not vector:
+        return
+    for axis in vector[:-1]:
+        s.unroll(axis)
+    s.vectorize(vector[-1])
+
+
+def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None) -> None:
+    """Reduce axes outside; the tile inside, unrolled, with the vector innermost."""
+    reduce_axes = [inside.axes[n] for n, _ in reduction.reduction]
+    plain: list[SSAValue] = []
+    vector: list[SSAValue] = []
+    for name, _ in reduction.spatial:
+        axis = inside.axes[name]
+        if tile is not None and name == tile.vector:
+            vector = list(s.split(axis, tile.lanes)) if tile.vectors > 1 else [axis]
+        else:
+            plain.append(axis)
+    s.reorder([*reduce_axes, *plain, *vector])
+    for axis in plain:
+        s.unroll(axis)
+    _mark_vector(s, vector)
+
+
+def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target) -> None:
+    """Vectorize along the last axis longer than one, fused with those before it where all reads follow the axes."""
+    axes = list(stage.axes.values())
+    extents = [LARGE if e.constant is None else e.constant for _, e in compute.spatial]
+    own = tuple(var(n) for n, _ in compute.spatial)
+    if all(r.indices.data == own for r in compute.reads):
+        axes, extents = [s.fuse(axes)], [size_of(compute.spatial)]
+        inner_extent = None if any(not e.is_constant for _, e in compute.spatial) else extents[0]
+    else:
+        last = max((i for i, e in enumerate(extents) if e > 1), default=len(extents) - 1)
+        inner_extent = compute.spatial[last][1].constant
+        axes, extents = axes[: last + 1], extents[: last + 1]
+    lanes = target.lanes(_bits(compute))
+    if inner_extent is None or len(axes) == 1:
+        tail = Tail.MASK if inner_extent is None else Tail.PARTITION
+        outer, vector = s.split(axes[-1], lanes, tail)
+        axes, extents = [*axes[:-1], outer], [*extents[:-1], -(-extents[-1] // lanes)]
+    else:
+        vector = axes[-1]
+        axes, extents = axes[:-1], extents[:-1]
+    s.vectorize(vector)
+    around = list(zip(axes, extents, strict=True))
+    if inner_extent is None and len(around) > 1:
+        around.pop()  # a masked axis must stay next to the one that it was split from
+    _parallel_prefix(s, around, _iterations(compute), target)
+
+
+def _iterations(compute: ComputeOp) -> int:
+    return size_of([*compute.spatial, *compute.reduction])
+
+
+def _bits(compute: ComputeOp) -> int:
+    element = cast("TensorType[Attribute]", compute.result.type).element_type
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else 32
