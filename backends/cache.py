@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
@@ -20,6 +21,8 @@ from typing import Any
 _MAGIC = b"tilework-kernel 1\n"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 8
+_ASIDE = ".new-"
+_ABANDONED_SECONDS = 600
 DEFAULT_LIMIT_BYTES = 1 << 30
 
 _log = logging.getLogger("tilework")
@@ -147,7 +150,7 @@ def _decode(entry: bytes) -> tuple[bytes, dict[str, Any]] | None:
 
 def _write_atomically(path: Path, content: bytes) -> None:
     """A reader sees the old file or the new one, never a part: written aside, then renamed."""
-    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=_ASIDE)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -158,9 +161,11 @@ def _write_atomically(path: Path, content: bytes) -> None:
 
 
 def _stats(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Every file of the cache, those left aside by a killed process included."""
+    """Every entry, and files set aside so long ago that their process must have been killed."""
     for path in folder.glob("??/*"):
         try:
-            yield path, path.stat()
+            stat = path.stat()
         except FileNotFoundError:
             continue  # removed by another process meanwhile
+        if not path.name.startswith(_ASIDE) or stat.st_mtime < time.time() - _ABANDONED_SECONDS:
+            yield path, stat

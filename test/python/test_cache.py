@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,16 @@ def test_the_least_recently_used_go_first(tmp_path: Path):
     assert kernels.get("a") is not None  # used just now: b is the oldest
     kernels.put("e", bytes(1000), {})
     assert [key for key in "abcde" if kernels.get(key)] == ["a", "d", "e"]
+
+
+def test_what_a_killed_process_left_goes_but_not_what_another_is_writing(tmp_path: Path):
+    kernels = KernelCache(tmp_path, limit_bytes=100)
+    (tmp_path / "ab").mkdir()
+    for name, age in ((".new-killed", 3600), (".new-writing", 1)):
+        (tmp_path / "ab" / name).write_bytes(bytes(1000))
+        os.utime(tmp_path / "ab" / name, (time.time() - age,) * 2)
+    kernels.put("key", b"code", {})
+    assert [path.name for path in tmp_path.glob("ab/*")] == [".new-writing"]
 
 
 def test_two_processes_share_a_folder(tmp_path: Path):
