@@ -1,0 +1,64 @@
+"""Which buffers a kernel's loads and stores reach, and how these lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, const, product
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
+
+VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp)
+
+
+def root_buffer(buffer: SSAValue) -> SSAValue:
+    """The argument or allocation that a buffer is a view of."""
+    while isinstance(buffer.owner, VIEWS):
+        buffer = buffer.owner.source
+    return buffer
+
+
+def accesses(kernel: KernelOp) -> dict[SSAValue, list[LoadOp | StoreOp]]:
+    """The loads and stores of every buffer of a kernel, views counted with what they view, in program order."""
+    found: dict[SSAValue, list[LoadOp | StoreOp]] = {}
+    for op in kernel.body.walk():
+        if isinstance(op, LoadOp | StoreOp):
+            found.setdefault(root_buffer(op.memref), []).append(op)
+    return found
+
+
+def memory_space(buffer: SSAValue) -> str | None:
+    """The name of the memory a buffer lies in, "register" or "local" for instance; None for the host's."""
+    type_ = buffer.type
+    assert isinstance(type_, MemRefType)
+    return type_.memory_space.data if isinstance(type_.memory_space, StringAttr) else None
+
+
+def buffer_dims(buffer: SSAValue) -> tuple[Expr, ...]:
+    """The dimensions of a kernel's argument or of a buffer of static shape, over SSA values."""
+    if isinstance(buffer, BlockArgument) and isinstance(kernel := buffer.block.parent_op(), KernelOp):
+        return kernel.dims_of(buffer)
+    assert isinstance(buffer.type, MemRefType)
+    return tuple(map(const, buffer.type.get_shape()))
+
+
+def element_strides(type_: Attribute, dims: Sequence[Expr], op: Operation | None = None) -> tuple[Expr, ...]:
+    """How many elements apart neighbours along each dimension lie; raises CompileError for a layout without strides."""
+    assert isinstance(type_, MemRefType)
+    if isinstance(type_.layout, NoneAttr):
+        return tuple(product(dims[i + 1 :]) for i in range(len(dims)))
+    strides = type_.layout.get_strides() if isinstance(type_.layout, StridedLayoutAttr) else None
+    if strides is None or None in strides:
+        raise CompileError(f"{type_} has no static strides: expected a row-major or a strided<[..]> layout", op)
+    return tuple(const(s) for s in strides if s is not None)
+
+
+def element_count(dims: Sequence[Expr], strides: Sequence[Expr]) -> Expr:
+    """How many elements a buffer spans from its first to its last."""
+    if strides == tuple(product(dims[i + 1 :]) for i in range(len(dims))):
+        return product(dims)
+    return sum(((d - 1) * s for d, s in zip(dims, strides, strict=True)), const(1))
