@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Block, SSAValue
 
-from tilework.backends.llvm.emit_index import IndexWriter
+from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
@@ -22,7 +22,7 @@ def _for(e: Emitter, op: ForOp) -> None:
         raise CompileError(f"loop '{op.axis.data}' is still vectorized: run loop-vectorize before emitting code", op)
     lower, upper = op.bounds.data
     extent = (upper - lower).constant
-    writer = IndexWriter(e, op)
+    writer = index_writer(e, op)
     if extent is not None and extent <= 0:
         return
     if extent == 1:
@@ -158,7 +158,7 @@ def _thread_function(name: str, struct: str, types: list[str]) -> str:
 
 def _if(e: Emitter, op: IfOp) -> None:
     text = e.text
-    condition = IndexWriter(e, op).condition(op.when.data)
+    condition = index_writer(e, op).condition(op.when.data)
     then, end = text.fresh("then"), text.fresh("end")
     otherwise = text.fresh("else") if op.else_body.blocks else end
     text.branch_if(condition, then, otherwise)
@@ -187,7 +187,7 @@ def _yield(e: Emitter, op: YieldOp) -> None:
 
 
 def _apply(e: Emitter, op: ApplyOp) -> None:
-    e.set(op.result, IndexWriter(e, op).expr(op.expr.data[0]))
+    e.set(op.result, index_writer(e, op).expr(op.expr.data[0]))
 
 
 LOOP_HANDLERS: Handlers = {ForOp: _for, IfOp: _if, YieldOp: _yield, ApplyOp: _apply}

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLa
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import ExprLike, const, to_expr, var
-from tilework.backends.llvm.emit_index import IndexWriter
+from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
@@ -50,7 +50,7 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     element = buffer.element_type
     stored = stored_as(element)
     memory = llvm_type(stored, op)
-    writer = IndexWriter(e, op)
+    writer = index_writer(e, op)
     strides = strides_of(op.memref)
     indices = op.indices.data
     linear = indices[0] if strides == (1,) else sum((i * s for i, s in zip(indices, strides, strict=True)), const(0))

@@ -1,0 +1,42 @@
+// RUN: opt-tool %s -t llvmir | filecheck %s
+
+// Powers of two are shifts and masks, right for negative values too. Other divisors divide unsigned where the loops
+// around show that the dividend is not negative, and else round towards minus infinity.
+// CHECK-LABEL: define void @division
+// CHECK:         ashr i64 %i, 3
+// CHECK:         and i64 %i, 7
+// CHECK:         udiv i64 %i, 3
+// CHECK:         urem i64 %i, 3
+// CHECK:         %[[A:.*]] = sub nsw i64 %i, %N
+// CHECK-NEXT:    %[[R:.*]] = srem i64 %[[A]], 3
+// CHECK-NEXT:    %[[X:.*]] = xor i64 %[[R]], 3
+// CHECK-NEXT:    %[[SIGN:.*]] = icmp slt i64 %[[X]], 0
+// CHECK-NEXT:    %[[LEFT:.*]] = icmp ne i64 %[[R]], 0
+// CHECK-NEXT:    %[[FIX:.*]] = and i1 %[[LEFT]], %[[SIGN]]
+// CHECK-NEXT:    %[[Q:.*]] = sdiv i64 %[[A]], 3
+// CHECK-NEXT:    %[[BELOW:.*]] = sub nsw i64 %[[Q]], 1
+// CHECK-NEXT:    select i1 %[[FIX]], i64 %[[BELOW]], i64 %[[Q]]
+// CHECK:         srem i64 %i, %N
+loop.kernel @division outs(%y: memref<?xindex> [N]) symbols(%N) {
+  loop.for %i = 0 to %N "i" {
+    %a = loop.apply %i floordiv 8
+    %b = loop.apply %i mod 8
+    %c = loop.apply %i floordiv 3
+    %d = loop.apply %i mod 3
+    %e = loop.apply (%i - %N) floordiv 3
+    %f = loop.apply %i mod %N
+  }
+}
+
+// CHECK-LABEL: define void @extrema
+// CHECK:         %[[A:.*]] = add nsw i64 %i, 7
+// CHECK:         call i64 @llvm.smin.i64(i64 %{{.*}}, i64 %{{.*}})
+// CHECK:         call i64 @llvm.smax.i64(i64 0, i64 %{{.*}})
+// CHECK:         mul nsw i64 %{{.*}}, %{{.*}}
+loop.kernel @extrema outs(%y: memref<?xindex> [N]) symbols(%N) {
+  loop.for %i = 0 to %N "i" {
+    %a = loop.apply min(%i + 7, %N)
+    %b = loop.apply max(0, %i - %N)
+    %c = loop.apply %i * %N
+  }
+}

@@ -1,0 +1,87 @@
+// RUN: opt-tool %s -t llvmir | filecheck %s
+
+// Subscripts of several dimensions become one index, over the symbols where an extent is dynamic.
+// CHECK-LABEL: define void @dimensions(ptr noalias %x, ptr noalias %y, i64 %N, i32 %num_threads)
+// CHECK:         mul nsw i64 %{{N, %j|j, %N}}
+// CHECK:         getelementptr inbounds float, ptr %x, i64
+// CHECK:         %[[ROW:.*]] = mul nsw i64 %i, 100
+// CHECK-NEXT:    %[[AT:.*]] = add nsw i64 %[[ROW]], %j
+// CHECK-NEXT:    getelementptr inbounds float, ptr %y, i64 %[[AT]]
+loop.kernel @dimensions ins(%x: memref<8x?xf32> [8, N]) outs(%y: memref<?x8xf32, strided<[100, 1]>> [N, 8]) symbols(%N) {
+  loop.for %i = 0 to %N "i" {
+    loop.for %j = 0 to 8 "j" {
+      %v = loop.load %x[%j, %i] : memref<8x?xf32>
+      loop.store %v, %y[%i, %j] : memref<?x8xf32, strided<[100, 1]>>
+    }
+  }
+}
+
+// A flat view is the same pointer.
+// CHECK-LABEL: define void @views(ptr noalias %x, ptr noalias %y, i32 %num_threads)
+// CHECK:         %v = load float, ptr %x, align 4
+// CHECK:         %tail = getelementptr inbounds float, ptr %y, i64 4
+// CHECK-NEXT:    %[[P:.*]] = getelementptr inbounds float, ptr %tail, i64 2
+// CHECK-NEXT:    store float %v, ptr %[[P]], align 4
+loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<2x4xf32>) {
+  %flat = memref.reinterpret_cast %x to offset: [0], sizes: [8], strides: [1] : memref<2x4xf32> to memref<8xf32>
+  %v = loop.load %flat[0] : memref<8xf32>
+  %tail = memref.reinterpret_cast %y to offset: [4], sizes: [4], strides: [1] : memref<2x4xf32> to memref<4xf32>
+  loop.store %v, %tail[2] : memref<4xf32>
+}
+
+// Vectors: whole, strided element by element, the first few lanes by mask.
+// CHECK-LABEL: define void @vectors
+// CHECK:         %whole = load <4 x float>, ptr %x, align 4
+// CHECK:         %[[E1:.*]] = load float, ptr %x, align 4
+// CHECK-NEXT:    insertelement <4 x float> poison, float %[[E1]], i64 0
+// CHECK:         load float
+// CHECK:         %[[SAME:.*]] = load float, ptr %x, align 4
+// CHECK-NEXT:    %[[ONE:.*]] = insertelement <4 x float> poison, float %[[SAME]], i64 0
+// CHECK-NEXT:    shufflevector <4 x float> %[[ONE]], <4 x float> poison, <4 x i32> zeroinitializer
+// CHECK:         %[[MASK:.*]] = icmp slt <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %{{.*}}
+// CHECK-NEXT:    call <4 x float> @llvm.masked.load.v4f32.p0(ptr align 4 %x, <4 x i1> %[[MASK]], <4 x float> zeroinitializer)
+// CHECK:         getelementptr float, ptr %x, <4 x i64> <i64 0, i64 3, i64 6, i64 9>
+// CHECK:         call <4 x float> @llvm.masked.gather.v4f32.v4p0(<4 x ptr> align 4 %{{.*}}, <4 x i1> %{{.*}}, <4 x float> zeroinitializer)
+// CHECK:         store <4 x float> %whole, ptr %y, align 4
+// CHECK:         call void @llvm.masked.store.v4f32.p0(<4 x float> %few, ptr align 4 %y, <4 x i1> %{{.*}})
+// CHECK:         call void @llvm.masked.scatter.v4f32.v4p0(<4 x float> %far, <4 x ptr> align 4 %{{.*}}, <4 x i1> %{{.*}})
+// CHECK:         %[[E3:.*]] = extractelement <4 x float> %strided, i64 3
+// CHECK-NEXT:    store float %[[E3]]
+loop.kernel @vectors ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
+  %whole = loop.load %x[0] : memref<?xf32>, vector<4xf32>
+  %strided = loop.load %x[0] stride 2 : memref<?xf32>, vector<4xf32>
+  %same = loop.load %x[0] stride 0 : memref<?xf32>, vector<4xf32>
+  %few = loop.load %x[0] count %N : memref<?xf32>, vector<4xf32>
+  %far = loop.load %x[0] stride 3 count %N : memref<?xf32>, vector<4xf32>
+  loop.store %whole, %y[0] : memref<?xf32>, vector<4xf32>
+  loop.store %few, %y[0] count %N : memref<?xf32>, vector<4xf32>
+  loop.store %far, %y[0] stride 3 count %N : memref<?xf32>, vector<4xf32>
+  loop.store %strided, %y[0] stride 2 : memref<?xf32>, vector<4xf32>
+}
+
+// Local buffers stand in the entry block of the function that uses them, that of a parallel loop included.
+// CHECK-LABEL: define internal void @local.par.0
+// CHECK-NEXT:  entry:
+// CHECK-NEXT:    %acc = alloca [16 x float], align 64
+// CHECK-LABEL: define void @local(
+// CHECK-NEXT:  entry:
+// CHECK-NOT:     alloca [
+// CHECK:         ret void
+loop.kernel @local outs(%y: memref<4xf32>) {
+  loop.for %i = 0 to 4 "i" parallel {
+    %acc = memref.alloca() : memref<1x4x4xf32, "register">
+    %v = loop.load %acc[0, 1, 2] : memref<1x4x4xf32, "register">
+    loop.store %v, %y[%i] : memref<4xf32>
+  }
+}
+
+// Booleans are bytes in memory.
+// CHECK-LABEL: define void @booleans
+// CHECK:         %[[BYTE:.*]] = load i8, ptr %x, align 1
+// CHECK-NEXT:    %[[BIT:.*]] = trunc i8 %[[BYTE]] to i1
+// CHECK-NEXT:    %[[BACK:.*]] = zext i1 %[[BIT]] to i8
+// CHECK-NEXT:    store i8 %[[BACK]], ptr %y, align 1
+loop.kernel @booleans ins(%x: memref<4xi1>) outs(%y: memref<4xi1>) {
+  %v = loop.load %x[0] : memref<4xi1>
+  loop.store %v, %y[0] : memref<4xi1>
+}

@@ -1,0 +1,40 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics -t llvmir
+
+loop.kernel @vectorized outs(%y: memref<8xf32>) {
+  %one = arith.constant 1.0 : f32
+  // expected-error @below {{loop 'x' is still vectorized: run loop-vectorize before emitting code}}
+  loop.for %i = 0 to 8 "x" vectorized {
+    loop.store %one, %y[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @unknown outs(%y: memref<8xf32>) {
+  // expected-error @below {{the LLVM backend does not know 'memref.alloc' here}}
+  %t = memref.alloc() : memref<8xf32>
+}
+
+// -----
+
+loop.kernel @stack outs(%y: memref<8xf32>) {
+  %small = memref.alloca() : memref<1024xf32>
+  // expected-error @below {{local buffer 'big' of type memref<256x256xf32> brings the stack of 'stack' to 266240 bytes: at most 262144 fit; compute it at an inner loop, or at the root, where it becomes scratch}}
+  %big = memref.alloca() : memref<256x256xf32>
+}
+
+// -----
+
+loop.kernel @overwritten outs(%y: memref<8xf32>) {
+  %v = loop.load %y[0] : memref<8xf32>, vector<4xf32>
+  // expected-error @below {{a store of a vector with stride 0 would write one element many times}}
+  loop.store %v, %y[0] stride 0 : memref<8xf32>, vector<4xf32>
+}
+
+// -----
+
+loop.kernel @matrix outs(%y: memref<8xf32>) {
+  // expected-error @below {{the LLVM backend has no type for vector<2x4xf32>; it knows scalars and one-dimensional vectors}}
+  %v = arith.constant dense<0.0> : vector<2x4xf32>
+  %w = arith.addf %v, %v : vector<2x4xf32>
+}
