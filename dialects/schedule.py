@@ -119,13 +119,16 @@ class SequenceOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> SequenceOp:
-        return SequenceOp(parser.parse_symbol_name().data, parser.parse_region())
+        name, body = parser.parse_symbol_name().data, parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
+        return SequenceOp(name, body)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.kernel_name)
         printer.print_string(" ")
-        printer.print_region(self.body)
+        printer.print_region(self.body, print_empty_block=False)
 
 
 class ScheduleOp(IRDLOperation):
@@ -245,7 +248,7 @@ class SplitOp(ScheduleOp):
     def verify_(self) -> None:
         if (self.factor is None) == (self.nparts is None):
             raise VerifyException("split takes either a factor or nparts")
-        number = self.factor or self.nparts
+        number = self.nparts if self.factor is None else self.factor
         assert number is not None
         if number.value.data < 1:
             raise VerifyException(f"split by {number.value.data}: must be at least 1")

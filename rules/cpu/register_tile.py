@@ -82,9 +82,10 @@ def choose_tile(compute: ComputeOp, target: Target, element_bits: int = 32) -> T
 def _candidates(
     extents: dict[str, int], reads: Sequence[Read], output: Read, steps: int, target: Target, lanes: int
 ) -> Iterator[Tile]:
-    for vector, extent in extents.items():
-        if extent <= 1:
-            continue
+    # a symbolic axis may turn out to be 1: lanes along it are the last resort
+    static = [a for a, e in extents.items() if 1 < e < LARGE]
+    for vector in static or [a for a, e in extents.items() if e > 1]:
+        extent = extents[vector]
         for width in sorted({min(w, extent) for w in (lanes, lanes // 2, lanes // 4) if w > 1}):
             for vectors in (1, 2, 3, 4):
                 if vectors > 1 and width * vectors > extent:

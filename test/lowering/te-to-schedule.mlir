@@ -1,0 +1,91 @@
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+
+// Bias and relu are inlined, the convolution is computed in a register tile at relu, padding fills a buffer of its own.
+
+// CHECK-LABEL: schedule.sequence @conv_relu
+// CHECK: %pad, {{.*}} = schedule.stage "pad"
+// CHECK: schedule.vectorize
+// CHECK: %relu, {{.*}} = schedule.stage "relu"
+// CHECK: %conv, {{.*}} = schedule.stage "conv"
+// CHECK: schedule.parallel
+// CHECK: schedule.compute_at %conv
+// CHECK: schedule.set_scope %conv "register"
+te.kernel @conv_relu(%x: tensor<1x16x28x28xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor<32xf32>) -> tensor<1x32x28x28xf32> {
+  %pad = te.compute "pad" [n: 1, c: 16, y: 30, x: 30] : tensor<1x16x30x30xf32> {
+    %v = te.if_then_else [y - 1 >= 0, 28 - y >= 0, x - 1 >= 0, 28 - x >= 0] : f32 {
+      %e = te.read %x[n, c, y - 1, x - 1] : tensor<1x16x28x28xf32>
+      te.yield %e : f32
+    } else {
+      %z = arith.constant 0.0 : f32
+      te.yield %z : f32
+    }
+    te.yield %v : f32
+  }
+  %conv = te.compute "conv" [n: 1, k: 32, y: 28, x: 28] reduce [c: 16, r: 3, s: 3] : tensor<1x32x28x28xf32> {
+    %a = te.read %pad[n, c, y + r, x + s] : tensor<1x16x30x30xf32>
+    %f = te.read %w[k, c, r, s] : tensor<32x16x3x3xf32>
+    %p = arith.mulf %a, %f : f32
+    te.reduce add %p : f32
+  }
+  %bias = te.compute "bias" [n: 1, k: 32, y: 28, x: 28] : tensor<1x32x28x28xf32> {
+    %a = te.read %conv[n, k, y, x] : tensor<1x32x28x28xf32>
+    %f = te.read %b[k] : tensor<32xf32>
+    %p = arith.addf %a, %f : f32
+    te.yield %p : f32
+  }
+  %relu = te.compute "relu" [n: 1, k: 32, y: 28, x: 28] : tensor<1x32x28x28xf32> {
+    %a = te.read %bias[n, k, y, x] : tensor<1x32x28x28xf32>
+    %z = arith.constant 0.0 : f32
+    %p = arith.maximumf %a, %z : f32
+    te.yield %p : f32
+  }
+  te.return %relu : tensor<1x32x28x28xf32>
+}
+
+// A reduction that is the result itself is cached in registers.
+
+// CHECK-LABEL: schedule.sequence @row_sum
+// CHECK: schedule.cache_write %sum "register" [i, k]
+// CHECK-NOT: schedule.parallel
+te.kernel @row_sum(%x: tensor<7x13xf32>) -> tensor<7xf32> {
+  %sum = te.compute "sum" [i: 7] reduce [k: 13] : tensor<7xf32> {
+    %a = te.read %x[i, k] : tensor<7x13xf32>
+    te.reduce add %a : f32
+  }
+  te.return %sum : tensor<7xf32>
+}
+
+// Element-wise kernels are fused into one axis; a symbolic one has masked lanes.
+
+// CHECK-LABEL: schedule.sequence @relu
+// CHECK: schedule.fuse
+// CHECK: schedule.split {{.*}} factor 8 tail mask
+// CHECK: schedule.vectorize
+te.kernel @relu(%x: tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>>) -> tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>> {
+  %relu = te.compute "relu" [n: N, i: 3, j: 5] : tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>> {
+    %a = te.read %x[n, i, j] : tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>>
+    %z = arith.constant 0.0 : f32
+    %p = arith.maximumf %a, %z : f32
+    te.yield %p : f32
+  }
+  te.return %relu : tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>>
+}
+
+// A kernel that has a schedule keeps it.
+
+// CHECK-LABEL: schedule.sequence @mine
+// CHECK-NEXT: schedule.stage
+// CHECK-NEXT: schedule.parallel
+// CHECK-NEXT: }
+// CHECK-NOT: schedule.sequence
+te.kernel @mine(%x: tensor<7xf32>) -> tensor<7xf32> {
+  %y = te.compute "y" [i: 7] : tensor<7xf32> {
+    %a = te.read %x[i] : tensor<7xf32>
+    te.yield %a : f32
+  }
+  te.return %y : tensor<7xf32>
+}
+schedule.sequence @mine {
+  %y, %i = schedule.stage "y" [i]
+  schedule.parallel %i
+}
