@@ -97,7 +97,11 @@ class FusedOp(IRDLOperation):
         parser.parse_punctuation("->")
         outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
         values = parser.resolve_operands(operands, inputs, pos)
-        return FusedOp(label, values, outputs, parser.parse_region())
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = FusedOp(label, values, outputs, parser.parse_region())
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -108,7 +112,9 @@ class FusedOp(IRDLOperation):
         printer.print_list(self.inputs.types, printer.print_attribute)
         printer.print_string(") -> (")
         printer.print_list(self.outputs.types, printer.print_attribute)
-        printer.print_string(") ")
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
         printer.print_region(self.body)
 
 

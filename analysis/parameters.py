@@ -1,0 +1,39 @@
+"""Which values of a graph function hang on parameters and constants only: they can be known before the first run."""
+
+from __future__ import annotations
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.structure import ParameterOp
+
+PREPARE = "prepare"
+"""The function that computes parameters from parameters, once, when a module is compiled."""
+
+
+def graph_functions(module: ModuleOp) -> list[FuncOp]:
+    """The functions of graph operators that are compiled: all that have a body, but @prepare."""
+    return [op for op in module.ops if isinstance(op, FuncOp) and is_compiled(op)]
+
+
+def is_compiled(func: FuncOp) -> bool:
+    """Whether kernels are made of this function: @prepare runs once and is not worth it."""
+    return not func.is_declaration and func.sym_name.data != PREPARE
+
+
+def is_splat(op: Operation | object) -> bool:
+    """Whether `op` is a constant tensor all of whose elements are one number: a kernel holds it as that number."""
+    return isinstance(op, ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr) and op.value.is_splat()
+
+
+def values_from_parameters(func: FuncOp) -> set[SSAValue]:
+    """Parameters, constants, and what operators make of nothing else."""
+    found: set[SSAValue] = set()
+    for op in func.body.block.ops:
+        computed = isinstance(op, GraphOp) and all(operand in found for operand in op.operands)
+        if computed or isinstance(op, ParameterOp | ConstantOp):
+            found.update(op.results)
+    return found
