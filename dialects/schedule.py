@@ -21,6 +21,7 @@ from enum import StrEnum
 from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttrConstr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
+    Block,
     Dialect,
     Operation,
     ParametrizedAttribute,
