@@ -123,16 +123,16 @@ def _owner(value: SSAValue) -> Operation | None:
 
 
 def _load(e: Emitter, op: LoadOp) -> None:
-    a = _decode(e, op, op.result.type)
+    a, hint = _decode(e, op, op.result.type), op.result.name_hint
     if a.lanes is None:
-        text = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}", op.result.name_hint)
+        text = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}", hint)
     elif a.stride == 0:
         scalar = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}")
         text = splat_of(e, scalar, a.memory, a.lanes)
     elif a.count is not None:
-        text = _load_masked(e, a, a.count)
+        text = e.text.value(_masked_load(e, a, a.count), hint)
     elif a.stride == 1:
-        text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", op.result.name_hint)
+        text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", hint)
     else:
         text = "poison"
         for lane, pointer in enumerate(_lane_pointers(e, a)):
@@ -166,12 +166,12 @@ def _lane_pointers(e: Emitter, a: _Access) -> list[str]:
     return [a.pointer, *(e.text.value(f"{step}{a.stride * lane}") for lane in range(1, a.lanes))]
 
 
-def _load_masked(e: Emitter, a: _Access, count: str) -> str:
-    """Lanes that are not touched are zero."""
+def _masked_load(e: Emitter, a: _Access, count: str) -> str:
+    """The instruction; lanes that are not touched are zero."""
     mask, type_ = _mask(e, a, count), a.memory_type
     name, pointer = ("load", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("gather", _pointers(e, a))
     intrinsic = f"@llvm.masked.{name}.{_masked_suffix(a, name)}"
-    return e.text.value(f"call {type_} {intrinsic}({pointer}, {mask}, {type_} zeroinitializer)")
+    return f"call {type_} {intrinsic}({pointer}, {mask}, {type_} zeroinitializer)"
 
 
 def _store_masked(e: Emitter, a: _Access, count: str, text: str) -> None:

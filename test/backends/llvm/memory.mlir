@@ -34,7 +34,7 @@ loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<2x4xf32>) {
 // CHECK:         %whole = load <4 x float>, ptr %x, align 4
 // CHECK:         %[[E1:.*]] = load float, ptr %x, align 4
 // CHECK-NEXT:    insertelement <4 x float> poison, float %[[E1]], i64 0
-// CHECK:         load float
+// CHECK:         %[[STRIDED:.*]] = insertelement <4 x float> %{{.*}}, float %{{.*}}, i64 3
 // CHECK:         %[[SAME:.*]] = load float, ptr %x, align 4
 // CHECK-NEXT:    %[[ONE:.*]] = insertelement <4 x float> poison, float %[[SAME]], i64 0
 // CHECK-NEXT:    shufflevector <4 x float> %[[ONE]], <4 x float> poison, <4 x i32> zeroinitializer
@@ -45,7 +45,7 @@ loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<2x4xf32>) {
 // CHECK:         store <4 x float> %whole, ptr %y, align 4
 // CHECK:         call void @llvm.masked.store.v4f32.p0(<4 x float> %few, ptr align 4 %y, <4 x i1> %{{.*}})
 // CHECK:         call void @llvm.masked.scatter.v4f32.v4p0(<4 x float> %far, <4 x ptr> align 4 %{{.*}}, <4 x i1> %{{.*}})
-// CHECK:         %[[E3:.*]] = extractelement <4 x float> %strided, i64 3
+// CHECK:         %[[E3:.*]] = extractelement <4 x float> %[[STRIDED]], i64 3
 // CHECK-NEXT:    store float %[[E3]]
 loop.kernel @vectors ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
   %whole = loop.load %x[0] : memref<?xf32>, vector<4xf32>
