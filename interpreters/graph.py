@@ -138,7 +138,7 @@ def constant_array(value: DenseIntOrFPElementsAttr) -> Array:
     dtype = numpy_dtype(value.get_element_type())
     array = np.array(value.get_values(), dtype)
     shape = value.get_shape()
-    return np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
+    return np.broadcast_to(array.reshape(()), shape) if array.size == 1 else array.reshape(shape)
 
 
 def _parameter(parameters: Mapping[str, Array], name: str) -> Array:

@@ -44,8 +44,9 @@ class ReshapeOp(GraphOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         dims = self.shape.data
-        if any(d == 0 for d in dims):  # there is no element; the body is never evaluated
-            return k.compute("reshape", dims, lambda *_: x[(const(0),) * len(x.dims)])
+        if const(0) in dims:  # no element is read, wherever that would be
+            nowhere = dims.index(const(0))
+            return k.compute("reshape", dims, lambda *i: x[(i[nowhere],) * len(x.dims)])
         return k.compute("reshape", dims, lambda *i: x[reshaped_index(x.dims, dims, i)])
 
     def evaluate(self, *inputs: Array) -> Array:

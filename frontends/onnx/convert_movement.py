@@ -26,7 +26,9 @@ def reshape(node: Node) -> Value:
     target = as_dims(node.array(1, "shape")) if node.has(1) else [const(n) for n in node.required("shape")]
     if not node.attribute("allowzero", 0):
         if any(d == 0 and axis >= len(dims) for axis, d in enumerate(target)):
-            raise node.error(f"its shape [{', '.join(map(str, target))}] keeps a dimension that the input does not have")
+            raise node.error(
+                f"its shape [{', '.join(map(str, target))}] keeps a dimension that the input does not have"
+            )
         target = [dims[axis] if d == 0 else d for axis, d in enumerate(target)]
     if -1 in target:
         at = target.index(const(-1))

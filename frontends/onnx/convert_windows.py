@@ -74,7 +74,11 @@ def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, object]:
     rank = len(kernel)
     strides = node.attribute("strides", [1] * rank)
     dilations = node.attribute("dilations", [1] * rank)
-    return {"strides": ints(strides), "dilations": ints(dilations), "pads": ints(_pads(node, kernel, strides, dilations))}
+    return {
+        "strides": ints(strides),
+        "dilations": ints(dilations),
+        "pads": ints(_pads(node, kernel, strides, dilations)),
+    }
 
 
 def _pads(node: Node, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:

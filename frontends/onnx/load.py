@@ -64,7 +64,9 @@ def to_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
     try:
         return numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError) as error:
-        raise TileworkError(f"the elements of '{tensor.name}' do not fit its shape {list(tensor.dims)}: {error}") from error
+        raise TileworkError(
+            f"the elements of '{tensor.name}' do not fit its shape {list(tensor.dims)}: {error}"
+        ) from error
 
 
 def _external_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:

@@ -47,7 +47,9 @@ def _producers(graph: onnx.GraphProto, titles: Sequence[str]) -> dict[str, int]:
             if name in producer:
                 raise TileworkError(f"'{name}' is made twice: by '{titles[producer[name]]}' and by '{titles[index]}'")
             if name in given:
-                raise TileworkError(f"'{name}', an input or initializer of the graph, is also made by '{titles[index]}'")
+                raise TileworkError(
+                    f"'{name}', an input or initializer of the graph, is also made by '{titles[index]}'"
+                )
             producer[name] = index
     return producer
 
@@ -59,7 +61,9 @@ def _check_defined(graph: onnx.GraphProto, titles: Sequence[str], defined: set[s
         raise TileworkError(f"nothing in the graph makes its output {_listed(missing)}")
     for title, node in zip(titles, graph.node, strict=True):
         if missing := [name for name in node.input if name and name not in defined]:
-            raise TileworkError(f"'{title}' ({node.op_type}) reads {_listed(missing)}, which nothing in the graph makes")
+            raise TileworkError(
+                f"'{title}' ({node.op_type}) reads {_listed(missing)}, which nothing in the graph makes"
+            )
 
 
 def _topological(nodes: Sequence[onnx.NodeProto], titles: Sequence[str], producer: dict[str, int]) -> list[int]:

@@ -1,0 +1,168 @@
+"""What the cross-check against ONNX does not show: symbolic sizes, NaN and infinity, empty tensors, the base class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.test import TestOp
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import ExprLike, var
+from tilework.analysis.verification import verify
+from tilework.dialects import graph
+from tilework.dialects.graph.base import GraphOp, ints
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.interpreters.te import run_kernel
+
+Array = np.ndarray[Any, Any]
+
+N, M = var("N"), var("M")
+YES, NO = BoolAttr.from_bool(True), BoolAttr.from_bool(False)
+
+
+def f(value: float) -> FloatAttr[Any]:
+    return FloatAttr(value, f32)
+
+
+def tensor(*dims: ExprLike) -> TensorType[Attribute]:
+    return tensor_type(dims, f32)
+
+
+def make(op: type[GraphOp], types: Sequence[Attribute], **properties: Attribute) -> GraphOp:
+    return op.of(*TestOp(result_types=types).results, **properties)
+
+
+def by_definition(op: GraphOp, *arrays: Array) -> Array:
+    k = KernelBuilder("kernel")
+    made = op.define(k, *(k.argument(t, f"x{i}") for i, t in enumerate(op.operand_types)))
+    assert isinstance(made, Tensor)
+    kernel = k.finish([made])
+    verify(kernel)
+    return run_kernel(kernel, arrays)[0]
+
+
+def pool(kernel: int, stride: int, *pads: int, ceil_mode: BoolAttr = NO) -> dict[str, Attribute]:
+    return {
+        "kernel": ints([kernel] * 2),
+        "strides": ints([stride] * 2),
+        "pads": ints(pads),
+        "dilations": ints([1, 1]),
+        "ceil_mode": ceil_mode,
+    }
+
+
+CONV = {"strides": ints([2, 1]), "pads": ints([1, 0, 1, 2]), "dilations": ints([1, 2]), "groups": IntegerAttr(2, i64)}
+
+SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attribute]]] = [
+    (graph.ConvOp, [tensor(N, 4, 9, 7), tensor(6, 2, 3, 3)], CONV),
+    (graph.ConvOp, [tensor(1, 4, N + 2, M + 5), tensor(6, 2, 3, 3)], CONV),
+    (graph.MaxPoolOp, [tensor(1, 2, N + 2, M + 2)], pool(3, 2, 1, 0, 1, 1)),
+    (graph.AveragePoolOp, [tensor(1, 2, N + 2, M + 2)], pool(3, 2, 1, 0, 1, 1, ceil_mode=YES) | {"count_padding": NO}),
+    (graph.BatchNormOp, [tensor(N, 3, M), *[tensor(3)] * 4], {"epsilon": f(0.1)}),
+    (graph.SoftmaxOp, [tensor(N, M)], {"axis": IntegerAttr(1, i64)}),
+    (graph.DenseOp, [tensor(N, 5), tensor(3, 5)], {}),
+    (graph.MatmulOp, [tensor(N, M, 5), tensor(5, M)], {}),
+    (graph.AddOp, [tensor(N, 1, M), tensor(M)], {}),
+    (graph.ReshapeOp, [tensor(N, 3, 4)], {"shape": DimsAttr.of([N, 12])}),
+    (graph.ReshapeOp, [tensor(N, 3, 4)], {"shape": DimsAttr.of([N * 3, 2, 2])}),
+    (graph.ReshapeOp, [tensor(N, 3, M, 4)], {"shape": DimsAttr.of([N, 3, M * 4])}),
+    (graph.ReshapeOp, [tensor(2, N, M)], {"shape": DimsAttr.of([M * 2, N])}),
+    (graph.TransposeOp, [tensor(N, 3, M)], {"permutation": ints([2, 0, 1])}),
+    (graph.ConcatOp, [tensor(2, N), tensor(2, M), tensor(2, 3)], {"axis": IntegerAttr(1, i64)}),
+    (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
+    (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
+    (graph.ReduceMeanOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": YES}),
+    (graph.ReduceMaxOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": NO}),
+]
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 5), (7, 2)])
+@pytest.mark.parametrize(("kind", "types", "properties"), SYMBOLIC, ids=lambda value: getattr(value, "name", ""))
+def test_symbolic_sizes(
+    kind: type[GraphOp], types: list[TensorType[Attribute]], properties: dict[str, Attribute], n: int, m: int
+):
+    op = make(kind, types, **properties)
+    op.verify()
+    rng = np.random.default_rng(n)
+    arrays = [
+        rng.uniform(0.5, 1.5, [d.evaluate({"N": n, "M": m}) for d in op.dims(i)]).astype(np.float32)
+        for i in range(len(types))
+    ]
+    meaning = np.asarray(op.evaluate(*arrays))
+    (result,) = op.result_types
+    assert list(meaning.shape) == [d.evaluate({"N": n, "M": m}) for d in dims_of(result)]
+    np.testing.assert_allclose(by_definition(op, *arrays), meaning, rtol=1e-5, atol=1e-6)
+
+
+SPECIAL = np.array([np.nan, np.inf, -np.inf, -1.0, 2.0, -0.0], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "expected"),
+    [
+        (graph.ReluOp, {}, [np.nan, np.inf, 0, 0, 2, 0]),
+        (graph.LeakyReluOp, {"alpha": f(0.5)}, [np.nan, np.inf, -np.inf, -0.5, 2, 0]),
+        (graph.ClipOp, {"low": f(0.0), "high": f(1.0)}, [np.nan, 1, 0, 0, 1, 0]),
+        (graph.ClipOp, {"low": f(0.0)}, [np.nan, np.inf, 0, 0, 2, 0]),
+        (graph.SigmoidOp, {}, [np.nan, 1, 0, 0.26894142, 0.880797, 0.5]),
+        (graph.EluOp, {"alpha": f(2.0)}, [np.nan, np.inf, -2, -1.2642411, 2, 0]),
+    ],
+)
+def test_nan_and_infinity_pass(kind: type[GraphOp], properties: dict[str, Attribute], expected: list[float]):
+    op = make(kind, [tensor(6)], **properties)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(op.evaluate(SPECIAL), expected, rtol=1e-6)
+        np.testing.assert_allclose(by_definition(op, SPECIAL), expected, rtol=1e-6)
+
+
+def test_nan_wins_every_maximum():
+    image = np.zeros((1, 1, 2, 4), np.float32)
+    image[0, 0, 0, 0], image[0, 0, :, 2:] = np.nan, -np.inf
+    pooled = make(graph.MaxPoolOp, [tensor(1, 1, 2, 4)], **pool(2, 2, 0, 0, 0, 0))
+    reduced = make(graph.ReduceMaxOp, [tensor(1, 1, 2, 4)], axes=ints([2, 3]), keep_dims=NO)
+    larger = make(graph.MaxOp, [tensor(1, 1, 2, 4)] * 2)
+    for result in (pooled.evaluate(image), by_definition(pooled, image)):
+        np.testing.assert_array_equal(result, [[[[np.nan, -np.inf]]]])
+    for result in (reduced.evaluate(image), by_definition(reduced, image)):
+        np.testing.assert_array_equal(result, [[np.nan]])
+    for result in (larger.evaluate(image, image * 0), by_definition(larger, image, image * 0)):
+        assert np.isnan(np.asarray(result)[0, 0, 0, 0])
+
+
+def test_extremum_of_nothing_is_an_infinity():
+    op = make(graph.ReduceMaxOp, [tensor(2, 0)], axes=ints([1]), keep_dims=NO)
+    nothing = np.zeros((2, 0), np.float32)
+    np.testing.assert_array_equal(op.evaluate(nothing), [-np.inf, -np.inf])
+    np.testing.assert_array_equal(by_definition(op, nothing), [-np.inf, -np.inf])
+
+
+def test_softmax_does_not_overflow():
+    op = make(graph.SoftmaxOp, [tensor(1, 2)], axis=IntegerAttr(1, i64))
+    large = np.array([[1e4, 1e4]], np.float32)
+    np.testing.assert_array_equal(op.evaluate(large), [[0.5, 0.5]])
+    np.testing.assert_array_equal(by_definition(op, large), [[0.5, 0.5]])
+
+
+def test_operands_get_no_use_from_inference():
+    source = TestOp(result_types=[tensor(3)])
+    op = graph.ReluOp.of(source.results[0])
+    assert [use.operation for use in source.results[0].uses] == [op]
+
+
+def test_refused_operands_get_no_use():
+    source = TestOp(result_types=[tensor(3), tensor(4)])
+    with pytest.raises(VerifyException, match="do not broadcast: 3 is not 4"):
+        graph.AddOp.of(*source.results)
+    assert not any(list(value.uses) for value in source.results)
+
+
+def test_every_operator_has_a_docstring_and_a_category():
+    for op in graph.OPERATORS:
+        assert op.__doc__ and op.CATEGORY is not None, op.name

@@ -1,0 +1,303 @@
+"""Every operator three ways: onnxruntime, the operator's numpy meaning, and its te definition, on the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from tilework.analysis.verification import verify
+from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.registration import make_context
+from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
+from tilework.interpreters.te import run_kernel
+
+Array = np.ndarray[Any, Any]
+
+onnxruntime.set_default_logger_severity(4)
+
+
+@dataclass
+class Case:
+    """One node. Inputs are shapes (random numbers) or arrays; `constants` of them are initializers, by position."""
+
+    op: str
+    inputs: Sequence[Any]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    constants: Sequence[int] = ()
+    opset: int = 13
+    outputs: int = 1
+    runtime_lacks_it: bool = False
+    """onnxruntime refuses the case; onnx's own (slow) reference does not."""
+
+    def __str__(self) -> str:
+        shapes = "_".join(
+            "x".join(map(str, np.shape(x) if isinstance(x, np.ndarray) else x or ())) for x in self.inputs
+        )
+        shown = "_".join(f"{name}={value}" for name, value in self.attributes.items())
+        return f"{self.op}{self.opset}-{shapes}-{shown}"
+
+
+def conv(x: Sequence[int], w: Sequence[int], bias: bool = False, **attributes: Any) -> Case:
+    inputs = [x, w, (w[0],)] if bias else [x, w]
+    return Case("Conv", inputs, attributes, constants=range(1, len(inputs)))
+
+
+def int64(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+CONVOLUTIONS = [
+    conv((1, 3, 11, 13), (5, 3, 3, 3)),
+    conv((2, 3, 11, 13), (5, 3, 3, 3), bias=True, pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
+    conv((1, 3, 12, 12), (4, 3, 5, 5), strides=[2, 3], pads=[0, 1, 2, 3]),
+    conv((1, 2, 13, 13), (3, 2, 3, 3), dilations=[2, 3], pads=[2, 3, 2, 3]),
+    conv((1, 6, 7, 7), (9, 2, 3, 3), bias=True, group=3, pads=[1, 1, 1, 1]),
+    conv((1, 5, 7, 7), (5, 1, 3, 3), group=5, strides=[2, 2], pads=[1, 1, 1, 1]),
+    conv((1, 3, 7, 7), (6, 1, 3, 3), group=3),
+    conv((1, 1, 1, 1), (1, 1, 1, 1)),
+    conv((0, 3, 5, 5), (2, 3, 3, 3), pads=[1, 1, 1, 1]),
+    conv((1, 3, 17), (2, 3, 4), strides=[3], pads=[1, 2]),
+    conv((1, 2, 5, 6, 7), (3, 2, 2, 3, 1), pads=[1, 0, 0, 0, 1, 0]),
+    conv((1, 2, 7, 8), (3, 2, 3, 3), auto_pad="SAME_UPPER", strides=[2, 2]),
+    conv((1, 2, 8, 7), (3, 2, 2, 2), auto_pad="SAME_LOWER"),
+    conv((1, 2, 8, 7), (3, 2, 3, 3), auto_pad="VALID"),
+]
+
+POOL_ATTRIBUTES: list[tuple[Sequence[int], dict[str, Any]]] = [
+    ((1, 2, 6, 6), {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ((1, 2, 6, 6), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 0, 1, 1]}),
+    ((2, 3, 7, 11), {"kernel_shape": [3, 2], "pads": [1, 1, 2, 0]}),
+    ((1, 1, 13, 13), {"kernel_shape": [3, 3], "strides": [1, 1], "pads": [1, 1, 1, 1]}),
+    ((1, 2, 7, 7), {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1}),
+    ((1, 2, 8, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "ceil_mode": 1}),
+    ((1, 2, 5, 5), {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1, 1, 1, 1], "ceil_mode": 1}),
+    ((1, 2, 1, 1), {"kernel_shape": [1, 1]}),
+    ((0, 2, 4, 4), {"kernel_shape": [2, 2]}),
+    ((1, 2, 9), {"kernel_shape": [4], "strides": [3], "pads": [1, 1]}),
+    ((1, 1, 4, 5, 6), {"kernel_shape": [2, 2, 2], "pads": [1, 0, 0, 0, 1, 1]}),
+    ((1, 2, 7, 6), {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+]
+
+POOLS = [
+    *(Case("MaxPool", [shape], attributes) for shape, attributes in POOL_ATTRIBUTES),
+    Case("MaxPool", [(1, 2, 9, 9)], {"kernel_shape": [3, 3], "dilations": [2, 3]}),
+    *(Case("AveragePool", [shape], attributes, opset=19) for shape, attributes in POOL_ATTRIBUTES),
+    *(
+        Case("AveragePool", [shape], {**attributes, "count_include_pad": 1}, opset=19)
+        for shape, attributes in POOL_ATTRIBUTES
+        if "auto_pad" not in attributes
+    ),
+    Case("AveragePool", [(1, 2, 6, 6)], {"kernel_shape": [7, 7], "pads": [0, 0, 1, 1]}, opset=9),
+    Case("GlobalAveragePool", [(2, 3, 5, 7)]),
+    Case("GlobalMaxPool", [(2, 3, 5, 7)]),
+]
+
+positive = np.linspace(0.5, 1.5, 3, dtype=np.float32)
+
+NORMALIZATIONS = [
+    Case("BatchNormalization", [(2, 3, 4, 5), (3,), (3,), (3,), positive], {"epsilon": 1e-3}, range(1, 5), opset=9),
+    Case("BatchNormalization", [(2, 3), (3,), (3,), (3,), positive], {}, range(1, 5), opset=15),
+    Case("LRN", [(1, 7, 3, 3)], {"size": 5, "alpha": 0.5, "beta": 0.75, "bias": 2.0}),
+    # onnx 1.23's reference normalizes as many channels as there are images: here, all.
+    Case("LRN", [(3, 3, 3, 3)], {"size": 4, "alpha": 0.5}, runtime_lacks_it=True),
+    Case("LRN", [(2, 1, 3, 3)], {"size": 1}),
+    Case("Softmax", [(2, 7)], {}, opset=9),
+    Case("Softmax", [(2, 5, 1, 1)], {}, opset=9),
+    Case("Softmax", [(2, 3, 4)], {}, opset=9),
+    Case("Softmax", [(2, 3, 4)], {"axis": 2}, opset=11),
+    Case("Softmax", [(2, 3, 4)], {}),
+    Case("Softmax", [(2, 3, 4)], {"axis": 1}),
+    Case("LogSoftmax", [(2, 3, 4)], {"axis": 0}),
+    Case("InstanceNormalization", [(2, 3, 4, 5), (3,), (3,)], {}, (1, 2)),
+    Case("LayerNormalization", [(2, 3, 5), (5,), (5,)], {}, (1, 2), opset=17),
+    Case("LayerNormalization", [(2, 3, 5), (3, 5)], {"axis": 1}, (1,), opset=17),
+]
+
+DENSE = [
+    Case("Gemm", [(1, 7), (5, 7), (5,)], {"transB": 1}, (1, 2)),
+    Case("Gemm", [(3, 7), (7, 5)], {"alpha": 0.5}, (1,)),
+    Case("Gemm", [(7, 3), (7, 5), (3, 1)], {"transA": 1, "beta": 2.0}),
+    Case("Gemm", [(0, 7), (7, 5), ()], {}),
+    Case("MatMul", [(3, 7), (7, 5)]),
+    Case("MatMul", [(2, 3, 7), (7, 5)]),
+    Case("MatMul", [(2, 1, 3, 7), (4, 7, 5)]),
+    Case("MatMul", [(7,), (7, 5)]),
+    Case("MatMul", [(2, 3, 7), (7,)]),
+    Case("MatMul", [(7,), (7,)]),
+    Case("MatMul", [(2, 0), (0, 3)]),
+]
+
+MOVEMENTS = [
+    Case("Reshape", [(2, 3, 4), int64(6, 4)], {}, (1,)),
+    Case("Reshape", [(2, 3, 4), int64(0, -1)], {}, (1,)),
+    Case("Reshape", [(1, 12, 5, 5), int64(1, 3, 4, 5, 5)], {}, (1,)),
+    Case("Reshape", [(4, 6), int64(3, 8)], {}, (1,)),
+    Case("Reshape", [(0, 6), int64(3, 0)], {"allowzero": 1}, (1,), opset=14),
+    Case("Reshape", [(1,), int64()], {}, (1,)),
+    Case("Flatten", [(2, 3, 4, 5)], {"axis": 2}),
+    Case("Flatten", [(2, 3, 4)], {"axis": 0}),
+    Case("Flatten", [(2, 3, 4)], {"axis": -1}),
+    Case("Squeeze", [(1, 3, 1, 4)], {"axes": [0, 2]}, opset=11),
+    Case("Squeeze", [(1, 3, 1, 4), int64(-2)], {}, (1,)),
+    Case("Squeeze", [(1, 3, 1, 4)], {}),
+    Case("Unsqueeze", [(3, 4)], {"axes": [0, 3]}, opset=11),
+    Case("Unsqueeze", [(3, 4), int64(-1, 1)], {}, (1,)),
+    Case("Transpose", [(2, 3, 4)], {"perm": [1, 2, 0]}),
+    Case("Transpose", [(2, 3, 4)], {}),
+    Case("Concat", [(1, 2, 3), (1, 5, 3)], {"axis": 1}),
+    Case("Concat", [(2, 3), (2, 0), (2, 1), (2, 4)], {"axis": -1}),
+    Case("Concat", [(2, 3)], {"axis": 0}),
+    Case("Slice", [(5, 7)], {"starts": [1, -4], "ends": [4, 1000], "axes": [0, 1]}, opset=9),
+    Case("Slice", [(5, 7), int64(-1, 0), int64(-1000, 7), int64(0, 1), int64(-2, 3)], {}, (1, 2, 3, 4)),
+    Case("Slice", [(5, 7), int64(3), int64(3), int64(1)], {}, (1, 2, 3)),
+    Case("Slice", [(5, 7), int64(0), int64(2**63 - 1)], {}, (1, 2)),
+    Case("Split", [(2, 7), int64(3, 4)], {"axis": 1}, (1,), outputs=2),
+    Case("Split", [(6, 2)], {}, opset=11, outputs=3),
+    Case("Pad", [(3, 4)], {"pads": [1, 0, 0, 2], "value": 1.5}, opset=9),
+    Case("Pad", [(3, 4), int64(0, 1, 2, 0), np.array(2.5, np.float32)], {}, (1, 2)),
+    Case("Pad", [(3, 4), int64(0, -1, 2, 0)], {}, (1,)),
+    Case("Pad", [(3, 4), int64(1, 2), np.array(0, np.float32), int64(1)], {}, (1, 2, 3), opset=18),
+    Case("Expand", [(3, 1), int64(2, 1, 4)], {}, (1,)),
+]
+
+REDUCTIONS = [
+    *(Case(f"Reduce{kind}", [(2, 3, 5)], {"axes": [1]}, opset=11) for kind in ("Sum", "Mean", "Max", "Min", "Prod")),
+    *(Case(f"Reduce{kind}", [(2, 3, 5)], {"keepdims": 0}, opset=11) for kind in ("Sum", "Mean", "Max", "L1", "L2")),
+    Case("ReduceSum", [(2, 3, 5), int64(-1, 0)], {}, (1,)),
+    Case("ReduceSum", [(2, 3), int64()], {"noop_with_empty_axes": 1}, (1,)),
+    Case("ReduceSumSquare", [(2, 3, 5)], {"axes": [-1, 0]}, opset=11),
+    Case("ReduceMean", [(2, 3, 5), int64(2)], {}, (1,), opset=18),
+]
+
+ELEMENTWISE = [
+    *(
+        Case(op, [(3, 5)])
+        for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Neg", "Abs", "Floor", "Ceil", "Identity")
+    ),
+    *(Case(op, [(3, 5)]) for op in ("Sin", "Cos", "Softplus", "Softsign", "Elu", "LeakyRelu", "Selu", "HardSigmoid")),
+    *(Case(op, [np.linspace(0.1, 5, 7, dtype=np.float32)]) for op in ("Log", "Sqrt", "Reciprocal")),
+    Case("Relu", [()]),
+    Case("Relu", [(0, 3)]),
+    Case("LeakyRelu", [(3, 5)], {"alpha": 0.25}),
+    Case("Elu", [(3, 5)], {"alpha": 0.5}),
+    Case("PRelu", [(2, 3, 5), (3, 1)]),
+    Case("HardSwish", [(3, 5)], opset=14),
+    Case("Gelu", [(3, 5)], opset=20),
+    Case("Gelu", [(3, 5)], {"approximate": "tanh"}, opset=20),
+    Case("Clip", [(3, 5)], {"min": -0.5, "max": 0.5}, opset=10),
+    Case("Clip", [(3, 5)], {"max": 0.5}, opset=10),
+    Case("Clip", [(3, 5), np.array(0, np.float32), np.array(6, np.float32)], {}, (1, 2)),
+    Case("Clip", [(3, 5), None, np.array(0.1, np.float32)], {}, (2,)),
+    Case("Dropout", [(3, 5)], {"ratio": 0.3}, opset=9),
+    Case("Dropout", [(3, 5), np.array(0.3, np.float32)], {}, (1,)),
+    Case("Cast", [(3, 5)], {"to": TensorProto.DOUBLE}),
+    Case("Cast", [(3, 5)], {"to": TensorProto.INT32}),
+    Case("Cast", [np.arange(-3, 4, dtype=np.int32)], {"to": TensorProto.FLOAT}),
+]
+
+BROADCASTS = [
+    *(Case(op, [(2, 3, 5), (3, 1)]) for op in ("Add", "Sub", "Mul", "Div", "Max", "Min")),
+    Case("Pow", [np.linspace(0.1, 3, 5, dtype=np.float32), (1,)]),
+    Case("Add", [(5,), (4, 1)]),
+    Case("Add", [(), (4, 1)]),
+    Case("Mul", [(1, 3), (0, 1, 3)]),
+    Case("Sum", [(2, 3), (3,), (2, 1)]),
+    Case("Mean", [(2, 3), (3,), (2, 1)]),
+    Case("Max", [(2, 3)]),
+]
+
+CASES = [
+    *CONVOLUTIONS,
+    *POOLS,
+    *NORMALIZATIONS,
+    *DENSE,
+    *MOVEMENTS,
+    *REDUCTIONS,
+    *ELEMENTWISE,
+    *BROADCASTS,
+]
+
+
+def build(case: Case) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """A model of the one node, and feeds for its inputs."""
+    rng = np.random.default_rng(0)
+    names: list[str] = []
+    arrays: dict[str, Array] = {}
+    for i, given in enumerate(case.inputs):
+        names.append("" if given is None else f"x{i}")
+        if given is not None:
+            arrays[f"x{i}"] = given if isinstance(given, np.ndarray) else rng.standard_normal(given).astype(np.float32)
+    constants = {f"x{i}" for i in case.constants}
+    outputs = [f"y{i}" for i in range(case.outputs)]
+    node = helper.make_node(case.op, names, outputs, **case.attributes)
+    inputs = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in arrays.items()
+        if name not in constants
+    ]
+    initializers = [numpy_helper.from_array(arrays[name], name) for name in sorted(constants)]
+    infos = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    graph = helper.make_graph([node], case.op, inputs, infos, initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=8)
+    return model, {name: array for name, array in arrays.items() if name not in constants}
+
+
+def reference(case: Case, model: onnx.ModelProto, feeds: dict[str, Array]) -> list[Array]:
+    """What others say that the node makes."""
+    if case.runtime_lacks_it:
+        return ReferenceEvaluator(model).run(None, feeds)
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+
+
+def values_of(module: ModuleOp, feeds: Mapping[str, Array], parameters: Mapping[str, Array]):
+    """The function's results, and every value on the way."""
+    values: dict[SSAValue, Array] = {}
+    results = run_function(module, "main", list(feeds.values()), parameters, values.__setitem__)
+    return results, values
+
+
+def by_definition(op: GraphOp, operands: Sequence[Array]) -> list[Array]:
+    """The operator's results through its te definition."""
+    k = KernelBuilder("kernel")
+    made = op.define(k, *(k.argument(t, f"x{i}") for i, t in enumerate(op.operand_types)))
+    kernel = k.finish([made] if isinstance(made, Tensor) else list(made))
+    verify(kernel)
+    return run_kernel(kernel, operands)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_operator(case: Case):
+    model, feeds = build(case)
+    imported = import_onnx(model)
+    verify(imported.module)
+    results, values = values_of(imported.module, feeds, imported.parameters)
+    for result, expected in zip(results, reference(case, model, feeds), strict=True):
+        assert result.dtype == expected.dtype and result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+    for op in imported.module.walk():
+        if isinstance(op, GraphOp):
+            defined = by_definition(op, [values[operand] for operand in op.operands])
+            for value, array in zip(op.results, defined, strict=True):
+                assert array.dtype == values[value].dtype
+                np.testing.assert_allclose(array, values[value], rtol=1e-5, atol=1e-5, err_msg=op.name)
+
+
+@pytest.mark.parametrize("case", CASES[::7], ids=str)
+def test_imported_text_reads_back(case: Case):
+    module = import_onnx(build(case)[0]).module
+    parsed = SourceParser(make_context(), str(module)).parse_module()
+    verify(parsed)
+    assert parsed.is_structurally_equivalent(module)
