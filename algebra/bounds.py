@@ -1,8 +1,8 @@
 """What is known of an index expression whose variables have ranges.
 
 A `Domain` lists variables from outermost to innermost, each with inclusive ends that may use the variables before it.
-Bounds eliminate variables from the innermost outwards, replacing each by the end that its coefficient asks for: exact for
-expressions that are linear in the variables, whatever the dependence between ranges.
+Bounds eliminate variables from the innermost outwards, replacing each by the end that its coefficient asks for: exact
+for expressions that are linear in the variables, whatever the dependence between ranges.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Domain:
 
     def _pin(self, e: Expr) -> Expr:
         """Replace variables that have one value only."""
-        pinned = {}
+        pinned: dict[Key, Expr] = {}
         for key in e.variables():
             first, last = self.range_of(key)
             if first is not None and first == last and first.is_constant:
@@ -233,7 +233,7 @@ def _recombine(e: Expr) -> Expr:
         if not quotient.terms:
             continue
         [(q, qc)] = quotient.terms[:1]
-        have = dict(e.terms).get(q)
+        have = dict(e.terms).get(q, 0)
         if len(quotient.terms) == 1 and not quotient.offset and have == c * d * qc:
             return _recombine(e - Expr(((atom, c), (q, have)), 0) + atom.args[0] * c)
     return e

@@ -185,7 +185,7 @@ class Expr:
 
     # -- evaluation
 
-    def substitute(self, values: Mapping[Key, ExprLike]) -> Expr:
+    def substitute(self, values: Mapping[Any, ExprLike]) -> Expr:
         """Replace variables; those that `values` does not name stay."""
         result = const(self.offset)
         for atom, c in self.terms:
@@ -285,7 +285,7 @@ def _build(kind: str, args: list[Expr]) -> Expr:
         return args[0] // args[1]
     if kind == "mod":
         return args[0] % args[1]
-    return {"min": minimum, "max": maximum, "product": lambda *a: product(a)}[kind](*args)
+    return product(args) if kind == "product" else (minimum if kind == "min" else maximum)(*args)
 
 
 def _split_multiples(e: Expr, d: int) -> tuple[Expr, Expr]:

@@ -1,9 +1,9 @@
 """The text form of index expressions and predicates: one grammar, whatever the source of tokens.
 
-    expr      ::= term (('+' | '-') term)*
-    term      ::= factor (('*' | 'floordiv' | 'mod') factor)*
-    factor    ::= integer | variable | '-' factor | '(' expr ')' | ('min' | 'max') '(' expr (',' expr)* ')'
-    predicate ::= expr ('>=' | '==') '0'
+expr      ::= term (('+' | '-') term)*
+term      ::= factor (('*' | 'floordiv' | 'mod') factor)*
+factor    ::= integer | variable | '-' factor | '(' expr ')' | ('min' | 'max') '(' expr (',' expr)* ')'
+predicate ::= expr ('>=' | '==') '0'
 """
 
 from __future__ import annotations

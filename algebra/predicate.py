@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tilework.algebra.index_expr import Expr, ExprLike, Key, to_expr
+from tilework.algebra.index_expr import Expr, ExprLike, to_expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Predicate:
     expr: Expr
     kind: str = ">="
 
-    def substitute(self, values: Mapping[Key, ExprLike]) -> Predicate:
+    def substitute(self, values: Mapping[Any, ExprLike]) -> Predicate:
         """Replace variables in the expression."""
         return Predicate(self.expr.substitute(values), self.kind)
 
@@ -50,6 +50,3 @@ def less_than(a: ExprLike, b: ExprLike) -> Predicate:
 def equal(a: ExprLike, b: ExprLike) -> Predicate:
     """`a == b`."""
     return Predicate(to_expr(a) - b, "==")
-
-
-

@@ -1,8 +1,8 @@
 """Which part of each stage is computed where, and how far each loop runs.
 
-Stages are visited from outputs to inputs. An output covers its whole tensor. A stage computed at a consumer's axis covers
-what its consumers read while the axes inside that point run, those outside held fixed (the paper's bound inference). All
-results are expressions whose variables are `Axis` objects, the loops, and symbol names.
+Stages are visited from outputs to inputs. An output covers its whole tensor. A stage computed at a consumer's axis
+covers what its consumers read while the axes inside that point run, those outside held fixed (the paper's bound
+inference). All results are expressions whose variables are `Axis` objects, the loops, and symbol names.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ vectors stay attributes until the emitter, respectively until `loop-vectorize`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -67,6 +66,7 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr, var
 from tilework.algebra.parse import parse_expr
@@ -82,6 +82,7 @@ from tilework.dialects.index_attr import (
     print_with_operands,
     to_operands,
 )
+from tilework.dialects.shapes import element_type
 
 INDEX = IndexType()
 
@@ -152,7 +153,7 @@ class KernelOp(IRDLOperation):
         return not self.body.blocks
 
     def _group(self, i: int) -> tuple[BlockArgument, ...]:
-        sizes = cast(tuple[int, ...], self.groups.get_values())
+        sizes = _integers(self.groups)
         start = sum(sizes[:i])
         return tuple(self.body.block.args[start : start + sizes[i]])
 
@@ -177,9 +178,9 @@ class KernelOp(IRDLOperation):
         return self._group(3)
 
     @property
-    def group_sizes(self) -> tuple[int, int, int, int]:
+    def group_sizes(self) -> tuple[int, ...]:
         """How many inputs, outputs, scratch buffers and symbols."""
-        return cast(tuple[int, int, int, int], self.groups.get_values())
+        return _integers(self.groups)
 
     def dims_of(self, argument: BlockArgument) -> tuple[Expr, ...]:
         """The dimensions of a memref argument, over the kernel's symbol arguments as SSA values."""
@@ -268,7 +269,7 @@ class KernelOp(IRDLOperation):
             printer.print_list(range(len(self.symbols)), lambda i: self._print_symbol(printer, i))
             printer.print_string(")")
         if self.in_place is not None:
-            pairs = cast(tuple[int, ...], self.in_place.get_values())
+            pairs = _integers(self.in_place)
             text = ", ".join(f"{i} -> {o}" for i, o in zip(pairs[::2], pairs[1::2], strict=True))
             printer.print_string(f" in_place [{text}]")
         printer.print_op_attributes(self.attributes, print_keyword=True)
@@ -519,14 +520,13 @@ class _AccessOp(IRDLOperation):
 
     def _verify_access(self, memref: SSAValue, accessed: Attribute) -> None:
         a = cast(LoadOp | StoreOp, self)
-        assert isinstance(memref.type, MemRefType)
-        if len(a.indices) != memref.type.get_num_dims():
-            raise VerifyException(f"{len(a.indices)} subscripts into {memref.type}")
+        buffer = _memref(memref)
+        if len(a.indices) != buffer.get_num_dims():
+            raise VerifyException(f"{len(a.indices)} subscripts into {buffer}")
         counts = () if a.count is None else a.count.data
         _verify_positions((*a.indices, *counts), len(a.index_operands))
-        element = accessed.element_type if isinstance(accessed, VectorType) else accessed
-        if element != memref.type.element_type:
-            raise VerifyException(f"access of {accessed} to {memref.type}")
+        if element_type(accessed) != buffer.element_type:
+            raise VerifyException(f"access of {accessed} to {buffer}")
         if not isinstance(accessed, VectorType) and (a.stride is not None or a.count is not None):
             raise VerifyException("stride and count are for vectors")
 
@@ -553,7 +553,7 @@ def _access_properties(
     operands, mapped = to_operands([*exprs, *([] if count is None else [to_expr(count)])])
     return operands, {
         "indices": LoopIndexAttr(mapped[: len(exprs)]),
-        "stride": None if stride in (None, 1) else IntegerAttr(cast(int, stride), i64),
+        "stride": None if stride is None or stride == 1 else IntegerAttr(stride, i64),
         "count": None if count is None else LoopIndexAttr(mapped[len(exprs) :]),
     }
 
@@ -581,9 +581,11 @@ class LoadOp(_AccessOp):
     ):
         """Subscripts are expressions over SSA values; without a result type the access is scalar."""
         operands, properties = _access_properties(indices, stride, count)
-        assert isinstance(memref.type, MemRefType)
-        element = cast(Attribute, memref.type.element_type)
-        super().__init__(operands=[memref, operands], properties=properties, result_types=[result_type or element])
+        super().__init__(
+            operands=[memref, operands],
+            properties=properties,
+            result_types=[result_type or element_type(memref.type)],
+        )
 
     def verify_(self) -> None:
         self._verify_access(self.memref, self.result.type)
@@ -641,10 +643,9 @@ class StoreOp(_AccessOp):
         memref, indices, stride, count = _parse_access(parser)
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
-        assert isinstance(type_, MemRefType)
-        stored = parser.parse_type() if parser.parse_optional_punctuation(",") else type_.element_type
+        stored = parser.parse_type() if parser.parse_optional_punctuation(",") else element_type(type_)
         return StoreOp(
-            parser.resolve_operand(value, cast(Attribute, stored)),
+            parser.resolve_operand(value, stored),
             parser.resolve_operand(memref, type_),
             indices,
             stride,
@@ -723,7 +724,7 @@ class CallOp(IRDLOperation):
         )
 
     def _group(self, i: int) -> tuple[SSAValue, ...]:
-        sizes = cast(tuple[int, ...], self.groups.get_values())
+        sizes = _integers(self.groups)
         start = sum(sizes[:i])
         return tuple(self.arguments[start : start + sizes[i]])
 
@@ -753,7 +754,7 @@ class CallOp(IRDLOperation):
         return self._group(3)
 
     def verify_(self) -> None:
-        if sum(cast(tuple[int, ...], self.groups.get_values())) != len(self.arguments):
+        if sum(_integers(self.groups)) != len(self.arguments):
             raise VerifyException("the argument groups do not add up to the arguments")
         for value in self.symbol_values:
             if value.type != INDEX:
@@ -796,6 +797,15 @@ class CallOp(IRDLOperation):
         if buffers:
             printer.print_string(" : ")
             printer.print_list([b.type for b in buffers], printer.print_attribute)
+
+
+def _integers(array: DenseArrayBase) -> tuple[int, ...]:
+    return cast(tuple[int, ...], cast(Any, array).get_values())
+
+
+def _memref(value: SSAValue) -> MemRefType[Attribute]:
+    assert isinstance(value.type, MemRefType)
+    return cast("MemRefType[Attribute]", value.type)
 
 
 def _verify_positions(exprs: Sequence[Expr], operands: int) -> None:

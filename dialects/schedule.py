@@ -16,7 +16,6 @@ apply in order, none is pure. An axis name in brackets is a reminder that is che
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttrConstr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.dialects.utils import EnumAttribute
@@ -47,6 +46,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 
 @irdl_attr_definition

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, TensorType, VectorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -36,3 +37,10 @@ def tensor_type(dims: Sequence[ExprLike], element_type: Attribute) -> TensorType
     if DYNAMIC_INDEX not in shape:
         return TensorType(element_type, shape)
     return TensorType(element_type, shape, DimsAttr(exprs))
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The element type of a tensor, memref or vector; a scalar type as it is."""
+    if isinstance(type_, TensorType | MemRefType | VectorType):
+        return cast("TensorType[Attribute]", type_).element_type
+    return type_

@@ -47,7 +47,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, ExprLike, Key
+from tilework.algebra.index_expr import Expr, ExprLike
 from tilework.algebra.parse import parse_expr
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.index_attr import (
@@ -57,7 +57,7 @@ from tilework.dialects.index_attr import (
     parse_expr_list,
     parse_predicate_list,
 )
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.shapes import dims_of, element_type
 
 REDUCERS = ("add", "mul", "max", "min")
 """Commutative reducers; `max` and `min` propagate NaN."""
@@ -203,7 +203,7 @@ class ComputeOp(IRDLOperation):
         expected = ReduceOp if self.reduction else YieldOp
         if not isinstance(last, expected):
             raise VerifyException(f"compute '{self.stage.data}' ends in {expected.name}")
-        if last.value.type != self.result.type.element_type:
+        if last.value.type != element_type(self.result.type):
             raise VerifyException(f"{last.name} of {last.value.type} in a compute of {self.result.type}")
 
     @classmethod
@@ -237,11 +237,10 @@ class ReadOp(IRDLOperation):
     result = result_def()
 
     def __init__(self, tensor: SSAValue, indices: Sequence[ExprLike]):
-        assert isinstance(tensor.type, TensorType)
         super().__init__(
             operands=[tensor],
             properties={"indices": TeIndexAttr.of(indices)},
-            result_types=[cast(Attribute, tensor.type.element_type)],
+            result_types=[element_type(tensor.type)],
         )
 
     def verify_(self) -> None:
@@ -257,7 +256,7 @@ class ReadOp(IRDLOperation):
                 if key not in known:
                     raise VerifyException(
                         f"'{key}' is neither an axis of compute '{compute.stage.data}' nor a symbol; "
-                        f"known: {', '.join(map(str, sorted(known, key=str)))}"
+                        f"known: {', '.join(sorted(known))}"
                     )
 
     @classmethod
@@ -377,7 +376,7 @@ def enclosing_compute(op: Operation) -> ComputeOp | None:
     return parent
 
 
-def known_names(compute: ComputeOp) -> set[Key]:
+def known_names(compute: ComputeOp) -> set[str]:
     """What an index inside `compute` may name: its axes and the kernel's symbols."""
     kernel = compute.parent_op()
     symbols = kernel.symbols if isinstance(kernel, KernelOp) else ()

@@ -17,14 +17,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from xdsl.builder import Builder, InsertPoint
+from xdsl.builder import Builder
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, Attribute, FloatAttr, FunctionType, IntegerAttr, IntegerType, TensorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, ReturnOp, YieldOp
 
 ScalarLike: TypeAlias = "Scalar | float | int"
@@ -61,7 +62,7 @@ class Tensor:
     @property
     def dtype(self) -> Attribute:
         """The element type."""
-        return cast("TensorType[Attribute]", self.value.type).element_type
+        return element_type(self.value.type)
 
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Scalar:
         indices = indices if isinstance(indices, tuple) else (indices,)

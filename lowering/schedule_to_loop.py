@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from xdsl.builder import Builder, InsertPoint
+from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
@@ -31,7 +32,7 @@ from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, read_sc
 from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import SequenceOp
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
 from tilework.transforms.base import TileworkPass
 
@@ -151,7 +152,7 @@ class _Emitter:
                 f"stage '{stage.name}' computed at '{stage.attach}' needs a buffer of [{sizes}], whose size is not "
                 "constant; compute it at the root or split the axis",
             )
-        element, scope = _element_type(stage.compute.result.type), StringAttr(stage.scope or "local")
+        element, scope = element_type(stage.compute.result.type), StringAttr(stage.scope or "local")
         alloca = memref.AllocaOp.get(element, None, shape=cast(list[int], shape), memory_space=scope)
         buffer = self.insert(alloca).results[0]
         buffer.name_hint = stage.compute.result.name_hint
@@ -309,10 +310,6 @@ def _relative(indices: Sequence[Expr], buffer: _Buffer) -> list[Expr]:
     return [i - o for i, o in zip(indices, buffer.origin, strict=True)]
 
 
-def _element_type(type_: Attribute) -> Attribute:
-    return cast("MemRefType[Attribute]", type_).element_type
-
-
 def _memref_type(type_: Attribute, layout: Attribute) -> MemRefType[Attribute]:
     shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims_of(type_)]
-    return MemRefType(_element_type(type_), shape, cast(NoneAttr, layout))
+    return MemRefType(element_type(type_), shape, cast(NoneAttr, layout))

@@ -1,7 +1,7 @@
 """A schedule rule: for a target family, how kernels of some form are run.
 
-A rule is one class in a file of `rules/<family>/`; it is found by folder, like a pass. Of the rules that match a kernel the
-one with the highest `BENEFIT` writes its schedule.
+A rule is one class in a file of `rules/<family>/`; it is found by folder, like a pass. Of the rules that match a kernel
+the one with the highest `BENEFIT` writes its schedule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rule for every kernel: inline what is cheap, tile reductions in registers, vectorize, run the outside in parallel."""
+"""The rule for every kernel: inline what is cheap, tile reductions, vectorize, run the outside in parallel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Default(ScheduleRule):
     """Sound for any kernel.
 
     Each reduction is computed tile by tile at its consumer, or at the copy of its own result, with the tile in
-    registers. Stages that are neither inlined nor computed at a consumer, padding among them, fill a buffer of their own.
+    registers. Stages that are neither inlined nor computed at a consumer, padding among them, fill a buffer of
+    their own.
     """
 
     BENEFIT: ClassVar[int] = 0

@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.dialects.diagnostics import CompileError
@@ -173,7 +173,7 @@ def _cache_write(kernel: KernelOp, op: CacheWriteOp) -> None:
 
 def _copy_of(tensor: SSAValue, name: str, axes: list[tuple[str, Expr]]) -> ComputeOp:
     read = ReadOp(tensor, [var(n) for n, _ in axes])
-    return ComputeOp(name, axes, [], cast(Attribute, tensor.type), Region(Block([read, YieldOp(read.result)])))
+    return ComputeOp(name, axes, [], tensor.type, Region(Block([read, YieldOp(read.result)])))
 
 
 def _replace_handles(op: CacheWriteOp, stage_op: StageOp, cache: ComputeOp, copy: ComputeOp, scope: str) -> None:
