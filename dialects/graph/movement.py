@@ -80,7 +80,7 @@ class ConcatOp(GraphOp):
             dims = self.dims(i)
             if (*dims[:axis], *dims[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]) or len(dims) != len(first):
                 raise VerifyException(
-                    f"operands differ along axis {axis} only; {self.operands[0].type} and {self.operands[i].type} do not"
+                    f"operands differ along axis {axis} only, not as {self.operands[0].type} and {self.operands[i].type}"
                 )
             total = total + dims[axis]
         return [tensor_type((*first[:axis], total, *first[axis + 1 :]), self.dtype())]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr, TensorType, f32
+from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, product
@@ -16,7 +15,7 @@ from tilework.dialects.graph.broadcast import broadcast_dims
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.folding import python_slice
 from tilework.frontends.onnx.node import Node, converter, int_attr
-from tilework.frontends.onnx.values import Known, Value, as_dims, known
+from tilework.frontends.onnx.values import Value, as_dims
 
 
 @converter("Reshape")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import onnx
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, NameLoc, StringAttr, UnknownLoc, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -13,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.shapes import tensor_type
-from tilework.frontends.onnx.types import element_type
+from tilework.frontends.onnx.types import numpy_element_type
 from tilework.frontends.onnx.values import Array, Known, Value
 
 INLINE_BYTES = 1024
@@ -49,16 +48,20 @@ class Emitter:
         if value.is_symbolic:
             raise TileworkError(f"'{value.name}' depends on symbolic dimensions; it can be a shape, but not a tensor")
         array = value.array
-        dtype = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
-        type_ = tensor_type(array.shape, element_type(dtype, f"'{value.name}'"))
+        type_ = tensor_type(array.shape, numpy_element_type(array, f"'{value.name}'"))
         if array.nbytes <= INLINE_BYTES:
-            return self.insert(arith.ConstantOp(dense(array, type_.element_type)), value.name)
+            return self._insert_named(arith.ConstantOp(dense(array, type_.element_type)), value.name)
         symbol = self._symbol(value.name)
         self.parameters[symbol] = array
         op = ParameterOp(symbol, type_)
         if symbol != value.name:
             op.attributes[ONNX_NAME] = StringAttr(value.name)
-        return self.insert(op, value.name)
+        return self._insert_named(op, value.name)
+
+    def _insert_named(self, op: Operation, name: str) -> SSAValue:
+        result = self.insert(op, name)
+        result.name_hint = ssa_name(name)
+        return result
 
     def _symbol(self, name: str) -> str:
         """An identifier like `name` that no parameter has yet."""
@@ -68,6 +71,12 @@ class Emitter:
         while symbol in self.parameters:
             symbol, n = f"{base}_{n}", n + 1
         return symbol
+
+
+def ssa_name(name: str) -> str | None:
+    """A name for an SSA value like an ONNX name, which may hold any character; None where nothing is like it."""
+    cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return cleaned if SSAValue.is_valid_name(cleaned) else None
 
 
 def dense(array: Array, element: Attribute) -> DenseIntOrFPElementsAttr:

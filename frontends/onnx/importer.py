@@ -16,7 +16,7 @@ from xdsl.ir import Block, Region, SSAValue
 import tilework.frontends.onnx as package
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.shapes import dims_of
-from tilework.frontends.onnx.emitter import Emitter
+from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import fold
 from tilework.frontends.onnx.load import Source, load_model, to_array
 from tilework.frontends.onnx.node import Node, find_converter
@@ -90,7 +90,7 @@ class _Importer:
         for value in inputs:
             block = self.emitter.block
             argument = block.insert_arg(value_type(value, symbols), len(block.args))
-            argument.name_hint = _hint(value.name)
+            argument.name_hint = ssa_name(value.name)
             self.values[value.name] = argument
         return [value.name for value in inputs]
 
@@ -126,7 +126,7 @@ class _Importer:
 
     def _define(self, name: str, value: Value) -> None:
         if isinstance(value, SSAValue) and value.name_hint is None:
-            value.name_hint = _hint(name)
+            value.name_hint = ssa_name(name)
         self.values[name] = value
 
     def _require_defined(self, title: str, proto: onnx.NodeProto) -> None:
@@ -178,9 +178,3 @@ def _check_declared(output: onnx.ValueInfoProto, value: SSAValue) -> None:
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
     return ArrayAttr(DictionaryAttr({NAME: StringAttr(name)}) for name in names)
-
-
-def _hint(name: str) -> str | None:
-    """An SSA name like an ONNX one."""
-    cleaned = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
-    return cleaned if cleaned and not cleaned[0].isdigit() and SSAValue.is_valid_name(cleaned) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,14 +78,21 @@ def _external_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
     path = _inside(folder, location, tensor.name)
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
     size = int(np.prod(tensor.dims, dtype=np.int64)) * dtype.itemsize
-    offset = int(entries.get("offset", 0))
+    offset, length = (_number(entries, key, default, tensor.name) for key, default in (("offset", 0), ("length", size)))
     if not path.is_file():
         raise TileworkError(f"the elements of '{tensor.name}' are missing: there is no file {path}")
-    if int(entries.get("length", size)) != size or offset + size > path.stat().st_size:
+    if length != size or offset < 0 or offset + size > path.stat().st_size:
         raise TileworkError(f"{path} does not hold the {size} bytes of '{tensor.name}' at offset {offset}")
     if size == 0:
         return np.zeros(tuple(tensor.dims), dtype)
     return np.memmap(path, dtype, "r", offset, tuple(tensor.dims))
+
+
+def _number(entries: Mapping[str, str], key: str, default: int, name: str) -> int:
+    try:
+        return int(entries.get(key, default))
+    except ValueError as error:
+        raise TileworkError(f"the {key} of the elements of '{name}' is '{entries[key]}', not a number") from error
 
 
 def _inside(folder: Path, location: str, name: str) -> Path:

@@ -20,6 +20,7 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter
 from tilework.frontends.onnx.load import to_array
+from tilework.frontends.onnx.types import numpy_element_type
 from tilework.frontends.onnx.values import Array, Known, Value, known
 
 Converter: TypeAlias = "Callable[[Node], Value | Sequence[Value]]"
@@ -172,7 +173,8 @@ def value_dims(value: Value) -> tuple[Expr, ...]:
 
 def _type_text(value: Value) -> str:
     if isinstance(value, Known):
-        return "x".join([*map(str, value.array.shape), "index" if value.is_symbolic else str(value.array.dtype)])
+        element = "index" if value.is_symbolic else str(numpy_element_type(value.array, f"'{value.name}'"))
+        return "x".join([*map(str, value.array.shape), element])
     assert isinstance(value.type, TensorType)
     return "x".join([*map(str, dims_of(value.type)), str(value.type.element_type)])
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto
 from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, f16, f32, f64, i1
 from xdsl.ir import Attribute
@@ -39,6 +41,11 @@ def element_type(onnx_type: int, what: str) -> Attribute:
         name = TensorProto.DataType.Name(onnx_type) if onnx_type in known else str(onnx_type)
         raise TileworkError(f"{what} holds elements of type {name}, which Tilework does not compute with")
     return ELEMENT_TYPES[onnx_type]
+
+
+def numpy_element_type(array: NDArray[Any], what: str) -> Attribute:
+    """The element type of an array; `what` it is, says the error."""
+    return element_type(onnx.helper.np_dtype_to_tensor_dtype(array.dtype), what)
 
 
 class Symbols:
