@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
@@ -13,6 +14,12 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
 
 VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp)
+
+
+def memref_type(type_: Attribute) -> MemRefType[Attribute]:
+    """A type that is known to be a memref."""
+    assert isinstance(type_, MemRefType), f"{type_} is not a memref"
+    return cast("MemRefType[Attribute]", type_)
 
 
 def root_buffer(buffer: SSAValue) -> SSAValue:
@@ -33,25 +40,23 @@ def accesses(kernel: KernelOp) -> dict[SSAValue, list[LoadOp | StoreOp]]:
 
 def memory_space(buffer: SSAValue) -> str | None:
     """The name of the memory a buffer lies in, "register" or "local" for instance; None for the host's."""
-    type_ = buffer.type
-    assert isinstance(type_, MemRefType)
-    return type_.memory_space.data if isinstance(type_.memory_space, StringAttr) else None
+    space = memref_type(buffer.type).memory_space
+    return space.data if isinstance(space, StringAttr) else None
 
 
 def buffer_dims(buffer: SSAValue) -> tuple[Expr, ...]:
     """The dimensions of a kernel's argument or of a buffer of static shape, over SSA values."""
     if isinstance(buffer, BlockArgument) and isinstance(kernel := buffer.block.parent_op(), KernelOp):
         return kernel.dims_of(buffer)
-    assert isinstance(buffer.type, MemRefType)
-    return tuple(map(const, buffer.type.get_shape()))
+    return tuple(map(const, memref_type(buffer.type).get_shape()))
 
 
 def element_strides(type_: Attribute, dims: Sequence[Expr], op: Operation | None = None) -> tuple[Expr, ...]:
     """How many elements apart neighbours along each dimension lie; raises CompileError for a layout without strides."""
-    assert isinstance(type_, MemRefType)
-    if isinstance(type_.layout, NoneAttr):
+    layout = memref_type(type_).layout
+    if isinstance(layout, NoneAttr):
         return tuple(product(dims[i + 1 :]) for i in range(len(dims)))
-    strides = type_.layout.get_strides() if isinstance(type_.layout, StridedLayoutAttr) else None
+    strides = layout.get_strides() if isinstance(layout, StridedLayoutAttr) else None
     if strides is None or None in strides:
         raise CompileError(f"{type_} has no static strides: expected a row-major or a strided<[..]> layout", op)
     return tuple(const(s) for s in strides if s is not None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import memref
@@ -11,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, VectorType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.accesses import buffer_dims, element_count, element_strides
+from tilework.analysis.accesses import buffer_dims, element_count, element_strides, memref_type
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.locations import copy_location
@@ -119,14 +118,13 @@ class _Flattener:
 
 
 def _is_flat(type_: Attribute) -> bool:
-    assert isinstance(type_, MemRefType)
-    return type_.get_num_dims() == 1 and element_strides(type_, (const(0),)) == (1,)
+    return memref_type(type_).get_num_dims() == 1 and element_strides(type_, (const(0),)) == (1,)
 
 
 def _flat_type(type_: Attribute, size: Expr) -> MemRefType[Attribute]:
-    assert isinstance(type_, MemRefType)
+    old = memref_type(type_)
     extent = DYNAMIC_INDEX if size.constant is None else size.constant
-    return MemRefType(cast(Attribute, type_.element_type), [extent], memory_space=type_.memory_space)
+    return MemRefType(old.element_type, [extent], memory_space=old.memory_space)
 
 
 def _is_vector(op: LoadOp | StoreOp) -> bool:

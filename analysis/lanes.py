@@ -1,0 +1,186 @@
+"""Whether the iterations of a loop can run side by side, as the lanes of vectors, and what stands against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import combinations_with_replacement
+from math import gcd
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, var
+from tilework.analysis.accesses import root_buffer
+from tilework.analysis.domains import Scope, ends_from, scope_of_block
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
+
+
+def why_serial(loop: ForOp, scope: Scope) -> str | None:
+    """Why a loop that stands in `scope` has no vector form, or None where it has one.
+
+    Raises CompileError where its lanes depend on each other, so that running them side by side would be wrong.
+    """
+    check = _LaneCheck(loop.index)
+    try:
+        check.block(loop.body.block, scope_of_block(loop.body.block, scope))
+    except _NoVectorForm as refusal:
+        return str(refusal)
+    return _dependence(loop, check, scope.domain.upper(loop.extent))
+
+
+def lane_subscript(op: LoadOp | StoreOp, index: Key, scope: Scope) -> Expr:
+    """The subscript of a one-dimensional access, rewritten where that makes it affine in `index`."""
+    (e,) = op.exprs
+    return e if e.is_affine_in(index) else scope.domain.simplify(e)
+
+
+class _NoVectorForm(Exception):
+    """The loop stays serial; the message says why."""
+
+
+@dataclass
+class _LaneCheck:
+    """Which values differ between lanes, in one walk; raises _NoVectorForm at what has no vector form."""
+
+    index: SSAValue
+    varying: set[SSAValue] = field(default_factory=set[SSAValue])
+    private: set[SSAValue] = field(default_factory=set[SSAValue])
+    inner: list[SSAValue] = field(default_factory=list[SSAValue])
+    shared: list[tuple[LoadOp | StoreOp, Expr]] = field(default_factory=list[tuple[LoadOp | StoreOp, Expr]])
+
+    def block(self, block: Block, scope: Scope) -> None:
+        for op in block.ops:
+            self._operation(op, scope)
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.block(inner, scope_of_block(inner, scope))
+            self._results(op, scope)
+
+    def _operation(self, op: Operation, scope: Scope) -> None:
+        if any(isinstance(v.type, VectorType) for v in (*op.operands, *op.results)):
+            raise _NoVectorForm("it holds vectors already")
+        match op:
+            case LoadOp() | StoreOp():
+                self._access(op, scope)
+            case ForOp():
+                self._inner_loop(op)
+            case IfOp():
+                self._condition(op)
+            case memref.AllocaOp():
+                self.private.add(op.memref)
+            case YieldOp():
+                pass
+            case _:
+                if self.index in op.operands:
+                    raise _NoVectorForm(f"{op.name} takes its index as a value")
+                if self.varying.intersection(op.operands) and op.name.split(".")[0] not in ("arith", "math"):
+                    raise _NoVectorForm(f"{op.name} has no vector form")
+
+    def _results(self, op: Operation, scope: Scope) -> None:
+        match op:
+            case LoadOp():
+                e = lane_subscript(op, self.index, scope)
+                differs = op.memref in self.private or e.coefficient(self.index) != 0
+            case IfOp():
+                yields = [b.last_op for r in op.regions for b in r.blocks]
+                differs = any(y is not None and self.varying.intersection(y.operands) for y in yields)
+            case _:
+                differs = bool(self.varying.intersection(op.operands))
+        if differs:
+            self.varying.update(op.results)
+
+    def _access(self, op: LoadOp | StoreOp, scope: Scope) -> None:
+        if len(op.indices) != 1:
+            raise CompileError(f"{op.name} has {len(op.indices)} subscripts: run loop-flatten-storage first", op)
+        e = lane_subscript(op, self.index, scope)
+        if self.varying.intersection(op.index_operands):
+            raise _NoVectorForm(f"a subscript of {_name(op.memref)} is read from memory")
+        if not e.is_affine_in(self.index):
+            raise _NoVectorForm(f"the subscript of {_text(op.memref, e)} is not affine in its index")
+        if op.memref in self.private:
+            return
+        if root_buffer(op.memref) in self.private:
+            raise _NoVectorForm(f"{_name(op.memref)} is a view of a local buffer")
+        self.shared.append((op, e))
+
+    def _inner_loop(self, op: ForOp) -> None:
+        if op.kind.data is Kind.PARALLEL:
+            raise _NoVectorForm(f"loop '{op.axis.data}' inside it is parallel")
+        if self.index in op.extent.variables() or self.index in op.lower.variables():
+            raise _NoVectorForm(f"the bounds of loop '{op.axis.data}' inside it differ between lanes")
+        if self.varying.intersection(op.index_operands):
+            raise _NoVectorForm(f"the bounds of loop '{op.axis.data}' inside it are read from memory")
+        self.inner.append(op.index)
+
+    def _condition(self, op: IfOp) -> None:
+        if self.varying.intersection(op.index_operands):
+            raise _NoVectorForm("a condition inside it is read from memory")
+        for p in op.conditions:
+            if self.index not in p.expr.variables():
+                continue
+            first, last = ends_from(p, self.index)
+            if first is not None or last is None or op.outputs or op.else_body.blocks:
+                raise _NoVectorForm(f"the condition {_named(p.expr)} {p.kind} 0 inside it differs between lanes")
+
+
+def _dependence(loop: ForOp, check: _LaneCheck, lanes: int | None) -> str | None:
+    """Why lanes may not be interleaved, or None; raises CompileError where it is certain that they may not."""
+    by_buffer: dict[SSAValue, list[tuple[LoadOp | StoreOp, Expr]]] = {}
+    for op, e in check.shared:
+        by_buffer.setdefault(root_buffer(op.memref), []).append((op, e))
+    for group in by_buffer.values():
+        for (a, ea), (b, eb) in combinations_with_replacement(group, 2):
+            if not isinstance(a, StoreOp) and not isinstance(b, StoreOp):
+                continue
+            if a is b and ea.coefficient(loop.index) == 0 and a.operands[0] not in check.varying:
+                continue  # one value, stored once instead of once a lane
+            meets = _lanes_meet(ea, eb, loop.index, check.inner, lanes)
+            if meets is True:
+                raise CompileError(
+                    f"loop '{loop.axis.data}' cannot be vectorized: {_text(a.memref, ea)} of one lane is "
+                    f"{_text(b.memref, eb)} of another; reduce into separate elements first, or leave the loop serial",
+                    loop,
+                )
+            if meets is None:
+                return f"lanes may depend on each other through {_text(a.memref, ea)} and {_text(b.memref, eb)}"
+    return None
+
+
+def _lanes_meet(a: Expr, b: Expr, index: Key, inner: list[SSAValue], lanes: int | None) -> bool | None:
+    """Whether subscripts `a` and `b` of two different lanes are ever equal; None where it is not known.
+
+    Inner loops stand at any two iterations, so their indices count as unknown in `b`.
+    """
+    c = a.coefficient(index)
+    if c != b.coefficient(index):
+        return None
+    apart = a - b.substitute({key: var(("other", key)) for key in inner})
+    g = reduce(gcd, (k for _, k in apart.terms), 0)
+    # a at lane p equals b at lane q where c * (q - p) is `apart`, that is: its offset plus some multiple of g
+    farthest = 1 if c == 0 else g or abs(apart.offset)
+    if lanes is not None:
+        farthest = min(farthest, lanes - 1)
+    distances = (sign * c * k for k in range(1, farthest + 1) for sign in (1, -1))
+    if not any(_congruent(d, apart.offset, g) for d in distances):
+        return False
+    return None if g else True
+
+
+def _congruent(x: int, y: int, g: int) -> bool:
+    """x == y modulo g; g = 0 for equality."""
+    return x == y if g == 0 else (x - y) % g == 0
+
+
+def _named(e: Expr) -> Expr:
+    return e.rename(lambda v: (v.name_hint or "?") if isinstance(v, SSAValue) else v)
+
+
+def _name(buffer: SSAValue) -> str:
+    return f"%{root_buffer(buffer).name_hint or '?'}"
+
+
+def _text(buffer: SSAValue, e: Expr) -> str:
+    return f"{_name(buffer)}[{_named(e)}]"

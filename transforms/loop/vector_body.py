@@ -1,0 +1,203 @@
+"""The body of a vectorized loop on vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref, vector
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tilework.algebra.index_expr import Compound, Expr, minimum
+from tilework.algebra.predicate import Predicate, at_least
+from tilework.analysis.domains import Scope, ends_from, scope_of_block
+from tilework.analysis.lanes import lane_subscript
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import ForOp, IfOp, LoadOp, StoreOp, YieldOp
+from tilework.transforms.loop.rewriting import set_access
+
+
+class VectorBody:
+    """Rewrites the body of a loop in place, so that it stands for all iterations at once.
+
+    Values that differ between lanes become vectors; those that do not stay scalar and are broadcast where they meet a
+    vector. The loop's index stands for its lower bound afterwards. Requires that `why_serial` finds nothing.
+    """
+
+    def __init__(self, loop: ForOp, lanes: int):
+        self.body = loop.body.block
+        self.index = loop.index
+        self.lower = loop.lower
+        self.lanes = lanes
+        self.vectors: dict[SSAValue, SSAValue] = {}
+        self.private: dict[SSAValue, SSAValue] = {}
+        self.broadcasts: dict[tuple[SSAValue, Block], SSAValue] = {}
+        self.replaced: list[Operation] = []
+
+    def rewrite(self, count: Expr | None, scope: Scope) -> None:
+        """Rewrite the body of the loop, which stands in `scope`; only the first `count` lanes run, all for None."""
+        self._block(self.body, count, scope)
+        for op in reversed(self.replaced):
+            op.detach()
+            op.erase()
+
+    def _block(self, block: Block, count: Expr | None, scope: Scope) -> None:
+        inside = scope_of_block(block, scope)
+        for op in list(block.ops):
+            if self._operation(op, count, inside):
+                self.replaced.append(op)
+
+    def _operation(self, op: Operation, count: Expr | None, scope: Scope) -> bool:
+        """Rewrite one operation; True where new ones replace it."""
+        match op:
+            case LoadOp():
+                return self._load(op, count, scope)
+            case StoreOp():
+                return self._store(op, count, scope)
+            case memref.AllocaOp():
+                return self._allocate(op)
+            case ForOp():
+                self._block(op.body.block, count, scope)
+                return False
+            case IfOp():
+                return self._condition(op, count, scope)
+            case YieldOp():
+                return False
+            case _:
+                return self._elementwise(op)
+
+    # -- memory
+
+    def _load(self, op: LoadOp, count: Expr | None, scope: Scope) -> bool:
+        buffer, e, stride = self._place(op, scope)
+        if stride == 0:
+            set_access(op, [e])
+            return False
+        new = LoadOp(buffer, [e], self._vector_type(op.result.type), stride, count)
+        new.result.name_hint = op.result.name_hint
+        self._insert(new, op)
+        self.vectors[op.result] = new.result
+        return True
+
+    def _store(self, op: StoreOp, count: Expr | None, scope: Scope) -> bool:
+        buffer, e, stride = self._place(op, scope)
+        if stride == 0:
+            set_access(op, [e])
+            return False
+        self._insert(StoreOp(self._vector(op.value, op), buffer, [e], stride, count), op)
+        return True
+
+    def _place(self, op: LoadOp | StoreOp, scope: Scope) -> tuple[SSAValue, Expr, int]:
+        """Buffer, subscript of the first lane, and elements between lanes; 0 for an access common to all lanes."""
+        e = lane_subscript(op, self.index, scope)
+        first, stride = e.substitute({self.index: self.lower}), e.coefficient(self.index)
+        if op.memref in self.private:
+            # element i of lane l is at lanes * i + l
+            return self.private[op.memref], self.lanes * first, self.lanes * stride + 1
+        return op.memref, first, stride
+
+    def _allocate(self, op: memref.AllocaOp) -> bool:
+        """Give every lane a copy of a local buffer, elements of the same index side by side."""
+        type_ = op.memref.type
+        [size] = type_.get_shape()
+        new_type = MemRefType(type_.element_type, [size * self.lanes], memory_space=type_.memory_space)
+        new = memref.AllocaOp(operands=[[], []], result_types=[new_type], properties={"alignment": op.alignment})
+        new.memref.name_hint = op.memref.name_hint
+        self._insert(new, op)
+        self.private[op.memref] = new.memref
+        return True
+
+    # -- values
+
+    def _elementwise(self, op: Operation) -> bool:
+        if not any(operand in self.vectors for operand in op.operands):
+            return False
+        new = type(op).create(
+            operands=[self._vector(operand, op) for operand in op.operands],
+            result_types=[self._vector_type(result.type) for result in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        self._insert(new, op)
+        for old_result, new_result in zip(op.results, new.results, strict=True):
+            new_result.name_hint = old_result.name_hint
+            self.vectors[old_result] = new_result
+        return True
+
+    def _vector(self, value: SSAValue, at: Operation) -> SSAValue:
+        """The vector that stands for a value; one that is common to all lanes is broadcast in front of `at`."""
+        if value in self.vectors:
+            return self.vectors[value]
+        block = at.parent_block()
+        assert block is not None
+        if (value, block) not in self.broadcasts:
+            broadcast = vector.BroadcastOp(value, self._vector_type(value.type))
+            broadcast.vector.name_hint = value.name_hint
+            self._insert(broadcast, at)
+            self.broadcasts[value, block] = broadcast.vector
+        return self.broadcasts[value, block]
+
+    def _vector_type(self, element: Attribute) -> VectorType[Attribute]:
+        return VectorType(element, [self.lanes])
+
+    # -- conditions
+
+    def _condition(self, op: IfOp, count: Expr | None, scope: Scope) -> bool:
+        conditions, count = self._lane_conditions(op.conditions, count)
+        for body in op.regions:
+            for block in body.blocks:
+                self._block(block, count, scope)
+        if conditions != op.conditions:
+            op.set_conditions(conditions)
+        yields = [block.last_op for body in op.regions for block in body.blocks]
+        differs = [
+            any(isinstance(y, YieldOp) and y.values[i] in self.vectors for y in yields) for i in range(len(op.outputs))
+        ]
+        if not any(differs):
+            return False
+        self._vector_results(op, [y for y in yields if isinstance(y, YieldOp)], differs)
+        return True
+
+    def _lane_conditions(
+        self, conditions: Sequence[Predicate], count: Expr | None
+    ) -> tuple[tuple[Predicate, ...], Expr | None]:
+        """The conditions that all lanes share, and how many lanes, the first ones, pass the others."""
+        shared = [p for p in conditions if self.index not in p.expr.variables()]
+        ends = [ends_from(p, self.index)[1] for p in conditions if p not in shared]
+        if not ends:
+            return tuple(shared), count
+        passing = minimum(
+            *(last + 1 - self.lower for last in ends if last is not None), self.lanes if count is None else count
+        )
+        return (*shared, *some_lane(passing)), passing
+
+    def _vector_results(self, op: IfOp, yields: Sequence[YieldOp], differs: Sequence[bool]) -> None:
+        """Rebuild a conditional of which some results differ between lanes."""
+        for y in yields:
+            values = [self._vector(v, y) if d else v for v, d in zip(y.values, differs, strict=True)]
+            self._insert(YieldOp(values), y)
+            y.detach()
+            y.erase()
+        types = [self._vector_type(r.type) if d else r.type for r, d in zip(op.outputs, differs, strict=True)]
+        bodies: list[Region] = [op.detach_region(region) for region in list(op.regions)]
+        new = IfOp(op.conditions, bodies[0], bodies[1], types)
+        self._insert(new, op)
+        for old_result, new_result, d in zip(op.outputs, new.outputs, differs, strict=True):
+            new_result.name_hint = old_result.name_hint
+            if d:
+                self.vectors[old_result] = new_result
+            else:
+                old_result.replace_all_uses_with(new_result)
+
+    def _insert(self, new: Operation, before: Operation) -> None:
+        copy_location(new, before)
+        block = before.parent_block()
+        assert block is not None
+        block.insert_op_before(new, before)
+
+
+def some_lane(count: Expr) -> tuple[Predicate, ...]:
+    """The conditions under which `count` is 1 or more."""
+    atom = count.terms[0][0] if len(count.terms) == 1 and count.terms[0][1] == 1 and not count.offset else None
+    ends = atom.args if isinstance(atom, Compound) and atom.kind == "min" else (count,)
+    return tuple(p for p in (at_least(end, 1) for end in ends) if p.constant is not True)

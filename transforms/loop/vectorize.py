@@ -1,0 +1,122 @@
+"""Turn vectorized loops into vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Block, Operation, Region
+
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.predicate import at_least
+from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
+from tilework.analysis.lanes import why_serial
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.rewriting import inline_before
+from tilework.transforms.loop.vector_body import VectorBody, some_lane
+
+REMARK = "tilework.remark"
+"""The attribute of a loop that says what a pass could not do with it, and why."""
+
+
+def _legal(op: Operation) -> str | None:
+    if isinstance(op, ForOp) and op.kind.data is Kind.VECTORIZED:
+        return f"the vectorized loop '{op.axis.data}'"
+    return None
+
+
+@dataclass(frozen=True)
+class Vectorize(TileworkPass):
+    """Replace every vectorized loop by its body on vectors, one lane an iteration.
+
+    loop.for %i = 0 to 16 "i" vectorized {            %v = loop.load %x[0] : memref<64xf32>, vector<16xf32>
+      %v = loop.load %x[%i] : memref<64xf32>     ->   %w = math.exp %v : vector<16xf32>
+      %w = math.exp %v : f32                          loop.store %w, %y[0] stride 4 : memref<64xf32>, vector<16xf32>
+      loop.store %w, %y[4 * %i] : memref<64xf32>
+
+    An extent that is known at run time only, but bounded, gives that many lanes and a `count` on every access; a longer
+    loop is cut into chunks of `max_lanes` and a remainder. Local buffers get an element a lane. A body without vector
+    form stays a serial loop, whose attribute `tilework.remark` says why; lanes that depend on each other are refused.
+    Requires one-dimensional accesses (`loop-flatten-storage`); leaves no vectorized loop.
+    """
+
+    name = "loop-vectorize"
+    anchor = KernelOp
+    legal_after = staticmethod(_legal)
+
+    max_lanes: int = 64
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        if op.is_declaration:
+            return
+        found = [
+            (loop, scope)
+            for loop, scope in walk_scoped(op.body.block, kernel_scope(op))
+            if isinstance(loop, ForOp) and loop.kind.data is Kind.VECTORIZED
+        ]
+        for loop, scope in reversed(found):
+            self._vectorize(loop, scope)
+
+    def _vectorize(self, loop: ForOp, scope: Scope) -> None:
+        reason = why_serial(loop, scope)
+        if reason is not None:
+            loop.properties["kind"] = KindAttr(Kind.SERIAL)
+            loop.attributes[REMARK] = StringAttr(f"not vectorized: {reason}")
+            return
+        extent = scope.domain.simplify(loop.extent)
+        most = scope.domain.upper(extent)
+        if most is not None and most <= self.max_lanes:
+            _to_vectors(loop, max(most, 0), extent, scope)
+            return
+        chunks, full = extent // self.max_lanes, extent // self.max_lanes * self.max_lanes
+        remainder = _remainder(loop, loop.lower + full)
+        _to_vectors(_chunked(loop, chunks, self.max_lanes), self.max_lanes, const(self.max_lanes), scope)
+        rest = scope.domain.simplify(extent - full)
+        _to_vectors(remainder, rest.constant if rest.constant is not None else self.max_lanes, rest, scope)
+
+
+def _remainder(loop: ForOp, lower: Expr) -> ForOp:
+    """A copy of the loop behind it that starts at `lower`."""
+    copy = loop.clone()
+    block = loop.parent_block()
+    assert block is not None
+    block.insert_op_after(copy, loop)
+    copy.set_bounds(lower, loop.upper)
+    return copy
+
+
+def _chunked(loop: ForOp, chunks: Expr, lanes: int) -> ForOp:
+    """Put the loop, restricted to `lanes` iterations, into a serial loop over chunks of that many."""
+    outer = ForOp(0, chunks, f"{loop.axis.data}.chunk")
+    copy_location(outer, loop)
+    block = loop.parent_block()
+    assert block is not None
+    block.insert_op_before(outer, loop)
+    loop.detach()
+    outer.body.block.add_op(loop)
+    first = loop.lower + lanes * var(outer.index)
+    loop.set_bounds(first, first + lanes)
+    return loop
+
+
+def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
+    """Replace a loop that has a vector form by vectors of `lanes`, of which the first `extent` count."""
+    if lanes <= 1:
+        loop.properties["kind"] = KindAttr(Kind.SERIAL)
+        return
+    count = None if scope.proves(at_least(extent, lanes)) else extent
+    VectorBody(loop, lanes).rewrite(count, scope)
+    open_ends = [] if count is None else [p for p in some_lane(count) if not scope.proves(p)]
+    if open_ends:
+        guard = IfOp(open_ends, Region(Block()))
+        copy_location(guard, loop)
+        block = loop.parent_block()
+        assert block is not None
+        block.insert_op_before(guard, loop)
+        loop.detach()
+        guard.then_body.block.add_op(loop)
+    inline_before(loop, loop.body.block)
