@@ -7,7 +7,6 @@ A field may be an `int`, `float`, `bool`, `str`, a `Literal` of strings, a tuple
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import types
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from xdsl.passes import ModulePass
 from tilework.dialects.diagnostics import UsageError
 
 OptionValue: TypeAlias = int | float | bool | str | tuple["OptionValue", ...] | None
+SPECIAL = re.compile(r"[\"\\]")
 PLAIN_WORD = re.compile(r"[^\s{},=()\"']+")
 
 
@@ -81,7 +81,7 @@ def value_text(value: OptionValue) -> str:
         case tuple():
             return ",".join(value_text(element) for element in value)
         case str():
-            return value if PLAIN_WORD.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+            return value if PLAIN_WORD.fullmatch(value) else '"' + SPECIAL.sub(r"\\\g<0>", value) + '"'
         case _:
             return repr(value)
 

@@ -10,7 +10,6 @@ A bare list stands in a `builtin.module`. A named pipeline is written like a pas
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
@@ -26,7 +25,8 @@ PassFactory = Callable[[], type[ModulePass]]
 
 SPACE = re.compile(r"\s*")
 NAME = re.compile(r"[A-Za-z0-9_][\w.-]*")
-VALUE = re.compile(r"\"(?:\\.|[^\"\\])*\"|[^\s{},=()\"']+")
+VALUE = re.compile(r"\"(?:\\[\"\\]|[^\"\\])*\"|[^\s{},=()\"']+")
+ESCAPED = re.compile(r"\\([\"\\])")
 
 
 class PipelineError(UsageError):
@@ -112,7 +112,7 @@ class _PipelineParser:
 
     def _value(self) -> str:
         _, word = self._match(VALUE, "expected a value")
-        return json.loads(word) if word.startswith('"') else word
+        return ESCAPED.sub(r"\1", word[1:-1]) if word.startswith('"') else word
 
     def _unknown(self, name: str) -> str:
         message = f"'{name}' does not refer to a registered pass or pipeline"

@@ -124,7 +124,9 @@ def test_binary_file(run, tmp_path: Path):
     assert run(str(file)) == Ran(1, "", f"opt-tool: error: cannot read input file '{file}': it is not text in UTF-8\n")
 
 
-@pytest.mark.parametrize("text", ["", "// nothing\n", "func.func @f(", '"', "}", "#alias", "%0 = ", "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "// nothing\n", "func.func @f(", '"', "}", "#alias", "%0 = ", "\0", '"' + 99 * "a"]
+)
 def test_broken_text_is_one_located_error(run, text: str):
     ran = run(stdin=text)
     assert (ran.status, ran.out) == (1, "")

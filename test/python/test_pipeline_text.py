@@ -71,6 +71,14 @@ def test_options_of_every_type_are_read_and_printed():
     assert pass_text(TILE) == text
 
 
+@pytest.mark.parametrize(
+    "label", ["", "plain", "a b", 'say "no"', "back\\slash", "{x=1},(y)", "two\nlines", "é", "none"]
+)
+def test_every_text_can_be_an_option(label: str):
+    written = pass_text(Tile((1,), label=label))
+    assert parse_pipeline(written, PASSES).steps == (Tile((1,), label=label),)
+
+
 def test_lone_key_is_true_and_underscores_are_dashes():
     (read,) = parse_pipeline("loop-tile{sizes=1 unroll tail_strategy=guard limit=none}", PASSES).steps
     assert read == Tile((1,), unroll=True)
@@ -117,6 +125,8 @@ def test_refused_options(options: dict[str, list[str]], message: str):
         ("cse,", 4, "expected the name of a pass or operation"),
         ("loop-tile{sizes=1", 17, "expected an option or '}'"),
         ("loop-tile{sizes=}", 16, "expected a value"),
+        ('loop-tile{label="a', 16, "expected a value"),
+        ('loop-tile{label="\\q"}', 16, "expected a value"),
         ("loop-tile{sizes=1 sizes=2}", 18, "option 'sizes' is given twice"),
     ],
 )
