@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
@@ -24,9 +26,13 @@ def is_compiled(func: FuncOp) -> bool:
     return not func.is_declaration and func.sym_name.data != PREPARE
 
 
-def is_splat(op: Operation | object) -> bool:
+def is_splat(op: Operation | Block) -> bool:
     """Whether `op` is a constant tensor all of whose elements are one number: a kernel holds it as that number."""
-    return isinstance(op, ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr) and op.value.is_splat()
+    if not isinstance(op, ConstantOp) or not isinstance(op.value, DenseIntOrFPElementsAttr):
+        return False
+    count = prod(op.value.get_shape())
+    content = op.value.data.data
+    return count > 0 and content == content[: len(content) // count] * count  # bytewise: NaN is one number too
 
 
 def values_from_parameters(func: FuncOp) -> set[SSAValue]:

@@ -40,7 +40,7 @@ class Dataflow:
     def of(cls, block: Block) -> Dataflow:
         """The dataflow of the operators in `block` that compute something."""
         ops = tuple(op for op in block.ops if isinstance(op, GraphOp) and VIEW not in op.attributes)
-        number = {op: i for i, op in enumerate(ops)}
+        number: dict[Operation, int] = {op: i for i, op in enumerate(ops)}
         edges: list[tuple[Edge, ...]] = []
         escapes: list[bool] = []
         for op in ops:

@@ -1,0 +1,37 @@
+"""The text of a te kernel without what does not matter to the code made of it: the key under which code is kept."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import BlockArgument, Operation, OpResult
+from xdsl.printer import Printer
+
+from tilework.dialects.te import KernelOp
+
+CANONICAL_NAME = "kernel"
+
+
+def canonical_text(kernel: KernelOp) -> str:
+    """The kernel in generic syntax, renamed, its SSA values numbered, without locations.
+
+    Kernels with equal text compute the same from arguments of the same layout. Stages and axes keep their names, since
+    a schedule refers to them.
+    """
+    anonymous = kernel.clone()
+    anonymous.properties["sym_name"] = StringAttr(CANONICAL_NAME)
+    for op in anonymous.walk():
+        _forget_names(op)
+    stream = StringIO()
+    Printer(stream, print_generic_format=True, print_debuginfo=False).print_op(anonymous)
+    return stream.getvalue()
+
+
+def _forget_names(op: Operation) -> None:
+    values: list[OpResult | BlockArgument] = list(op.results)
+    for region in op.regions:
+        for block in region.blocks:
+            values += block.args
+    for value in values:
+        value.name_hint = None

@@ -1,0 +1,223 @@
+"""From a graph to kernels and a host function that calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import func, memref
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tilework.analysis.parameters import PREPARE, graph_functions
+from tilework.analysis.post_dominators import VIEW
+from tilework.dialects.diagnostics import CompileError, name_of
+from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import CallOp
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import KernelOp
+from tilework.lowering.host_buffers import HostBuffers, layout_in_kernel, plan_placements
+from tilework.lowering.host_shapes import HostShapes, memref_type
+from tilework.lowering.te_kernels import KernelTable
+from tilework.transforms.base import TileworkPass
+
+
+def _is_legal(op: Operation) -> str | None:
+    if not op.name.startswith("graph."):
+        return None
+    function = op
+    while function is not None and not isinstance(function, func.FuncOp):
+        function = function.parent_op()
+    if function is not None and function.sym_name.data == PREPARE:
+        return None
+    return f"{op.name} is left after graph-to-te outside of @{PREPARE}"
+
+
+@dataclass(frozen=True)
+class GraphToTe(TileworkPass):
+    """Define every kernel element by element, and turn the function into one that allocates buffers and calls kernels.
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %y = graph.fused "relu" (%x) : ... { graph.relu ... }
+          func.return %y : tensor<4xf32>
+        }
+    ->
+        te.kernel @relu(%input: tensor<4xf32>) -> tensor<4xf32> { te.compute "relu" [i0: 4] ... }
+        func.func @main(%x: memref<4xf32> {tilework.name = "input0", ...}, %y: memref<4xf32> {tilework.output, ...}) {
+          loop.call @relu ins(%x) outs(%y) : memref<4xf32>, memref<4xf32>
+          func.return
+        }
+
+    Results become further arguments, which the kernels write to; parameters become globals without a value; symbols
+    are bound to the inputs' dimensions and checked where they occur again. Operators marked `graph.view` become views
+    of buffers. Groups that compute the same share a kernel.
+    Requires graph-fuse-operators; leaves no graph operation but in @prepare.
+    """
+
+    name = "graph-to-te"
+    legal_after: ClassVar = staticmethod(_is_legal)
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, ModuleOp)
+        functions = graph_functions(op)
+        if not functions:
+            return
+        block = op.body.block
+        parameters = declare_parameters(functions)
+        taken = {*parameters, *(f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp))}
+
+        def declare(kernel: KernelOp) -> None:
+            block.insert_op_before(kernel, functions[0])
+
+        kernels = KernelTable(taken, declare)
+        block.insert_ops_before(list(parameters.values()), functions[0])
+        for function in functions:
+            host = HostFunction(function, kernels).build()
+            block.insert_op_before(host, function)
+            function.detach()
+            function.erase()
+
+
+def declare_parameters(functions: Sequence[func.FuncOp]) -> dict[str, memref.GlobalOp]:
+    """A global without a value for every parameter that is used, by name: their bytes come from the side file."""
+    declared: dict[str, memref.GlobalOp] = {}
+    for function in functions:
+        for op in function.body.block.ops:
+            if not isinstance(op, ParameterOp) or not op.result.uses:
+                continue
+            name, type_ = op.sym_name.data, memref_type(op.result.type)
+            known = declared.get(name)
+            if known is None:
+                declared[name] = memref.GlobalOp.get(StringAttr(name), type_, UnitAttr())
+                copy_location(declared[name], op)
+            elif known.type != type_:
+                raise CompileError(f"parameter @{name} is {type_} here and {known.type} elsewhere", op)
+    return declared
+
+
+class HostFunction:
+    """Writes the host function of one graph function."""
+
+    def __init__(self, function: func.FuncOp, kernels: KernelTable):
+        self._function = function
+        self._kernels = kernels
+        graph = function.body.block
+        last = graph.last_op
+        if not isinstance(last, func.ReturnOp):
+            raise CompileError("a graph function ends in func.return", function)
+        self._ops = list(graph.ops)[:-1]
+        self._returned = last
+        self._inputs = list(graph.args)
+        outputs = [memref_type(v.type) for v in last.arguments]
+        self._block = Block(arg_types=[*(memref_type(v.type) for v in self._inputs), *outputs])
+        self._at = Builder(InsertPoint.at_end(self._block))
+        self._shapes = HostShapes(self._at)
+        self._outputs = self._block.args[len(self._inputs) :]
+        self._plan = plan_placements(self._ops, last.arguments)
+        self._buffers = HostBuffers(self._at, self._shapes, self._outputs, self._plan)
+
+    def build(self) -> func.FuncOp:
+        """The function, in no module yet."""
+        attributes = [*self._input_attributes(), *self._output_attributes()]
+        names = [cast(StringAttr, a.data["tilework.name"]).data for a in attributes]
+        for argument, name in zip(self._block.args, names, strict=True):
+            argument.name_hint = _identifier(name)
+        inputs = list(zip(names, self._block.args, self._inputs, strict=False))
+        for _, argument, value in inputs:
+            self._buffers.put(value, argument)
+        self._shapes.bind([(name, argument, dims_of(value.type)) for name, argument, value in inputs])
+        self._relocate(None, self._function)
+        for op in self._ops:
+            last = self._block.last_op
+            self._lower(op)
+            self._relocate(last, op)
+        last = self._block.last_op
+        for value, index in self._plan.copies:
+            self._at.insert(memref.CopyOp(self._buffers.of(value), self._outputs[index]))
+        self._at.insert(func.ReturnOp())
+        self._relocate(last, self._returned)
+        function = func.FuncOp(
+            self._function.sym_name.data,
+            (list(self._block.arg_types), []),
+            Region(self._block),
+            arg_attrs=ArrayAttr(attributes),
+        )
+        copy_location(function, self._function)
+        return function
+
+    def _relocate(self, last: Operation | None, source: Operation) -> None:
+        """Give what was appended behind `last` the location of `source`."""
+        op = self._block.first_op if last is None else last.next_op
+        while op is not None:
+            copy_location(op, source)
+            op = op.next_op
+
+    def _lower(self, op: Operation) -> None:
+        is_view = VIEW in op.attributes
+        match op:
+            case _ if not any(result.uses for result in op.results):
+                return  # constants that moved into the kernels, and other dead code
+            case FusedOp():
+                self._call(op)
+            case ParameterOp():
+                parameter = memref.GetGlobalOp(op.sym_name.data, memref_type(op.result.type))
+                self._buffers.put(op.result, self._at.insert(parameter).memref)
+            case ConcatOp() if is_view:
+                self._buffers.of(op.result)  # there already: its operands were made in it
+            case ReshapeOp() if is_view:
+                self._buffers.alias_reshape(op)
+            case SliceOp() if is_view:
+                self._buffers.alias_slice(op)
+            case ConstantOp():
+                raise CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
+            case _:
+                raise CompileError(f"{name_of(op)} is in no graph.fused; run graph-fuse-operators first", op)
+
+    def _call(self, group: FusedOp) -> None:
+        values = [*group.inputs, *group.outputs]
+        buffers = [self._buffers.of(v) for v in values]
+        layouts = [layout_in_kernel(b, dims_of(v.type)) for b, v in zip(buffers, values, strict=True)]
+        kernel = self._kernels.kernel_for(group, layouts)
+        count = len(group.inputs)
+        symbols = [self._shapes.symbol(name) for name in kernel.symbols]
+        self._at.insert(CallOp(kernel.sym_name.data, buffers[:count], buffers[count:], (), symbols))
+
+    # -- what the caller is told about the arguments
+
+    def _input_attributes(self) -> list[DictionaryAttr]:
+        given = _attributes(self._function.arg_attrs, len(self._inputs))
+        return [
+            DictionaryAttr({"tilework.name": StringAttr(f"input{i}"), **own, "tilework.dims": _dims(value)})
+            for i, (own, value) in enumerate(zip(given, self._inputs, strict=True))
+        ]
+
+    def _output_attributes(self) -> list[DictionaryAttr]:
+        values = self._returned.arguments
+        given = _attributes(self._function.res_attrs, len(values))
+        marks = {"tilework.output": UnitAttr()}
+        return [
+            DictionaryAttr({"tilework.name": StringAttr(f"output{i}"), **own, **marks, "tilework.dims": _dims(value)})
+            for i, (own, value) in enumerate(zip(given, values, strict=True))
+        ]
+
+
+def _attributes(given: ArrayAttr[DictionaryAttr] | None, count: int) -> list[dict[str, Attribute]]:
+    return [{}] * count if given is None else [dict(own.data) for own in given]
+
+
+def _dims(value: SSAValue) -> DimsAttr:
+    return DimsAttr(dims_of(value.type))
+
+
+def _identifier(name: str) -> str | None:
+    word = "".join(c if c.isalnum() else "_" for c in name)
+    return None if word[:1].isdigit() else word

@@ -1,0 +1,100 @@
+"""Dimensions on the host: symbols bound from the inputs' shapes and checked, and expressions over them as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, cf, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAttr, StridedLayoutAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, var
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import INDEX, ApplyOp
+from tilework.dialects.shapes import dims_of
+
+
+class HostShapes:
+    """The values of index expressions at one point of a host function, each computed once."""
+
+    def __init__(self, at: Builder):
+        self._at = at
+        self._symbols: dict[Key, SSAValue] = {}
+        self._values: dict[Expr, SSAValue] = {}
+
+    def bind(self, inputs: Sequence[tuple[str, SSAValue, Sequence[Expr]]]) -> None:
+        """Bind every symbol to the first dimension that is the symbol itself, and check all other dimensions with one.
+
+        An input is its name, its buffer and its dimensions.
+        """
+        sources: dict[Key, str] = {}
+        checks: list[tuple[SSAValue, Expr, str]] = []
+        for name, buffer, dims in inputs:
+            for axis, dim in enumerate(dims):
+                if dim.is_constant:
+                    continue
+                extent = self._at.insert(memref.DimOp(buffer, self.value(axis))).result
+                where = f"dimension {axis} of input '{name}'"
+                symbol = dim.as_var
+                if symbol is None or symbol in self._symbols:
+                    checks.append((extent, dim, where))
+                    continue
+                extent.name_hint = str(symbol)
+                self._symbols[symbol], sources[symbol] = extent, where
+        for extent, dim, where in checks:
+            self._check(extent, dim, where, sources)
+
+    def _check(self, extent: SSAValue, dim: Expr, where: str, sources: dict[Key, str]) -> None:
+        unbound = [str(symbol) for symbol in dim.variables() if symbol not in sources]
+        if unbound:
+            raise CompileError(f"{where} is {dim}, but no input has a dimension that is {unbound[0]} itself")
+        origins = " and ".join(f"{symbol} is {sources[symbol]}" for symbol in dim.variables())
+        equal = self._at.insert(arith.CmpiOp(extent, self.value(dim), "eq")).result
+        self._at.insert(cf.AssertOp(equal, f"{where} is not {dim}, where {origins}"))
+
+    def symbol(self, name: str) -> SSAValue:
+        """The value of a symbol."""
+        return self._symbols[name]
+
+    def value(self, expr: Expr | int) -> SSAValue:
+        """The value of an expression over symbols."""
+        expr = expr if isinstance(expr, Expr) else Expr((), expr)
+        symbol = expr.as_var
+        if symbol is not None:
+            return self._symbols[symbol]
+        if expr not in self._values:
+            self._values[expr] = self._compute(expr)
+        return self._values[expr]
+
+    def _compute(self, expr: Expr) -> SSAValue:
+        if expr.constant is not None:
+            constant = self._at.insert(arith.ConstantOp(IntegerAttr(expr.constant, INDEX))).result
+            constant.name_hint = f"c{expr.constant}" if expr.constant >= 0 else None
+            return constant
+        return self._at.insert(ApplyOp(expr.substitute({k: var(v) for k, v in self._symbols.items()}))).result
+
+    def sizes(self, dims: Sequence[Expr]) -> list[SSAValue | int]:
+        """Dimensions as memref operations take them: integers, and values of the others."""
+        return [self.value(d) if d.constant is None else d.constant for d in dims]
+
+    def dynamic_sizes(self, dims: Sequence[Expr]) -> list[SSAValue]:
+        """The values of those dimensions that are no integers."""
+        return [self.value(d) for d in dims if d.constant is None]
+
+
+def row_major_strides(dims: Sequence[Expr]) -> list[Expr]:
+    """How far apart, in elements, neighbours along each axis lie in a buffer without gaps."""
+    strides: list[Expr] = []
+    stride = Expr((), 1)
+    for dim in reversed(dims):
+        strides.append(stride)
+        stride = stride * dim
+    return strides[::-1]
+
+
+def memref_type(tensor: Attribute, layout: StridedLayoutAttr | NoneAttr | None = None) -> MemRefType[Attribute]:
+    """The buffer that holds a tensor; without gaps where no layout is given."""
+    shape = [DYNAMIC_INDEX if d.constant is None else d.constant for d in dims_of(tensor)]
+    return MemRefType(cast("TensorType[Attribute]", tensor).element_type, shape, layout or NoneAttr())
