@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, VectorType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import ExprLike, const, to_expr, var
+from tilework.algebra.index_expr import Expr, const
+from tilework.analysis.accesses import buffer_dims, element_strides
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import LoadOp, StoreOp
 
 STACK_LIMIT = 256 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
@@ -51,9 +51,8 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     stored = stored_as(element)
     memory = llvm_type(stored, op)
     writer = index_writer(e, op)
-    strides = strides_of(op.memref)
-    indices = op.indices.data
-    linear = indices[0] if strides == (1,) else sum((i * s for i, s in zip(indices, strides, strict=True)), const(0))
+    strides, indices = strides_of(op.memref, op), op.indices.data
+    linear = sum((i * s for i, s in zip(indices, strides, strict=True)), const(0))
     pointer = e.get(op.memref)
     index = writer.expr(linear)
     if index != "0":
@@ -61,7 +60,7 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
         inbounds = "" if op.count is not None else " inbounds"
         pointer = e.text.value(f"getelementptr{inbounds} {memory}, ptr {pointer}, i64 {index}")
     count = None if op.count is None else writer.expr(op.count.data[0])
-    stride = op.lane_stride if not strides or op.stride is None else _lane_stride(op, strides[-1])
+    stride = _lane_stride(op, strides[-1]) if isinstance(accessed, VectorType) else 1
     return _Access(
         pointer,
         llvm_type(element),
@@ -74,49 +73,22 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     )
 
 
-def _lane_stride(op: LoadOp | StoreOp, last: ExprLike) -> int:
-    step = to_expr(last).constant
+def _lane_stride(op: LoadOp | StoreOp, last: Expr) -> int:
+    step = last.constant
     if step is None:
         raise CompileError(f"a vector access to {op.memref.type} needs a constant stride of the last dimension", op)
     return op.lane_stride * step
 
 
-def strides_of(buffer: SSAValue) -> tuple[ExprLike, ...]:
-    """The distance between neighbours along each dimension, in elements; expressions over SSA values."""
+def strides_of(buffer: SSAValue, op: Operation | None = None) -> tuple[Expr, ...]:
+    """The distance between neighbours along each dimension, in elements; expressions over SSA values.
+
+    Raises CompileError, about `op`, where a kernel does not say them.
+    """
     type_ = cast("MemRefType[Attribute]", buffer.type)
-    if isinstance(type_.layout, StridedLayoutAttr):
-        strides = type_.layout.get_strides()
-        if any(s is None for s in strides):
-            raise CompileError(f"{type_}: the LLVM backend needs constant strides", _owner(buffer))
-        return cast("tuple[int, ...]", tuple(strides))
-    if not isinstance(type_.layout, NoneAttr):
-        raise CompileError(f"{type_}: the LLVM backend knows strided layouts only", _owner(buffer))
-    if type_.get_num_dims() == 1:
-        return (1,)
-    strides: list[ExprLike] = []
-    step: ExprLike = 1
-    for extent in reversed(_extents(buffer, type_)):
-        strides.append(step)
-        step = step * extent
-    return tuple(reversed(strides))
-
-
-def _extents(buffer: SSAValue, type_: MemRefType[Attribute]) -> Sequence[ExprLike]:
-    shape = type_.get_shape()
-    if DYNAMIC_INDEX not in shape[1:]:  # the first extent is never a factor of a stride
-        return [1, *shape[1:]] if shape else []
-    owner = buffer.owner
-    if isinstance(owner, memref.ReinterpretCastOp):
-        dynamic = iter(owner.sizes)
-        sizes = cast("tuple[int, ...]", owner.static_sizes.get_values())
-        return [var(next(dynamic)) if s == DYNAMIC_INDEX else s for s in sizes]
-    if isinstance(buffer, BlockArgument) and isinstance(kernel := buffer.block.parent_op(), KernelOp):
-        return kernel.dims_of(buffer)
-    raise CompileError(f"the extents of a buffer of type {type_} are not known here", _owner(buffer))
-
-
-def _owner(value: SSAValue) -> Operation | None:
-    return value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+    if not isinstance(buffer, BlockArgument) and DYNAMIC_INDEX in type_.get_shape()[1:]:
+        raise CompileError(f"the extents of a view of type {type_} are not known: run loop-flatten-storage before", op)
+    return element_strides(type_, buffer_dims(buffer), op)
 
 
 # -- loads and stores

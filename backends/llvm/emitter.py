@@ -15,8 +15,8 @@ from tilework.backends.llvm.llvm_types import llvm_type
 from tilework.backends.llvm.text import FunctionText, ModuleText
 from tilework.dialects.diagnostics import CompileError, name_of
 
-Handler = Callable[["Emitter", Any], None]
-"""Writes one operation and names its results."""
+Handler = Callable[[Any, Any], None]
+"""Writes one operation and names its results: called with the emitter and the operation."""
 Handlers = Mapping[type[Operation], Handler]
 
 

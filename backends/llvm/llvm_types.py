@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
+    Signedness,
     VectorType,
     i8,
 )
@@ -24,13 +25,13 @@ from xdsl.ir import Attribute, Operation
 
 from tilework.dialects.diagnostics import CompileError
 
-_FLOATS: dict[type[Attribute], tuple[str, str, int]] = {
-    Float16Type: ("half", "f16", 2),
-    BFloat16Type: ("bfloat", "bf16", 2),
-    Float32Type: ("float", "f32", 4),
-    Float64Type: ("double", "f64", 8),
+_FLOATS: dict[type[Attribute], tuple[str, str, int, str]] = {
+    Float16Type: ("half", "f16", 2, "float16"),
+    BFloat16Type: ("bfloat", "bf16", 2, "bfloat16"),
+    Float32Type: ("float", "f32", 4, "float32"),
+    Float64Type: ("double", "f64", 8, "float64"),
 }
-"""Type -> LLVM's name, the suffix of intrinsics, bytes."""
+"""Type -> LLVM's name, the suffix of intrinsics, bytes, numpy's name."""
 
 
 def element_of(type_: Attribute) -> Attribute:
@@ -85,6 +86,20 @@ def bytes_of(element: Attribute, op: Operation | None = None) -> int:
     if isinstance(element, IntegerType):
         return (element.width.data + 7) // 8
     raise CompileError(f"{element} cannot be an element in memory", op)
+
+
+def dtype_name(element: Attribute, op: Operation | None = None) -> str:
+    """Numpy's name of the elements of an array: `float32`, `uint8`, `bool`."""
+    if (known := _FLOATS.get(type(element))) is not None:
+        return known[3]
+    if is_boolean(element):
+        return "bool"
+    if isinstance(element, IntegerType):
+        unsigned = element.signedness.data is Signedness.UNSIGNED
+        return f"{'u' if unsigned else ''}int{element.width.data}"
+    if isinstance(element, IndexType):
+        return "int64"
+    raise CompileError(f"{element} is no element type of an array", op)
 
 
 def is_boolean(element: Attribute) -> bool:

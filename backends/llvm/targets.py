@@ -1,4 +1,4 @@
-"""What `opt-tool -t` can write of a module with kernels: LLVM IR as emitted, assembly, an object file."""
+"""What `opt-tool -t` can write of a module with kernels and perhaps a host: LLVM IR as emitted, assembly, an object."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from typing import IO, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.backends.llvm.compile import assembly, compile_ir
-from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.backends.llvm.emit_host import emit_host_function, find_host
+from tilework.backends.llvm.emit_kernel import emit_kernel
+from tilework.backends.llvm.text import ModuleText
+from tilework.dialects.loop import KernelOp
 from tilework.targets import parse_target
 
 
 def _emit(module: ModuleOp) -> str:
-    return emit_kernels(module, parse_target("llvm"))
+    """Kernels and host in one LLVM module, for this machine."""
+    text = ModuleText(parse_target("llvm").triple)
+    for op in module.body.block.ops:
+        if isinstance(op, KernelOp) and not op.is_declaration:
+            emit_kernel(text, op)
+    if find_host(module) is not None:
+        emit_host_function(text, module)
+    return str(text)
 
 
 def _write_llvmir(module: ModuleOp, stream: IO[Any]) -> None:
