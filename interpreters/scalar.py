@@ -194,7 +194,8 @@ def constant(op: arith.ConstantOp) -> Value:
             return np.array(a.value.data).astype(dtype)[()]  # astype wraps: -1 may be written for an unsigned type
         case DenseIntOrFPElementsAttr() as a:
             dtype = element_dtype(a.get_element_type())
-            return np.array(a.get_values()).astype(dtype).reshape(a.get_shape() if not a.is_splat() else ())[()]
+            values = np.array(a.get_values()).astype(dtype)
+            return values[0] if a.is_splat() else values.reshape(a.get_shape())
         case other:
             raise CompileError(f"the interpreters know no constant {other}", op)
 

@@ -1,0 +1,388 @@
+"""What a loop kernel means: it is translated once, for known symbols, into functions over arrays, and these are run.
+
+Loops that carry no dependence run all their iterations at once, as a dimension of numpy arrays; conditions become
+masks. Everything else runs in program order. Local buffers and scratch hold NaN until they are written, and so do the
+outputs that share no memory with an input. An access out of bounds is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, var
+from tilework.dialects.diagnostics import CompileError, UsageError
+from tilework.dialects.graph.base import Array
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
+from tilework.interpreters.buffers import Buffer, allocate, check_memref, memref_dtype, poison, wrap
+from tilework.interpreters.independence import Dependences
+from tilework.interpreters.loop_access import Access, Frame, Mask, Names, along
+from tilework.interpreters.loop_plan import Mode, plan_loops
+from tilework.interpreters.scalar import meaning_of
+from tilework.interpreters.symbols import bind_symbols
+
+Step: TypeAlias = Callable[[Frame, Mask], None]
+"""One operation, translated."""
+
+
+def run_loop_kernel(
+    kernel: KernelOp,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    scratch: Sequence[Array] | None = None,
+    symbols: Sequence[int] | None = None,
+) -> None:
+    """Run a kernel; outputs are written in place. Scratch is allocated and symbols are told by the shapes if absent.
+
+    Raises UsageError where arrays do not fit and CompileError for an access out of bounds.
+    """
+    values = _symbol_values(kernel, [*inputs, *outputs], symbols)
+    buffers = [wrap(a) for a in (*inputs, *outputs)]
+    lent = _scratch(kernel, scratch, values)
+    LoopProgram(kernel, values, overlaps([*buffers, *lent])).run([*buffers, *lent])
+
+
+def run_loop_sample(
+    kernel: KernelOp, inputs: Sequence[Array], outputs: Sequence[Array], iterations: int = 3
+) -> list[Array]:
+    """Run a few iterations only of the outer independent loops, first and last included: big kernels in little time.
+
+    Says for every output which elements were computed; the others hold no result.
+    """
+    values = _symbol_values(kernel, [*inputs, *outputs], None)
+    tracked = [wrap(a).tracked() for a in outputs]
+    buffers = [*map(wrap, inputs), *tracked, *_scratch(kernel, None, values)]
+    LoopProgram(kernel, values, overlaps(buffers), iterations).run(buffers)
+    return [b.written_array for b in tracked]
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """Buffers that share memory with an earlier one, which that is, and whether all such are the same elements."""
+
+    earlier: Mapping[int, int]
+    identical: bool
+
+
+def overlaps(buffers: Sequence[Buffer]) -> Overlaps:
+    """Which of a kernel's buffers (inputs, outputs, scratch) share memory."""
+    found: dict[int, int] = {}
+    identical = True
+    for i, j in combinations(range(len(buffers)), 2):
+        a, b = buffers[i].array, buffers[j].array
+        if np.may_share_memory(a, b):
+            found.setdefault(j, found.get(i, i))
+            identical &= a.__array_interface__ == b.__array_interface__
+    return Overlaps(found, identical)
+
+
+class LoopProgram:
+    """A kernel translated for given values of its symbols; it may be run many times.
+
+    With `iterations`, outer independent loops run that many of their iterations only.
+    """
+
+    def __init__(
+        self,
+        kernel: KernelOp,
+        symbols: Sequence[int],
+        shared: Overlaps | None = None,
+        iterations: int | None = None,
+    ):
+        self.kernel = kernel
+        self._shared = shared or Overlaps({}, identical=True)
+        self._iterations = iterations
+        arguments = kernel.body.block.args
+        same: dict[SSAValue, SSAValue] = {arguments[j]: arguments[i] for j, i in self._shared.earlier.items()}
+        values: dict[SSAValue, int] = dict(zip(kernel.symbol_values, symbols, strict=True))
+        self._facts = Dependences(kernel, values, same, self._shared.identical)
+        self._plan = plan_loops(kernel, self._facts, iterations is not None)
+        self._rank = self._plan.rank
+        slots: dict[SSAValue, int] = {}
+        for op in kernel.walk():
+            for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
+                slots[value] = len(slots)
+        axes: dict[SSAValue, int] = {
+            loop.index: self._plan.positions[loop] for loop, m in self._plan.modes.items() if m is Mode.AXIS
+        }
+        self._names = Names(slots, axes, self._rank)
+        self._symbols = symbols
+        self._lead: dict[SSAValue, int] = {}
+        self._body = self._block(kernel.body.block)
+
+    def run(self, buffers: Sequence[Buffer]) -> None:
+        """Run on inputs, outputs and scratch. Scratch is poisoned first, and outputs that share no memory."""
+        frame = Frame(len(self._names.slots), self._rank)
+        for argument, value in zip(self.kernel.body.block.args, [*buffers, *self._symbols], strict=True):
+            if isinstance(value, Buffer):
+                check_memref(value, argument.type, f"@{self.kernel.sym_name.data}: argument {argument.index}")
+            frame.values[self._names.slots[argument]] = value
+        shared = {*self._shared.earlier, *self._shared.earlier.values()}
+        inputs, outputs, _, _ = self.kernel.group_sizes
+        for i, buffer in enumerate(buffers):
+            if i >= inputs + outputs or (i >= inputs and i not in shared):
+                buffer.array[...] = poison(buffer.dtype)
+        with np.errstate(all="ignore"):
+            self._body(frame, None)
+
+    # -- translation
+
+    def _index(self, e: Expr) -> Callable[[list[Any]], Any]:
+        return self._names.index(self._facts.resolve(e))
+
+    def _block(self, block: Block) -> Step:
+        steps = [self._operation(op) for op in block.ops if not isinstance(op, YieldOp)]
+
+        def run(frame: Frame, mask: Mask) -> None:
+            for step in steps:
+                step(frame, mask)
+
+        return steps[0] if len(steps) == 1 else run
+
+    def _operation(self, op: Operation) -> Step:
+        match op:
+            case ForOp():
+                return self._for(op)
+            case IfOp():
+                return self._if(op)
+            case LoadOp():
+                return self._load(op)
+            case StoreOp():
+                return self._store(op)
+            case memref.AllocaOp():
+                return self._alloca(op)
+            case memref.ReinterpretCastOp():
+                return self._reinterpret(op)
+            case memref.CastOp():
+                self._lead[op.results[0]] = self._lead.get(op.operands[0], 0)
+                return self._pure(op, _itself)
+            case vector.BroadcastOp():
+                return self._pure(op, _itself)
+            case vector.FMAOp():
+                return self._pure(op, _multiply_add)
+            case ApplyOp():
+                return self._apply(op)
+            case arith.ConstantOp():
+                return self._constant(op)
+            case _:
+                return self._pure(op, meaning_of(op))
+
+    def _pure(self, op: Operation, meaning: Callable[..., Any]) -> Step:
+        sources = [self._names.slots[operand] for operand in op.operands]
+        target = self._names.slots[op.results[0]]
+
+        def run(frame: Frame, mask: Mask) -> None:
+            frame.values[target] = meaning(*[frame.values[s] for s in sources])
+
+        return run
+
+    def _constant(self, op: arith.ConstantOp) -> Step:
+        value = meaning_of(op)()
+        if np.ndim(value):
+            value = value.reshape(*[1] * self._rank, -1)
+        return self._pure(op, lambda: value)
+
+    def _apply(self, op: ApplyOp) -> Step:
+        value, target = self._index(op.value), self._names.slots[op.result]
+
+        def run(frame: Frame, mask: Mask) -> None:
+            frame.values[target] = value(frame.values)
+
+        return run
+
+    # -- memory
+
+    def _access(self, op: LoadOp | StoreOp) -> Access:
+        subscripts = [self._facts.resolve(e) for e in op.exprs]
+        count = None if op.lane_count is None else self._facts.resolve(op.lane_count)
+        return Access(op, subscripts, count, self._names, self._lead.get(op.memref, 0))
+
+    def _load(self, op: LoadOp) -> Step:
+        access, target = self._access(op), self._names.slots[op.result]
+        copied = not self._is_used_before_stores(op)
+
+        def run(frame: Frame, mask: Mask) -> None:
+            value = access.load(frame, mask)
+            frame.values[target] = value.copy() if copied else value
+
+        return run
+
+    def _is_used_before_stores(self, load: LoadOp) -> bool:
+        """Whether a load may share the memory: nothing changes it before the last use."""
+        users = {use.operation for use in load.result.uses}
+        op = load.next_op
+        while users and op is not None and not op.regions:
+            users.discard(op)
+            if isinstance(op, StoreOp):
+                break
+            op = op.next_op
+        return not users
+
+    def _store(self, op: StoreOp) -> Step:
+        access, source = self._access(op), self._names.slots[op.value]
+        return lambda frame, mask: access.store(frame, mask, frame.values[source])
+
+    def _alloca(self, op: memref.AllocaOp) -> Step:
+        lead = self._plan.axes_around(op)
+        self._lead[op.memref] = lead
+        shape, dtype, target = op.memref.type.get_shape(), memref_dtype(op.memref.type), self._names.slots[op.memref]
+        if DYNAMIC_INDEX in shape:
+            raise CompileError(f"a local buffer has a constant size, not {op.memref.type}", op)
+
+        def run(frame: Frame, mask: Mask) -> None:
+            frame.values[target] = allocate((*frame.extent[:lead], *shape), dtype)
+
+        return run
+
+    def _reinterpret(self, op: memref.ReinterpretCastOp) -> Step:
+        lead = self._lead.get(op.source, 0)
+        self._lead[op.result] = lead
+        source, target = self._names.slots[op.source], self._names.slots[op.result]
+        [offset], sizes, strides = ([self._index(e) for e in group] for group in reinterpret_operands(op))
+
+        def run(frame: Frame, mask: Mask) -> None:
+            old: Buffer = frame.values[source]
+            values = frame.values
+            frame.values[target] = old.view(
+                offset(values),
+                (*old.shape[:lead], *(size(values) for size in sizes)),
+                (*old.strides[:lead], *(stride(values) for stride in strides)),
+            )
+
+        return run
+
+    # -- control
+
+    def _for(self, op: ForOp) -> Step:
+        body = self._block(op.body.block)
+        lower, upper = self._index(op.lower), self._index(op.upper)
+        slot, mode, position = self._names.slots[op.index], self._plan.modes[op], self._plan.positions[op]
+
+        def at_once(frame: Frame, mask: Mask) -> None:
+            first, last = lower(frame.values), upper(frame.values)
+            low, high = int(np.min(first)), int(np.max(last))
+            if high <= low:
+                return
+            index = along(position, self._rank, np.arange(low, high))
+            frame.first[position], frame.extent[position], frame.values[slot] = low, high - low, index
+            if not (isinstance(first, int) and isinstance(last, int)):
+                mask = _narrowed(mask, (first <= index) & (index < last))
+            if mask is not False:
+                body(frame, mask)
+
+        def one_by_one(frame: Frame, mask: Mask) -> None:
+            first, last = lower(frame.values), upper(frame.values)
+            uniform = isinstance(first, int) and isinstance(last, int)
+            for i in self._iterations_of(int(np.min(first)), int(np.max(last)), mode):
+                inside = mask if uniform else _narrowed(mask, (first <= i) & (i < last))
+                frame.values[slot] = i
+                if inside is not False:
+                    body(frame, inside)
+
+        return at_once if mode is Mode.AXIS else one_by_one
+
+    def _iterations_of(self, first: int, last: int, mode: Mode) -> Sequence[int]:
+        iterations = range(first, last)
+        if mode is Mode.SAMPLED and self._iterations is not None and len(iterations) > self._iterations:
+            return [iterations[int(i)] for i in np.linspace(0, len(iterations) - 1, self._iterations)]
+        return iterations[::-1] if mode is Mode.BACKWARDS else iterations
+
+    def _if(self, op: IfOp) -> Step:
+        conditions = [(self._index(p.expr), p.kind) for p in op.conditions]
+        then_body = self._branch(op.then_body.blocks, op)
+        else_body = self._branch(op.else_body.blocks, op)
+        targets = [self._names.slots[value] for value in op.outputs]
+
+        def run(frame: Frame, mask: Mask) -> None:
+            holds: Any = True
+            for value, kind in conditions:
+                v = value(frame.values)
+                holds = holds & (v >= 0 if kind == ">=" else v == 0)
+            chosen = then_body(frame, _narrowed(mask, holds))
+            others = else_body(frame, _narrowed(mask, np.logical_not(holds)))
+            for target, a, b in zip(targets, chosen or others or [], others or chosen or [], strict=True):
+                frame.values[target] = np.where(holds, a, b)
+
+        return run
+
+    def _branch(self, blocks: Sequence[Block], op: IfOp) -> Callable[[Frame, Mask], list[Any] | None]:
+        """A region of a loop.if: what it yields, or None where it is not run."""
+        if not blocks:
+            return lambda frame, mask: None
+        body, last = self._block(blocks[0]), blocks[0].last_op
+        yielded = [self._names.slots[v] for v in last.values] if isinstance(last, YieldOp) else []
+
+        def run(frame: Frame, mask: Mask) -> list[Any] | None:
+            if mask is False:
+                return None
+            body(frame, mask)
+            return [frame.values[slot] for slot in yielded]
+
+        return run
+
+
+def _itself(a: Any) -> Any:
+    return a
+
+
+def _multiply_add(a: Any, b: Any, c: Any) -> Any:
+    return a * b + c
+
+
+def _narrowed(mask: Mask, holds: Any) -> Mask:
+    """The iterations of a mask where a condition holds too: None for all there are, False for none."""
+    inside = holds if mask is None else np.logical_and(mask, holds)
+    if not np.any(inside):
+        return False
+    return None if np.all(inside) else inside
+
+
+def reinterpret_operands(
+    op: memref.ReinterpretCastOp | memref.SubviewOp,
+) -> tuple[list[Expr], list[Expr], list[Expr]]:
+    """Offsets, sizes and strides as index expressions."""
+
+    def merged(static: Any, dynamic: Sequence[SSAValue]) -> list[Expr]:
+        rest = iter(dynamic)
+        values = cast(Sequence[int], static.get_values())
+        return [var(next(rest)) if s == DYNAMIC_INDEX else Expr((), s) for s in values]
+
+    return (
+        merged(op.static_offsets, op.offsets),
+        merged(op.static_sizes, op.sizes),
+        merged(op.static_strides, op.strides),
+    )
+
+
+def _symbol_values(kernel: KernelOp, arrays: Sequence[Array], symbols: Sequence[int] | None) -> list[int]:
+    given = kernel.group_sizes
+    if len(arrays) != given[0] + given[1]:
+        raise UsageError(
+            f"@{kernel.sym_name.data} takes {given[0]} inputs and {given[1]} outputs, got {len(arrays)} arrays"
+        )
+    if symbols is not None:
+        return list(symbols)
+    dims = [d.data for d in kernel.dims.data[: len(arrays)]]
+    names = [f"@{kernel.sym_name.data}: argument {i}" for i in range(len(arrays))]
+    bound = bind_symbols(names, dims, [a.shape for a in arrays])
+    missing = [s.data for s in kernel.symbols if s.data not in bound]
+    if missing:
+        raise UsageError(f"@{kernel.sym_name.data}: no argument's shape tells the symbol '{missing[0]}'")
+    return [bound[s.data] for s in kernel.symbols]
+
+
+def _scratch(kernel: KernelOp, scratch: Sequence[Array] | None, symbols: Sequence[int]) -> list[Buffer]:
+    if scratch is not None:
+        return [wrap(a) for a in scratch]
+    values: dict[Key, int] = dict(zip(kernel.symbol_values, symbols, strict=True))
+    return [
+        allocate([int(e.evaluate(values)) for e in kernel.dims_of(argument)], memref_dtype(argument.type))
+        for argument in kernel.scratch
+    ]

@@ -1,0 +1,262 @@
+"""Loads and stores of the loop interpreter.
+
+Values are arrays with one dimension for every axis and a last one for the lanes of vectors, of size one where they
+do not depend on it. An access that is affine in the axes is a strided view of the memory; where it reaches outside
+under a mask, and for all others, elements are gathered and scattered one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Operation, SSAValue
+
+from tilework.algebra.index_expr import Compound, Expr, Key, Var
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.graph.base import Array
+from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+from tilework.interpreters.buffers import Buffer, poison
+
+Mask: TypeAlias = Any
+"""Where iterations take place: a boolean array over the axes, or None for everywhere."""
+
+
+class Frame:
+    """The state of a run: values by slot, and first index and extent of every axis."""
+
+    def __init__(self, slots: int, rank: int):
+        self.values: list[Any] = [None] * slots
+        self.first = [0] * rank
+        self.extent = [1] * rank
+
+
+Index: TypeAlias = Callable[[list[Any]], Any]
+"""An index expression: from the values of a frame to an integer, or an array of them."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Where values are kept, and which of them are indices of axes, by position."""
+
+    slots: Mapping[SSAValue, int]
+    axes: Mapping[SSAValue, int]
+    rank: int
+
+    def axis_of(self, key: Key) -> int | None:
+        """The position of the axis whose index this is, or None."""
+        return self.axes.get(key) if isinstance(key, SSAValue) else None
+
+    def index(self, e: Expr) -> Index:
+        """Compile an expression over SSA values."""
+        return eval(f"lambda v: {self._source(e)}", {"_min": _minimum, "_max": _maximum})
+
+    def _source(self, e: Expr) -> str:
+        parts = [str(e.offset)] if e.offset or not e.terms else []
+        for atom, c in e.terms:
+            parts.append(f"{c} * {self._atom(atom)}" if c != 1 else self._atom(atom))
+        return " + ".join(parts)
+
+    def _atom(self, atom: Var | Compound) -> str:
+        if isinstance(atom, Var):
+            assert isinstance(atom.key, SSAValue)
+            return f"v[{self.slots[atom.key]}]"
+        args = [f"({self._source(a)})" for a in atom.args]
+        if atom.kind in ("min", "max"):
+            return f"_{atom.kind}({', '.join(args)})"
+        return "(" + {"floordiv": " // ", "mod": " % ", "product": " * "}[atom.kind].join(args) + ")"
+
+
+@dataclass(frozen=True)
+class _Subscript:
+    """One subscript: as a function; and, if it is affine in the axes, its steps along them and the rest."""
+
+    whole: Index
+    rest: Index | None
+    steps: tuple[tuple[int, int], ...]
+
+
+class Access:
+    """One load or store, compiled."""
+
+    def __init__(self, op: LoadOp | StoreOp, subscripts: Sequence[Expr], count: Expr | None, names: Names, lead: int):
+        """`lead` is how many axes the buffer's memory has of its own, because it is allocated inside them."""
+        self.op = op
+        self.lead = lead
+        self.slot = names.slots[op.memref]
+        self.rank = names.rank
+        accessed = op.result.type if isinstance(op, LoadOp) else op.value.type
+        self.lanes = accessed.get_shape()[0] if isinstance(accessed, VectorType) else 1
+        self.count = None if count is None else names.index(count)
+        strides = [*[0] * (len(subscripts) - 1), op.lane_stride if self.lanes > 1 else 0]
+        self._subscripts = [_compile(e, names, s) for e, s in zip(subscripts, strides[-len(subscripts) :], strict=True)]
+        self._affine = all(s.rest is not None for s in self._subscripts)
+        self._lane_numbers = np.arange(self.lanes)
+
+    def load(self, frame: Frame, mask: Mask) -> Array:
+        """The elements, sharing the memory where they can."""
+        buffer: Buffer = frame.values[self.slot]
+        mask = self._lane_mask(frame, mask)
+        found = self._box(frame, buffer) if self._affine else None
+        if found is not None:
+            value = np.ndarray(found[0], buffer.dtype, buffer.storage, found[1], found[2])
+        else:
+            value = np.asarray(buffer.storage.take(self._positions(frame, buffer, mask)))
+        if self.count is None:
+            return value
+        return np.where(self._lane_numbers < self.count(frame.values), value, poison(buffer.dtype))
+
+    def store(self, frame: Frame, mask: Mask, value: Any) -> None:
+        """Write the elements where the mask holds."""
+        buffer: Buffer = frame.values[self.slot]
+        mask = self._lane_mask(frame, mask)
+        found = self._box(frame, buffer) if self._affine else None
+        positions = None if found is not None else self._positions(frame, buffer, mask)
+        for storage, stored in ((buffer.storage, value), (buffer.written, True)):
+            if storage is None:
+                continue
+            if found is not None:
+                step = storage.itemsize
+                scale = buffer.storage.itemsize // step
+                strides = [s // scale for s in found[2]]
+                view = np.ndarray(found[0], storage.dtype, storage, found[1] // scale, strides)
+                view[...] = stored if mask is None else np.where(mask, stored, view)
+            else:
+                self._scatter(storage, positions, mask, stored)
+
+    def _scatter(self, storage: Array, positions: Any, mask: Mask, value: Any) -> None:
+        where, chosen, values = np.broadcast_arrays(positions, True if mask is None else mask, value)
+        storage[where[chosen]] = values[chosen]
+
+    def _lane_mask(self, frame: Frame, mask: Mask) -> Mask:
+        if self.count is None:
+            return mask
+        lanes = self._lane_numbers < self.count(frame.values)
+        if lanes.all():
+            return mask
+        return lanes if mask is None else lanes & mask
+
+    # -- strided views
+
+    def _box(self, frame: Frame, buffer: Buffer) -> tuple[list[int], int, list[int]] | None:
+        """Shape, byte offset and byte strides of the view; None where a corner lies outside of the buffer."""
+        shape, strides = [1] * (self.rank + 1), [0] * (self.rank + 1)
+        offset = buffer.offset
+        for axis in range(self.lead):
+            shape[axis], strides[axis] = frame.extent[axis], buffer.strides[axis]
+        for subscript, size, stride in zip(
+            self._subscripts, buffer.shape[self.lead :], buffer.strides[self.lead :], strict=True
+        ):
+            assert subscript.rest is not None
+            low = subscript.rest(frame.values)
+            if not isinstance(low, int):
+                return None  # a loop variable that is an array: bounds differ from iteration to iteration
+            offset += low * stride
+            high = low
+            for axis, step in subscript.steps:
+                extent = self.lanes if axis == self.rank else frame.extent[axis]
+                start = 0 if axis == self.rank else frame.first[axis] * step
+                offset += start * stride
+                reach = start + step * (extent - 1)
+                low, high = low + min(start, reach), high + max(start, reach)
+                shape[axis] = extent
+                strides[axis] += step * stride
+            if low < 0 or high >= size:
+                return None
+        size = buffer.storage.itemsize
+        return shape, offset * size, [s * size for s in strides]
+
+    # -- elements one by one
+
+    def _positions(self, frame: Frame, buffer: Buffer, mask: Mask) -> Array:
+        """Where in the storage the elements lie; an error where one that is needed lies outside of the buffer."""
+        total: Any = buffer.offset
+        for axis in range(self.lead):
+            total = total + along(axis, self.rank, np.arange(frame.extent[axis])) * buffer.strides[axis]
+        for i, subscript in enumerate(self._subscripts):
+            size, stride = buffer.shape[self.lead + i], buffer.strides[self.lead + i]
+            index = np.asarray(subscript.whole(frame.values))
+            for axis, step in subscript.steps:
+                if axis == self.rank:
+                    index = index + self._lane_numbers * step
+            if index.min() < 0 or index.max() >= size:
+                self._refuse_outside(i, index, size, mask)
+                index = index.clip(0, max(0, size - 1))
+            total = total + index * stride
+        return np.asarray(total).reshape(self._full_rank(total))
+
+    def _full_rank(self, total: Any) -> tuple[int, ...]:
+        shape = np.shape(total)
+        return (*[1] * (self.rank + 1 - len(shape)), *shape)
+
+    def _refuse_outside(self, i: int, index: Array, size: int, mask: Mask) -> None:
+        outside = (index < 0) | (index >= size)
+        if mask is not None:
+            index, outside = np.broadcast_arrays(index, outside & mask)
+        if not outside.any():
+            return
+        found = index.reshape(-1)[int(np.argmax(outside))]
+        raise CompileError(
+            f"{where(self.op)}: {'load from' if isinstance(self.op, LoadOp) else 'store to'} "
+            f"{access_text(self.op)} out of bounds: dimension {i} has {size} elements, the subscript is {found}",
+            self.op,
+        )
+
+
+def _compile(e: Expr, names: Names, lane_stride: int) -> _Subscript:
+    steps: dict[int, int] = {}
+    rest = e
+    for atom, c in e.terms:
+        axis = names.axis_of(atom.key) if isinstance(atom, Var) else None
+        if axis is not None:
+            steps[axis] = c
+            rest = rest - Expr(((atom, c),), 0)
+    affine = all(names.axis_of(key) is None for key in rest.variables())
+    if lane_stride:
+        steps[names.rank] = lane_stride
+    return _Subscript(names.index(e), names.index(rest) if affine else None, tuple(steps.items()))
+
+
+def along(axis: int, rank: int, values: Array) -> Array:
+    """A one-dimensional array along one axis of `rank` axes and lanes."""
+    return values.reshape(*[1] * axis, -1, *[1] * (rank - axis))
+
+
+def _minimum(*values: Any) -> Any:
+    return min(values) if all(isinstance(v, int) for v in values) else reduce(np.minimum, values)
+
+
+def _maximum(*values: Any) -> Any:
+    return max(values) if all(isinstance(v, int) for v in values) else reduce(np.maximum, values)
+
+
+# -- for messages
+
+
+def where(op: Operation) -> str:
+    """The kernel and the loops around an operation, by name, outermost first."""
+    loops: list[str] = []
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, KernelOp):
+        if isinstance(parent, ForOp):
+            loops.append(parent.axis.data)
+        parent = parent.parent_op()
+    kernel = f"@{parent.sym_name.data}" if isinstance(parent, KernelOp) else "a kernel"
+    return f"{kernel}, in {' > '.join(reversed(loops)) or 'no loop'}"
+
+
+def access_text(op: LoadOp | StoreOp) -> str:
+    """The buffer and the subscripts as they are written."""
+    operands = op.index_operands
+    text = ", ".join(map(str, op.indices))
+    named = re.sub(r"\bd(\d+)\b", lambda match: _name(operands[int(match[1])]), text)
+    return f"{_name(op.memref)}[{named}]"
+
+
+def _name(value: SSAValue) -> str:
+    return f"%{value.name_hint or '?'}"
