@@ -39,9 +39,12 @@ class PassTiming(Instrumentation):
     @contextmanager
     def measure(self, name: str) -> Generator[None]:
         """What happens inside the `with` counts under `name`."""
+        depth = len(self._started)
         self.start(name)
-        yield
-        self.stop()
+        try:
+            yield
+        finally:
+            self._stop_down_to(depth)
 
     def start(self, name: str) -> None:
         """What follows, up to `stop`, counts under `name`."""
@@ -51,6 +54,11 @@ class PassTiming(Instrumentation):
     def stop(self) -> None:
         """End what was started last."""
         self._running.pop().seconds += perf_counter() - self._started.pop()
+
+    def _stop_down_to(self, depth: int) -> None:
+        """End all but the outermost `depth` of what was started: an error leaves several unfinished."""
+        while len(self._started) > depth:
+            self.stop()
 
     def before_pipeline(self, anchor: str, op: Operation) -> None:
         self.start(f"'{anchor}' Pipeline")
@@ -63,6 +71,9 @@ class PassTiming(Instrumentation):
 
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
         self.stop()
+
+    def pass_failed(self, pass_: ModulePass, op: Operation, error: Exception) -> None:
+        self._stop_down_to(0)
 
     def report(self) -> str:
         """The table, in seconds and per cent of the whole."""

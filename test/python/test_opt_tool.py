@@ -17,7 +17,10 @@ from types import ModuleType
 import pytest
 from xdsl.context import Context
 from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 
+from tilework.dialects.diagnostics import CompileError
+from tilework.lowering.instrumentation import Instrumentation
 from tilework.tools import opt_tool, process_module, registry
 from tilework.transforms.base import TileworkPass
 
@@ -74,6 +77,13 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
         return Ran(status, captured.out, captured.err)
 
     return run
+
+
+def pretend_module(monkeypatch: pytest.MonkeyPatch, name: str, **members: object) -> None:
+    """Put a module of this name and these members where an import finds it."""
+    module = ModuleType(name)
+    module.__dict__.update(members, __spec__=ModuleSpec(name, None))
+    monkeypatch.setitem(sys.modules, name, module)
 
 
 def test_reads_stdin_and_writes_stdout(run):
@@ -202,15 +212,24 @@ def test_target_is_asked_to_write_the_module(run, monkeypatch: pytest.MonkeyPatc
         "names": lambda module, out: out.write(" ".join(op.name for op in module.walk())),
         "obj": lambda module, out: out.write(b"\x7fELF\xff"),
     }
-    name = "tilework.backends.llvm.targets"
-    fake = ModuleType(name)
-    fake.__dict__.update(TARGETS=targets, __spec__=ModuleSpec(name, None))
-    monkeypatch.setitem(sys.modules, name, fake)
+    pretend_module(monkeypatch, "tilework.backends.llvm.targets", TARGETS=targets)
     assert run("-t", "names").out == "builtin.module func.func func.return"
     file = tmp_path / "f.o"
     assert run("-t", "obj", "-o", str(file)).status == 0
     assert file.read_bytes() == b"\x7fELF\xff"
     assert "the targets are mlir, names, obj" in run("-t", "nowhere").err
+
+
+def test_semantic_check_watches_every_pass(run, monkeypatch: pytest.MonkeyPatch):
+    class SemanticCheck(Instrumentation):
+        def after_pass(self, pass_: ModulePass, op: Operation) -> None:
+            raise CompileError(f"'{pass_.name}' changes what @f computes", op)
+
+    pretend_module(monkeypatch, "tilework.lowering.check_semantics", SemanticCheck=SemanticCheck)
+    ran = run("-p", "cse", "--check-semantics")
+    assert ran.status == 1
+    assert "error: 'cse' changes what @f computes" in ran.err
+    assert run("-p", "cse").status == 0
 
 
 def test_closed_pipe_is_quiet():

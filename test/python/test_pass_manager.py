@@ -217,3 +217,15 @@ def test_timing_adds_up_the_runs_of_a_nested_pass():
         "  MarkFunction (mark-function)",
         "Total",
     ]
+
+
+def test_timing_after_a_failure_starts_anew():
+    timing = PassTiming()
+    with pytest.raises(CompileError):
+        run(Pipeline("func.func", (MarkFunction(),)), Fail(error=TileworkError("no")), watching=(timing,))
+    with pytest.raises(ZeroDivisionError), timing.measure("Outer"):
+        timing.start("Inner")
+        raise ZeroDivisionError
+    run(MarkFunction(), watching=(timing,))
+    assert list(timing.total.parts) == ["'builtin.module' Pipeline", "Outer"]
+    assert list(timing.total.parts["Outer"].parts) == ["Inner"]

@@ -1,0 +1,15 @@
+// RUN: opt-tool %s -p compile-kernel --stop-after=schedule --dump-pass-pipeline 2>&1 | filecheck %s
+// RUN: opt-tool %s -p compile-kernel --stop-after=te-to-schedule --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASS
+// RUN: not opt-tool %s -p 'compile-kernel{x=1}' 2>&1 | filecheck %s --check-prefix=OPTIONS
+
+// A named pipeline stands for its passes; it can be ended at a level or after a pass.
+// CHECK:     builtin.module(te-to-schedule{{.*}}schedule-apply-dataflow{{.*}})
+// CHECK-NOT: schedule-to-loop
+
+// PASS:      Pass Manager with 1 passes:
+// PASS-NEXT: builtin.module(te-to-schedule{{.*}})
+
+// OPTIONS:   opt-tool: error: the named pipeline 'compile-kernel' takes no options
+func.func @nothing_to_compile() {
+  func.return
+}
