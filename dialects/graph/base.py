@@ -74,6 +74,8 @@ class GraphOp(IRDLOperation, ABC):
         return cls.create(operands=operands, properties=properties, result_types=types)
 
     def verify_(self) -> None:
+        for i in range(len(self.operands)):
+            self.dims(i)  # an operand's dimensions are all known, at least by name
         expected = tuple(self.infer())
         if tuple(self.result_types) != expected:
             found = ", ".join(map(str, self.result_types))

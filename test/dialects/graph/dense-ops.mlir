@@ -1,0 +1,22 @@
+// RUN: opt-tool %s --verify-roundtrip | filecheck %s
+// RUN: opt-tool %s --mlir-print-op-generic | opt-tool - | filecheck %s
+
+// Products of matrices.
+
+// CHECK-LABEL: func.func @products
+func.func @products(%x: tensor<1x64xf32>, %w: tensor<32x64xf32>, %a: tensor<8x1x4x64xf32>, %b: tensor<5x64x3xf32>) {
+  // CHECK: graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
+  %0 = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
+  // CHECK: graph.dense %a, %w : (tensor<8x1x4x64xf32>, tensor<32x64xf32>) -> tensor<8x1x4x32xf32>
+  %1 = graph.dense %a, %w : (tensor<8x1x4x64xf32>, tensor<32x64xf32>) -> tensor<8x1x4x32xf32>
+  // CHECK: graph.matmul %a, %b : (tensor<8x1x4x64xf32>, tensor<5x64x3xf32>) -> tensor<8x5x4x3xf32>
+  %2 = graph.matmul %a, %b : (tensor<8x1x4x64xf32>, tensor<5x64x3xf32>) -> tensor<8x5x4x3xf32>
+  func.return
+}
+
+// CHECK-LABEL: func.func @symbolic
+func.func @symbolic(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x64xf32>) {
+  // CHECK: graph.dense %x, %w : (tensor<?x64xf32, #graph.dims<[N, 64]>>, tensor<32x64xf32>) -> tensor<?x32xf32, #graph.dims<[N, 32]>>
+  %0 = graph.dense %x, %w : (tensor<?x64xf32, #graph.dims<[N, 64]>>, tensor<32x64xf32>) -> tensor<?x32xf32, #graph.dims<[N, 32]>>
+  func.return
+}

@@ -1,0 +1,89 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics
+
+// What operators of two operands refuse.
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.add %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.div %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.max %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.min %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.mul %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.pow %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.sub %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xf32>, %b: tensor<8xi32>) {
+  // expected-error@+1 {{graph.add takes operands of one element type, not f32 and i32}}
+  %y = graph.add %a, %b : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xi32>) {
+  // expected-error@+1 {{graph.div computes on floating-point numbers, not on i32}}
+  %y = graph.div %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xi32>) {
+  // expected-error@+1 {{graph.pow computes on floating-point numbers, not on i32}}
+  %y = graph.pow %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<?xf32, #graph.dims<[N]>>, %b: tensor<?xf32, #graph.dims<[M]>>) {
+  // expected-error@+1 {{do not broadcast: N is not M}}
+  %y = graph.add %a, %b : (tensor<?xf32, #graph.dims<[N]>>, tensor<?xf32, #graph.dims<[M]>>) -> tensor<?xf32, #graph.dims<[N]>>
+  func.return
+}

@@ -1,0 +1,73 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics
+
+// What reductions refuse.
+
+func.func @f(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{axes ascend and lie in a tensor of rank 3, [2, 1] do not}}
+  %y = graph.reduce_max %x {axes = array<i64: 2, 1>, keep_dims = true} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{axes ascend and lie in a tensor of rank 3, [2, 1] do not}}
+  %y = graph.reduce_mean %x {axes = array<i64: 2, 1>, keep_dims = true} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{axes ascend and lie in a tensor of rank 3, [2, 1] do not}}
+  %y = graph.reduce_min %x {axes = array<i64: 2, 1>, keep_dims = true} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{axes ascend and lie in a tensor of rank 3, [2, 1] do not}}
+  %y = graph.reduce_prod %x {axes = array<i64: 2, 1>, keep_dims = true} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{axes ascend and lie in a tensor of rank 3, [2, 1] do not}}
+  %y = graph.reduce_sum %x {axes = array<i64: 2, 1>, keep_dims = true} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{axes ascend and lie in a tensor of rank 3, [3] do not}}
+  %y = graph.reduce_sum %x {axes = array<i64: 3>, keep_dims = true} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.reduce_max computes on floating-point numbers, not on i32}}
+  %y = graph.reduce_max %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi32>) -> tensor<i32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.reduce_mean computes on floating-point numbers, not on i32}}
+  %y = graph.reduce_mean %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi32>) -> tensor<i32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.reduce_min computes on floating-point numbers, not on i32}}
+  %y = graph.reduce_min %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi32>) -> tensor<i32>
+  func.return
+}

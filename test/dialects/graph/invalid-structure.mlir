@@ -1,0 +1,58 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics
+
+// What the operations that hold a graph together refuse.
+
+func.func @f() {
+  // expected-error@+1 {{graph.parameter}}
+  %w = "graph.parameter"() <{sym_name = @w}> : () -> f32
+  func.return
+}
+
+// -----
+
+func.func @f(%x: f32) {
+  // expected-error@+1 {{graph.define_parameter}}
+  "graph.define_parameter"(%x) <{sym_name = "w"}> : (f32) -> ()
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{the region's arguments differ from the operands}}
+  %y = graph.fused "g" (%x) : (tensor<8xf32>) -> (tensor<8xf32>) {
+  ^bb0(%a: tensor<9xf32>):
+    graph.yield %a : tensor<9xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{the region ends in graph.yield of the results}}
+  %y = graph.fused "g" (%x) : (tensor<8xf32>) -> (tensor<9xf32>) {
+  ^bb0(%a: tensor<8xf32>):
+    graph.yield %a : tensor<8xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{graph.yield}}
+  graph.yield %x : tensor<8xf32>
+}
+
+// -----
+
+// A fused group sees its operands only.
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{using value defined out of its IsolatedFromAbove parent}}
+  %y = graph.fused "g" () : () -> (tensor<8xf32>) {
+    %r = graph.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+    graph.yield %r : tensor<8xf32>
+  }
+  func.return
+}
