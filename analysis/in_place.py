@@ -1,0 +1,125 @@
+"""Which output of a kernel may share its memory with an input: proved from the kernel's accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, Var
+from tilework.analysis.accesses import accesses
+from tilework.analysis.domains import Scope, scope_at
+from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+
+
+def in_place_pairs(kernel: KernelOp) -> list[tuple[int, int]]:
+    """Pairs (input, output), numbered within their groups, that may be one buffer; of a declaration what it declares.
+
+    A pair is listed where both have the same type and dimensions and every element is read, for the last time, before
+    or in the iteration that writes it.
+    """
+    if kernel.is_declaration:
+        declared = cast("DenseArrayBase[IntegerType] | None", kernel.in_place)
+        flat = () if declared is None else declared.get_values()
+        return list(zip(flat[::2], flat[1::2], strict=True))
+    by_buffer = accesses(kernel)
+    pairs: list[tuple[int, int]] = []
+    for i, x in enumerate(kernel.inputs):
+        for o, y in enumerate(kernel.outputs):
+            if x.type != y.type or kernel.dims_of(x) != kernel.dims_of(y):
+                continue
+            loads = [a for a in by_buffer.get(x, []) if isinstance(a, LoadOp)]
+            stores = [a for a in by_buffer.get(y, []) if isinstance(a, StoreOp)]
+            if all(_read_before_write(load, store) for load in loads for store in stores):
+                pairs.append((i, o))
+    return pairs
+
+
+def _read_before_write(load: LoadOp, store: StoreOp) -> bool:
+    """Whether `load` never reads an element that `store` wrote in an earlier iteration, or earlier in the same one."""
+    above_load, above_store = _ancestors(load), _ancestors(store)
+    depth = next(i for i, (a, b) in enumerate(zip(above_load, above_store, strict=False)) if a is not b)
+    first, second = above_load[depth], above_store[depth]
+    if first.parent is second.parent and not first.is_before_in_block(second):
+        return False
+    if len(load.indices) != len(store.indices):
+        return False
+    common = [op.index for op in above_load[:depth] if isinstance(op, ForOp)]
+    at_load, at_store = scope_at(load), scope_at(store)
+    # the element read at one iteration of the common loops is the element written at another one: is it the same one?
+    free: set[SSAValue] = {v for v in common if _span(at_load, v) != 0}
+    lanes = [0] * (len(load.indices) - 1) + [max(_reach(load), _reach(store))]
+    for e, f, reach in zip(load.exprs, store.exprs, lanes, strict=True):
+        slack = _slack(_Place(e, at_load), _Place(f, at_store), common)
+        if slack is not None:
+            free -= _pinned(e, free, slack + reach, at_load)
+    return not free
+
+
+class _Place(NamedTuple):
+    """A subscript and the scope it stands in."""
+
+    subscript: Expr
+    scope: Scope
+
+
+def _slack(read: _Place, written: _Place, common: Sequence[SSAValue]) -> int | None:
+    """How far two equal subscripts can be apart in their parts over `common`; None where that has no bound."""
+    e, f = read.subscript, written.subscript
+    for v in common:
+        if e.coefficient(v) != f.coefficient(v) or not e.is_affine_in(v) or not f.is_affine_in(v):
+            return None
+    linear = {Var(v) for v in common}
+    same = {term for term in e.terms if term in f.terms} | {term for term in e.terms if term[0] in linear}
+    e = Expr(tuple(t for t in e.terms if t not in same), e.offset)
+    f = Expr(tuple(t for t in f.terms if t not in same), f.offset)
+    ends = [
+        (read.scope.domain.lower(e), written.scope.domain.upper(f)),
+        (written.scope.domain.lower(f), read.scope.domain.upper(e)),
+    ]
+    distances = [None if low is None or high is None else high - low for low, high in ends]
+    return None if None in distances else max(0, *(d for d in distances if d is not None))
+
+
+def _pinned(e: Expr, free: set[SSAValue], slack: int, scope: Scope) -> set[SSAValue]:
+    """The indices whose value follows from that of their part of `e`, known up to `slack`.
+
+    The index with the largest factor is known if all the others together cannot make up for one step of it.
+    """
+    pinned: set[SSAValue] = set()
+    by_factor = sorted((v for v in free if e.coefficient(v)), key=lambda v: abs(e.coefficient(v)))
+    while by_factor:
+        v = by_factor.pop()
+        spans = [_span(scope, other) for other in by_factor]
+        if None in spans:
+            break
+        others = sum(abs(e.coefficient(o)) * s for o, s in zip(by_factor, spans, strict=True) if s is not None)
+        if abs(e.coefficient(v)) <= slack + others:
+            break
+        pinned.add(v)
+    return pinned
+
+
+def _span(scope: Scope, index: SSAValue) -> int | None:
+    """The largest distance between two values of an index."""
+    first, last = scope.domain.range_of(index)
+    low = None if first is None else scope.domain.lower(first)
+    high = None if last is None else scope.domain.upper(last)
+    return None if low is None or high is None else high - low
+
+
+def _reach(access: LoadOp | StoreOp) -> int:
+    """How far the last lane of a vector access is from the first."""
+    type_ = access.value.type if isinstance(access, StoreOp) else access.result.type
+    lanes = type_.get_shape()[0] if isinstance(type_, VectorType) else 1
+    return abs(access.lane_stride) * (lanes - 1)
+
+
+def _ancestors(op: Operation) -> list[Operation]:
+    """The operations around `op` inside its kernel, outermost first, and `op` itself."""
+    found = [op]
+    while (parent := found[-1].parent_op()) is not None and not isinstance(parent, KernelOp):
+        found.append(parent)
+    return found[::-1]
