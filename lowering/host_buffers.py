@@ -182,7 +182,7 @@ def _layout(buffer: MemRefType[Attribute], dims: Sequence[Expr]) -> tuple[Expr, 
 
 
 def layout_in_kernel(buffer: SSAValue, dims: Sequence[Expr]) -> Layout:
-    """The layout that a kernel sees, which gets a pointer to the first element. Strides of axes of extent 1 are moot."""
+    """The layout for a kernel, which gets a pointer to the first element. Strides of axes of extent 1 are moot."""
     assert isa(buffer.type, MemRefType)
     layout = buffer.type.layout
     if not isinstance(layout, StridedLayoutAttr):

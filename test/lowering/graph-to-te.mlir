@@ -74,12 +74,12 @@ func.func @nested(%a: tensor<2x2xf32> {tilework.name = "a"}) -> tensor<2x6xf32> 
 
 // What is returned through a reshape is made in the output; what lies elsewhere already is copied.
 // CHECK-LABEL: func.func @results
-// CHECK:         [[FLAT:%[a-z0-9]+]] = memref.reinterpret_cast %output0 to offset:[0],sizes:[%N, 3, 4],strides:[12, 4, 1] : memref<?x12xf32> to memref<?x3x4xf32>
+// CHECK:         [[FLAT:%[a-z0-9]+]] = memref.reinterpret_cast %output0 to offset: [0], sizes: [%N, 3, 4], strides: [12, 4, 1] : memref<?x12xf32> to memref<?x3x4xf32>
 // CHECK-NEXT:    loop.call @relu ins(%x) outs([[FLAT]]) symbols(%N)
 // CHECK-NEXT:    [[BACK:%[a-z0-9]+]] = memref.reinterpret_cast [[FLAT]] to
-// CHECK-NEXT:    memref.copy [[BACK]], %output1
-// CHECK-NEXT:    memref.copy %x, %output2
-// CHECK-NEXT:    memref.copy %w, %output3
+// CHECK-NEXT:    "memref.copy"([[BACK]], %output1)
+// CHECK-NEXT:    "memref.copy"(%x, %output2)
+// CHECK-NEXT:    "memref.copy"(%w, %output3)
 !cube = tensor<?x3x4xf32, #graph.dims<[N, 3, 4]>>
 !flat = tensor<?x12xf32, #graph.dims<[N, 12]>>
 func.func @results(%x: !cube {tilework.name = "x"}) -> (!flat, !flat, !cube, tensor<2xf32>) {
@@ -104,8 +104,8 @@ func.func @slice(%x: tensor<4x8xf32> {tilework.name = "x"}) -> tensor<2x3xf32> {
 
 // A dimension that is an expression is checked; the operators' own checks need no help.
 // CHECK-LABEL: func.func @expression
-// CHECK:         %N = memref.dim %x, %c0
 // CHECK:         [[E:%[a-z0-9]+]] = memref.dim %y, %c0
+// CHECK:         %N = memref.dim %x, %c0
 // CHECK:         [[WANT:%[a-z0-9]+]] = loop.apply 2 * %N
 // CHECK:         arith.cmpi eq, [[E]], [[WANT]]
 // CHECK:         cf.assert {{.*}}, "dimension 0 of input 'y' is not 2 * N, where N is dimension 0 of input 'x'"
