@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation
-from xdsl.traits import NoTerminator
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.analysis.dominance import check_dominance
@@ -19,6 +19,8 @@ def verify(root: Operation) -> None:
         for region in op.regions:
             for block in region.blocks:
                 _verify_block(block, op)
+        if op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+            _verify_isolation(op)
         try:
             op.verify(verify_nested_ops=False)
         except CompileError:
@@ -33,6 +35,18 @@ def _verify_block(block: Block, parent: Operation) -> None:
     if block.ops or (alone and parent.has_trait(NoTerminator)):
         return
     raise CompileError(f"'{name_of(parent)}' op has an empty block: it needs at least a terminator", parent)
+
+
+def _verify_isolation(isolated: Operation) -> None:
+    """What xDSL checks too; but it names the outer operation, where the one that uses the value is what helps."""
+    inner = [op for region in isolated.regions for op in region.walk()]
+    defined: set[SSAValue] = {result for op in inner for result in op.results}
+    defined.update(arg for block in isolated.walk_blocks() for arg in block.args)
+    for op in inner:
+        for index, operand in enumerate(op.operands):
+            if operand not in defined:
+                message = f"'{name_of(op)}' op operand #{index} is defined outside '{name_of(isolated)}'"
+                raise CompileError(f"{message}, which may only use values defined inside it", op)
 
 
 def _message(op: Operation, error: BaseException) -> str:

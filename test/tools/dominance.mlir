@@ -49,3 +49,11 @@ func.func @used_in_a_region_before(%condition: i1, %a: i32) {
   %c = arith.addi %a, %a : i32
   func.return
 }
+
+// -----
+
+%outside = arith.constant 1 : i32
+func.func @isolated() -> i32 {
+  // expected-error @below {{'func.return' op operand #0 is defined outside 'func.func', which may only use values defined inside it}}
+  func.return %outside : i32
+}
