@@ -49,8 +49,8 @@ func.func @f(%x: tensor<8xf32>) {
 
 // A fused group sees its operands only.
 func.func @f(%x: tensor<8xf32>) {
-  // expected-error@+1 {{using value defined out of its IsolatedFromAbove parent}}
   %y = graph.fused "g" () : () -> (tensor<8xf32>) {
+    // expected-error@+1 {{'graph.relu' op operand #0 is defined outside 'graph.fused'}}
     %r = graph.relu %x : (tensor<8xf32>) -> tensor<8xf32>
     graph.yield %r : tensor<8xf32>
   }
