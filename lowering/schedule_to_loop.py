@@ -28,7 +28,7 @@ from xdsl.rewriter import InsertPoint
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
-from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, read_schedule, refuse
+from tilework.analysis.schedule_state import Axis, Fuse, ScheduleState, Stage, read_schedule, refuse
 from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import SequenceOp
@@ -82,10 +82,14 @@ def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None) -> loop.KernelOp
 
 @dataclass
 class _Buffer:
-    """Where a tensor lives: element `index` is at `index - origin`. An output named twice has two memrefs."""
+    """Where a tensor lives. An output named twice has two memrefs.
+
+    A local buffer holds a part of the tensor, from `origin`; its dimension i is the tensor's dimension `order[i]`.
+    """
 
     memrefs: list[SSAValue]
     origin: Sequence[Expr] = ()
+    order: Sequence[int] = ()
 
 
 @dataclass
@@ -143,7 +147,8 @@ class _Emitter:
 
     def allocate(self, stage: Stage) -> None:
         region = self.bounds[stage].region
-        shape = [extent.constant for _, extent in region]
+        order = _loop_order(stage)
+        shape = [region[i][1].constant for i in order]
         if None in shape:
             sizes = ", ".join(str(extent) for _, extent in region)
             refuse(
@@ -156,7 +161,7 @@ class _Emitter:
         alloca = memref.AllocaOp.get(element, None, shape=cast(list[int], shape), memory_space=scope)
         buffer = self.insert(alloca).results[0]
         buffer.name_hint = stage.compute.result.name_hint
-        self.buffers[stage.compute.result] = _Buffer([buffer], [self.here(start) for start, _ in region])
+        self.buffers[stage.compute.result] = _Buffer([buffer], [self.here(start) for start, _ in region], order)
 
     def reduce(self, stage: Stage, spatial: list[Axis], leaves: list[Axis]) -> None:
         """Set the elements to the reducer's identity, then combine."""
@@ -270,6 +275,23 @@ class _Emitter:
         return self.at.insert(op)
 
 
+def _loop_order(stage: Stage) -> list[int]:
+    """The tensor's dimensions in the order of the stage's loops: the innermost, a vector perhaps, is contiguous."""
+    made_by: dict[Axis, list[Axis]] = {}
+    for relation in stage.relations:
+        if isinstance(relation, Fuse):
+            made_by.update({p: [relation.fused] for p in relation.parents})
+        else:
+            made_by[relation.parent] = [relation.outer, relation.inner]
+
+    def innermost(axis: Axis) -> int:
+        if axis not in made_by:
+            return stage.leaves.index(axis)
+        return max(innermost(a) for a in made_by[axis])
+
+    return sorted(range(len(stage.spatial)), key=lambda i: innermost(stage.spatial[i]))
+
+
 def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:
     """The memref layouts of arguments and results, in order; empty where all are contiguous.
 
@@ -307,7 +329,7 @@ def identity(kind: str, type_: Attribute) -> IntegerAttr | FloatAttr[AnyFloat]:
 def _relative(indices: Sequence[Expr], buffer: _Buffer) -> list[Expr]:
     if not buffer.origin:
         return list(indices)
-    return [i - o for i, o in zip(indices, buffer.origin, strict=True)]
+    return [indices[i] - buffer.origin[i] for i in buffer.order]
 
 
 def _memref_type(type_: Attribute, layout: Attribute) -> MemRefType[Attribute]:

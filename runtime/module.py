@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.arena import ArenaPool
@@ -28,6 +29,9 @@ from tilework.runtime.shapes import InputShapes, SymbolicShape
 from tilework.runtime.threads import threads_for_call
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
+
+if TYPE_CHECKING:
+    from tilework.backends.llvm.compile_model import CompileReport
 
 _Entry = ctypes.CFUNCTYPE(
     ctypes.c_int32,
@@ -59,6 +63,8 @@ class Module:
 
     def __init__(self, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]):
         self.manifest = manifest
+        self.report: CompileReport | None = None
+        """How it was compiled; None for one that was loaded."""
         self.objects = list(objects)
         self.parameters = {spec.name: aligned(parameters[spec.name]) for spec in manifest.parameters}
         self._check_parameters()

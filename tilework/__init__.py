@@ -1,1 +1,13 @@
-"""Tilework: a tensor compiler in four readable dialects."""
+"""Tilework: a tensor compiler in four readable dialects.
+
+    import tilework as tw
+    m = tw.compile("model.onnx")
+    y = m(x)
+"""
+
+from tilework.algebra.errors import TileworkError, UsageError
+from tilework.api import compile, load  # noqa: A004  the name that users of other compilers look for
+from tilework.runtime.module import Module
+from tilework.runtime.threads import get_num_threads, set_num_threads
+
+__all__ = ["Module", "TileworkError", "UsageError", "compile", "get_num_threads", "load", "set_num_threads"]

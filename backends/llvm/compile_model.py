@@ -1,0 +1,208 @@
+"""A graph module to object code: graph passes, kernels compiled once each and kept in the cache, the host function."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+
+from tilework.backends.cache import KernelCache, source_hash
+from tilework.backends.llvm.compile import compile_ir
+from tilework.backends.llvm.emit_host import HostInfo, emit_host
+from tilework.backends.llvm.pool import CompilePool
+from tilework.backends.llvm.worker import CompiledKernel, FailedKernel, KernelJob, Outcome, raise_failure
+from tilework.dialects import loop, te
+from tilework.dialects.registration import make_context
+from tilework.dialects.source_parser import SourceParser
+from tilework.interpreters.graph import prepare_parameters
+from tilework.lowering.canonical_text import CANONICAL_NAME, canonical_text
+from tilework.lowering.instrumentation import Instrumentation
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
+from tilework.targets import Target
+
+Array: TypeAlias = NDArray[Any]
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with a phase, how much of it is done and how much there is."""
+
+
+@dataclass(frozen=True)
+class CompileReport:
+    """How a model was compiled: seconds by phase, distinct kernels, and how many of them the cache held."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    kernels: list[str] = field(default_factory=list[str])
+    cached: list[str] = field(default_factory=list[str])
+
+    @contextmanager
+    def phase(self, name: str) -> Generator[None]:
+        """Add the time of a block to a phase."""
+        start = perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """Object files that together define `info.entry`, and the parameters that it takes."""
+
+    objects: list[bytes]
+    info: HostInfo
+    parameters: dict[str, Array]
+    report: CompileReport
+
+
+def compile_module(
+    module: ModuleOp,
+    parameters: Mapping[str, Array],
+    target: Target,
+    cache: KernelCache,
+    processes: int | None = None,
+    instrumentations: Sequence[Instrumentation] = (),
+    progress: Progress | None = None,
+) -> CompiledModel:
+    """Compile `func @main` of a graph module, which is consumed.
+
+    Kernels are compiled in `processes` processes, those in the cache not at all. `instrumentations` watch the passes over
+    the whole module. Raises what passes raise, and CompileError for what the backend cannot express.
+    """
+    report = CompileReport()
+    context = make_context()
+    progress = progress or _silent
+
+    def run(name: str) -> None:
+        PassManager(Pipeline(ModuleOp.name, PIPELINES[name]), instrumentations).run(context, module)
+
+    with _no_cyclic_gc():
+        progress("graph passes", 0, 1)
+        with report.phase("graph"):
+            run("optimize-graph")
+        with report.phase("parameters"):
+            prepared = prepare_parameters(module, parameters)
+            _drop_prepare(module)
+        with report.phase("te"):
+            run("lower-to-te")
+        with report.phase("kernels"):
+            objects = _compile_kernels(module, target, cache, processes, report, progress)
+        with report.phase("host"):
+            run("plan-host")
+            text, info = emit_host(module, target)
+            objects.append(compile_ir(text, target, opt_level=1))
+    used = {p.name: np.ascontiguousarray(prepared[p.name]) for p in info.parameters}
+    return CompiledModel(objects, info, used, report)
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """No progress bar."""
+
+
+def _drop_prepare(module: ModuleOp) -> None:
+    """@prepare has run: its results are parameters now."""
+    for op in list(module.ops):
+        if isinstance(op, FuncOp) and op.sym_name.data == "prepare":
+            op.detach()
+            op.erase()
+
+
+# -- kernels
+
+
+def _compile_kernels(
+    module: ModuleOp,
+    target: Target,
+    cache: KernelCache,
+    processes: int | None,
+    report: CompileReport,
+    progress: Progress,
+) -> list[bytes]:
+    """Object code of every te kernel, which becomes a declaration under the name that its code has."""
+    kernels = [op for op in module.ops if isinstance(op, te.KernelOp)]
+    keys = {kernel: kernel_key(kernel, target) for kernel in kernels}
+    compiled: dict[str, tuple[bytes, dict[str, Any]]] = {}
+    missing: dict[str, te.KernelOp] = {}
+    for kernel, key in keys.items():
+        report.kernels.append(kernel.sym_name.data)
+        entry = cache.get(key)
+        if entry is None:
+            missing[key] = kernel
+        else:
+            report.cached.append(kernel.sym_name.data)
+            compiled[key] = entry
+    jobs = [KernelJob(_job_text(k, key), symbol_name(key), str(target), cost=_work(k)) for key, k in missing.items()]
+    waiting = list(missing)
+
+    def on_done(index: int, outcome: Outcome) -> None:
+        if isinstance(outcome, FailedKernel):
+            raise_failure(outcome)
+        assert isinstance(outcome, CompiledKernel)
+        key = waiting[index]
+        compiled[key] = outcome.object_code, outcome.metadata
+        cache.put(key, outcome.object_code, outcome.metadata)
+        progress("kernels", len(compiled), len(keys))
+
+    with CompilePool(processes) as pool:
+        pool.run(jobs, on_done)
+    _declare(module, keys, compiled)
+    return [compiled[key][0] for key in dict.fromkeys(keys.values())]
+
+
+def kernel_key(kernel: te.KernelOp, target: Target) -> str:
+    """What the code of a kernel depends on: its text, the target, the compiler itself."""
+    content = "\n".join([canonical_text(kernel), str(target), source_hash()])
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def symbol_name(key: str) -> str:
+    """The name of a kernel's function in its object file."""
+    return f"tw_{key[:24]}"
+
+
+def _job_text(kernel: te.KernelOp, key: str) -> str:
+    return canonical_text(kernel).replace(f'sym_name = "{CANONICAL_NAME}"', f'sym_name = "{symbol_name(key)}"', 1)
+
+
+def _work(kernel: te.KernelOp) -> float:
+    """How long compiling may take, roughly: stages and reductions make code."""
+    return sum(len(list(c.body.walk())) * (3 if c.reduction else 1) for c in kernel.computes)
+
+
+def _declare(
+    module: ModuleOp, keys: Mapping[te.KernelOp, str], compiled: Mapping[str, tuple[bytes, dict[str, Any]]]
+) -> None:
+    """Replace te kernels by declarations of their code, and point the calls at them."""
+    context = make_context()
+    names = {kernel.sym_name.data: symbol_name(key) for kernel, key in keys.items()}
+    for op in module.walk():
+        if isinstance(op, loop.CallOp):
+            op.properties["callee"] = SymbolRefAttr(names[op.kernel_name])
+    declared: set[str] = set()
+    for kernel, key in keys.items():
+        if key not in declared:
+            declared.add(key)
+            [declaration] = SourceParser(context, compiled[key][1]["declaration"], "cache").parse_module().ops
+            declaration.detach()
+            declaration.attributes["tilework.kernel"] = StringAttr(kernel.sym_name.data)
+            module.body.block.insert_op_before(declaration, kernel)
+        kernel.detach()
+        kernel.erase()
+
+
+@contextmanager
+def _no_cyclic_gc() -> Generator[None]:
+    """xDSL's operations form cycles; collecting them over and over while building takes half the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

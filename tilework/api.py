@@ -1,0 +1,79 @@
+"""compile and load: the way from a model to something that can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from tilework.algebra.errors import UsageError
+from tilework.runtime.manifest import Manifest, TensorSpec
+from tilework.runtime.module import Module
+
+if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
+    from tilework.backends.cache import KernelCache
+    from tilework.backends.llvm.compile_model import CompiledModel, Progress
+    from tilework.lowering.instrumentation import Instrumentation
+
+
+def compile(  # noqa: A001  the name that users of other compilers look for
+    model: Any,
+    target: str = "llvm",
+    parameters: Mapping[str, NDArray[Any]] | None = None,
+    cache: KernelCache | None = None,
+    processes: int | None = None,
+    instrumentations: Sequence[Instrumentation] = (),
+    progress: Progress | None = None,
+) -> Module:
+    """Compile a model to native code.
+
+    model: the path of an ONNX file, its bytes, an `onnx.ModelProto`, or a graph module with its `parameters`.
+    target: "llvm" for this machine, or as in "llvm -mcpu=haswell". Compiled kernels are kept in `cache` (by default a
+    folder of the user's). Raises TileworkError, in one line, for what cannot be compiled.
+    """
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tilework.backends.cache import default_cache
+    from tilework.backends.llvm.compile_model import compile_module
+    from tilework.targets import parse_target
+
+    machine = parse_target(target)
+    if isinstance(model, ModuleOp):
+        module, arrays = model.clone(), dict(parameters or {})
+    elif parameters is not None:
+        raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
+    else:
+        from tilework.frontends.onnx import import_onnx
+
+        imported = import_onnx(model)
+        module, arrays = imported.module, dict(imported.parameters)
+    compiled = compile_module(module, arrays, machine, cache or default_cache(), processes, instrumentations, progress)
+    result = Module(_manifest(compiled, str(machine)), compiled.objects, compiled.parameters)
+    result.report = compiled.report
+    return result
+
+
+def load(path: str | Path) -> Module:
+    """Read what `Module.save` wrote; nothing is compiled. Raises TileworkError for what is no artefact."""
+    return Module.load(path)
+
+
+def _manifest(compiled: CompiledModel, target: str) -> Manifest:
+    info = compiled.info
+
+    def specs(tensors: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        return tuple(TensorSpec(t.name, t.dtype, t.shape) for t in tensors)
+
+    return Manifest(
+        target,
+        specs(info.inputs),
+        specs(info.outputs),
+        specs(info.parameters),
+        info.symbols,
+        info.arena_bytes,
+        info.kernels,
+        info.messages,
+        info.entry,
+    )
