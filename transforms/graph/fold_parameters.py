@@ -1,0 +1,185 @@
+"""Compute once, when the module is compiled, what hangs on parameters only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+
+from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, values_from_parameters
+from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class FoldParameters(TileworkPass):
+    """Move computations whose leaves are all parameters and constants into @prepare, whose results are new parameters.
+
+        func.func @main(%x: ...) {            func.func @main(%x: ...) {
+          %w = graph.parameter @w               %v = graph.parameter @w.neg
+          %v = graph.neg %w                     %y = graph.dense %x, %v
+          %y = graph.dense %x, %v      ->     func.func @prepare() {
+                                                %w = graph.parameter @w
+                                                %v = graph.neg %w
+                                                graph.define_parameter @w.neg, %v
+
+    No bytes are read here: @prepare is run when the module is compiled. A constant becomes a parameter too, except one
+    number repeated, which stays for kernels to hold. A new parameter is named after the first parameter in its
+    computation and its last operator. May be run again at any time: definitions that nothing reads any more go.
+    """
+
+    name = "graph-fold-parameters"
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, ModuleOp)
+        functions = graph_functions(op)
+        preparation = _Preparation(op)
+        for function in functions:
+            _fold(function, preparation)
+        preparation.finish(_parameters_of(functions))
+
+
+def _fold(function: FuncOp, preparation: _Preparation) -> None:
+    """Replace every value that is needed while the module runs, and can be known before, by a parameter."""
+    block = function.body.block
+    known = values_from_parameters(function)
+    for op in list(block.ops):
+        for value in op.results:
+            if value not in known or isinstance(op, ParameterOp) or not _is_needed(value, known):
+                continue
+            if is_splat(op) and not _is_returned(value):
+                continue
+            parameter = ParameterOp(preparation.define(value), value.type)
+            parameter.location = op.location
+            parameter.result.name_hint = value.name_hint
+            block.insert_op_before(parameter, op)
+            value.replace_all_uses_with(parameter.result)
+            known.add(parameter.result)
+    for op in reversed(list(block.ops)):
+        if op.results and all(r in known and not r.uses for r in op.results):
+            op.detach()
+            op.erase()
+
+
+def _is_needed(value: SSAValue, known: set[SSAValue]) -> bool:
+    """Whether something reads the value that is not itself known beforehand."""
+    return any(not use.operation.results or use.operation.results[0] not in known for use in value.uses)
+
+
+def _is_returned(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
+
+
+def _parameters_of(functions: Iterable[FuncOp]) -> set[str]:
+    ops = (op for function in functions for op in function.body.block.ops)
+    return {op.sym_name.data for op in ops if isinstance(op, ParameterOp)}
+
+
+class _Preparation:
+    """The function @prepare, there or not yet."""
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._function = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == PREPARE), None)
+        self._taken = {op.sym_name.data for op in module.walk() if isinstance(op, ParameterOp | DefineParameterOp)}
+        self._by_name: dict[str, SSAValue] = {}
+        """Parameters at hand in @prepare, read there or defined there."""
+        self._copies: dict[SSAValue, SSAValue] = {}
+        """Values of other functions that @prepare computes too."""
+        for op in self._block().ops if self._function else ():
+            if isinstance(op, ParameterOp):
+                self._by_name[op.sym_name.data] = op.result
+            elif isinstance(op, DefineParameterOp):
+                self._by_name[op.sym_name.data] = op.value
+
+    def define(self, value: OpResult) -> str:
+        """Compute `value` in @prepare, and make it a parameter; its name."""
+        name = self._unique(_name_of(value))
+        for op in _computation_of(value, done=self._copies):
+            self._copy(op)
+        definition = DefineParameterOp(name, self._copies[value])
+        definition.location = value.owner.location
+        self._append(definition)
+        self._by_name[name] = self._copies[value]
+        return name
+
+    def finish(self, needed: set[str]) -> None:
+        """Drop the definitions of parameters that are not needed, and what only they needed."""
+        if self._function is None:
+            return
+        for op in reversed(list(self._block().ops)):
+            dead = op.sym_name.data not in needed if isinstance(op, DefineParameterOp) else not _is_used(op)
+            if dead and not isinstance(op, ReturnOp):
+                op.detach()
+                op.erase()
+        if isinstance(self._block().first_op, ReturnOp):
+            self._function.detach()
+            self._function.erase()
+
+    def _copy(self, op: Operation) -> None:
+        if isinstance(op, ParameterOp) and op.sym_name.data in self._by_name:
+            self._copies[op.result] = self._by_name[op.sym_name.data]
+            return
+        copy = op.clone(self._copies)  # which enters the results into `_copies`
+        self._append(copy)
+        if isinstance(copy, ParameterOp):
+            self._by_name[copy.sym_name.data] = copy.result
+
+    def _append(self, op: Operation) -> None:
+        block = self._block()
+        last = block.last_op
+        assert last is not None
+        block.insert_op_before(op, last)
+
+    def _block(self) -> Block:
+        if self._function is None:
+            self._function = FuncOp(PREPARE, ([], []), Region(Block([ReturnOp()])))
+            self._module.body.block.add_op(self._function)
+        return self._function.body.block
+
+    def _unique(self, base: str) -> str:
+        name, n = base, 0
+        while name in self._taken:
+            n += 1
+            name = f"{base}.{n}"
+        self._taken.add(name)
+        return name
+
+
+def _is_used(op: Operation) -> bool:
+    return any(result.uses for result in op.results)
+
+
+def _name_of(value: OpResult) -> str:
+    """`@conv1.weight.mul` for a product that begins with @conv1.weight; `constant...` where no parameter comes first."""
+    op = value.owner
+    steps = f".{op.label}" if isinstance(op, GraphOp) else ""
+    while isinstance(op, GraphOp):
+        op = op.operands[0].owner
+        assert isinstance(op, Operation)
+    return (op.sym_name.data if isinstance(op, ParameterOp) else "constant") + steps
+
+
+def _computation_of(value: SSAValue, done: dict[SSAValue, SSAValue]) -> Iterable[Operation]:
+    """The operations that `value` needs and that are not done yet, each after those that it needs itself."""
+    pending: list[tuple[Operation, bool]] = [(_operation(value), False)]
+    while pending:
+        op, operands_ready = pending.pop()
+        if op.results[0] in done:
+            continue
+        if operands_ready or not op.operands:
+            yield op
+            continue
+        pending.append((op, True))
+        pending += [(_operation(operand), False) for operand in reversed(op.operands)]
+
+
+def _operation(value: SSAValue) -> Operation:
+    assert isinstance(value.owner, Operation)
+    return value.owner
