@@ -151,3 +151,7 @@ def _write(name: str, outputs: Sequence[Output]) -> None:
         Path(name).write_bytes(data)
     except OSError as error:
         raise TileworkError(f"cannot open output file '{name}': {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
