@@ -1,0 +1,53 @@
+"""The named pipelines: what happens to a program, in order, each step with its why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+from tilework.lowering.graph_to_te import GraphToTe
+from tilework.lowering.schedule_to_loop import ScheduleToLoop
+from tilework.lowering.te_to_schedule import TeToSchedule
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.fold_parameters import FoldParameters
+from tilework.transforms.graph.fuse_operators import FuseOperators
+from tilework.transforms.loop.flatten_storage import FlattenStorage
+from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.loop.vectorize import Vectorize
+from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
+
+GRAPH: tuple[TileworkPass, ...] = (
+    FoldParameters(),  # what depends on parameters alone is computed once, at compile time
+    FuseOperators(),  # last: it fixes what becomes one kernel
+)
+
+SCHEDULE: tuple[TileworkPass, ...] = (
+    TeToSchedule(),  # a kernel that brings its own schedule keeps it
+    ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
+)
+
+LOOPS: tuple[TileworkPass, ...] = (
+    ScheduleToLoop(),
+    Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
+    FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
+    Vectorize(),
+    Simplify(),
+)
+
+PIPELINES: Mapping[str, tuple[TileworkPass, ...]] = {
+    "optimize-graph": GRAPH,
+    "lower-to-te": (GraphToTe(),),
+    "plan-host": (PlanMemory(),),  # last of all: it needs to know every kernel's scratch
+    "schedule-kernels": SCHEDULE,
+    "compile-kernel": (*SCHEDULE, *LOOPS),
+}
+"""Every pipeline that `opt-tool` knows by name."""
+
+
+def for_target(pipeline: tuple[TileworkPass, ...], target: str) -> tuple[TileworkPass, ...]:
+    """The pipeline with the passes that ask for a target given this one."""
+    return tuple(
+        replace(p, target=target) if any(f.name == "target" for f in fields(p)) else p  # pyright: ignore[reportCallIssue]
+        for p in pipeline
+    )
