@@ -13,9 +13,16 @@ def check_dominance(root: Operation) -> None:
     """Raise a CompileError for the first operand inside `root` that is used where its definition does not reach.
 
     Operations directly in a `builtin.module` or in an unregistered operation may stand in any order, as in MLIR.
-    Blocks that nothing reaches are not looked at.
+    Blocks that nothing reaches are not looked at, and what is defined around `root` is taken to reach it.
     """
-    _check_regions(root, set())
+    _check_regions(root, _from_outside(root))
+
+
+def _from_outside(root: Operation) -> set[SSAValue]:
+    """The values used inside `root` and defined outside."""
+    inside: set[SSAValue] = {result for op in root.walk() if op is not root for result in op.results}
+    inside.update(arg for block in root.walk_blocks() for arg in block.args)
+    return {operand for op in root.walk() if op is not root for operand in op.operands} - inside - {*root.results}
 
 
 def _check_regions(op: Operation, visible: set[SSAValue]) -> None:

@@ -7,10 +7,12 @@
 // CHECK:      "my.other"() ({
 // CHECK-NEXT:   arith.constant
 // CHECK-NEXT:   arith.constant
+%outside = arith.constant 2 : i32
 "my.region"() ({
   %a = arith.constant 1 : i32
   %b = arith.constant 1 : i32
   "my.use"(%a, %b) : (i32, i32) -> ()
+  "my.use"(%outside, %b) : (i32, i32) -> ()
 }) : () -> ()
 "my.other"() ({
   %a = arith.constant 1 : i32
