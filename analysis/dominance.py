@@ -15,7 +15,7 @@ def check_dominance(root: Operation) -> None:
     Operations directly in a `builtin.module` or in an unregistered operation may stand in any order, as in MLIR.
     Blocks that nothing reaches are not looked at, and what is defined around `root` is taken to reach it.
     """
-    _check_regions(root, _from_outside(root))
+    _check_regions(root, set() if root.parent is None else _from_outside(root))
 
 
 def _from_outside(root: Operation) -> set[SSAValue]:
