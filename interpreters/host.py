@@ -1,0 +1,258 @@
+"""What a host function means: it allocates buffers and calls kernels, which their interpreters run.
+
+Kernels are `loop.kernel`s, or `te.kernel`s that are not lowered yet. Allocations, outputs and the arena are poisoned;
+memory that was given back is poisoned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import cf, func, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
+    MemRefType,
+    ModuleOp,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, const
+from tilework.dialects.diagnostics import CompileError, UsageError
+from tilework.dialects.graph.base import Array
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.loop import ApplyOp, CallOp
+from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.interpreters.buffers import Buffer, allocate, check_memref, contiguous_strides, memref_dtype, poison, wrap
+from tilework.interpreters.graph import constant_array
+from tilework.interpreters.loop import LoopProgram, overlaps, reinterpret_operands
+from tilework.interpreters.scalar import evaluate
+from tilework.interpreters.symbols import bind_symbols
+from tilework.interpreters.te import run_kernel
+
+ARENA, ARENA_BYTES, DIMS, OUTPUT = "tilework.arena", "tilework.arena_bytes", "tilework.dims", "tilework.output"
+
+
+def run_host(module: ModuleOp, name: str, inputs: Sequence[Array], parameters: Mapping[str, Array]) -> list[Array]:
+    """The outputs of host function `name`, in fresh arrays.
+
+    Raises UsageError where inputs or parameters do not fit, CompileError where an assertion fails or a kernel reaches
+    outside of its memory.
+    """
+    found = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name]
+    if not found:
+        raise UsageError(f"the module has no function @{name}")
+    [function] = found
+    signature = HostSignature.of(function)
+    symbols = signature.symbols([a.shape for a in inputs])
+    outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes(symbols)]
+    arena = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
+    host = _Host(module, parameters)
+    host.run(function, [*map(wrap, inputs), *outputs, *map(wrap, arena)])
+    return [buffer.array for buffer in outputs]
+
+
+@dataclass(frozen=True)
+class HostSignature:
+    """The arguments of a host function: inputs, then outputs, then an arena of so many bytes if there is one."""
+
+    function: func.FuncOp
+    inputs: tuple[SSAValue, ...]
+    outputs: tuple[SSAValue, ...]
+    arena: Expr | None
+
+    @classmethod
+    def of(cls, function: func.FuncOp) -> HostSignature:
+        """Read it from the attributes of the arguments."""
+        marked = [set(_attributes(function, i)) for i in range(len(function.args))]
+        arguments = list(zip(function.args, marked, strict=True))
+        size = function.attributes.get(ARENA_BYTES)
+        return cls(
+            function,
+            tuple(a for a, marks in arguments if not marks & {OUTPUT, ARENA}),
+            tuple(a for a, marks in arguments if OUTPUT in marks),
+            size.data[0] if isinstance(size, DimsAttr) else None,
+        )
+
+    def dims(self, argument: SSAValue) -> tuple[Expr, ...]:
+        """The dimensions of an argument over the symbols' names."""
+        given = _attributes(self.function, self.function.args.index(argument)).get(DIMS)
+        if isinstance(given, DimsAttr):
+            return given.data
+        assert isinstance(argument.type, MemRefType)
+        if DYNAMIC_INDEX in argument.type.get_shape():
+            raise CompileError(f"{argument.type} has dynamic dimensions: expected {DIMS}", self.function)
+        return tuple(map(const, argument.type.get_shape()))
+
+    def symbols(self, shapes: Sequence[Sequence[int]]) -> dict[Key, int]:
+        """The values of the symbols, told by the inputs' shapes."""
+        name = self.function.sym_name.data
+        if len(shapes) != len(self.inputs):
+            raise UsageError(f"@{name} takes {len(self.inputs)} inputs, {len(shapes)} are given")
+        names = [f"@{name}: input {i}" for i in range(len(shapes))]
+        return bind_symbols(names, [self.dims(a) for a in self.inputs], shapes)
+
+    def output_shapes(self, symbols: Mapping[Key, int]) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Shape and element type of every output."""
+        return [(tuple(int(e.evaluate(symbols)) for e in self.dims(a)), memref_dtype(a.type)) for a in self.outputs]
+
+    def arena_bytes(self, symbols: Mapping[Key, int]) -> list[int]:
+        """The arena's size; nothing for a function without one."""
+        return [] if self.arena is None else [int(self.arena.evaluate(symbols))]
+
+
+@dataclass
+class _Host:
+    """One run of a host function."""
+
+    module: ModuleOp
+    parameters: Mapping[str, Array]
+    values: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
+    programs: dict[Any, LoopProgram] = field(default_factory=dict[Any, LoopProgram])
+
+    def run(self, function: func.FuncOp, arguments: Sequence[Buffer]) -> None:
+        for i, (argument, buffer) in enumerate(zip(function.args, arguments, strict=True)):
+            check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {i}")
+            self.values[argument] = buffer
+        for op in function.body.block.ops:
+            self._execute(op)
+
+    def _execute(self, op: Operation) -> None:
+        match op:
+            case func.ReturnOp():
+                return
+            case CallOp():
+                self._call(op)
+            case cf.AssertOp():
+                if not self.values[op.arg]:
+                    raise CompileError(f"an assertion fails: {op.msg.data}", op)
+            case memref.CopyOp():
+                source: Buffer = self.values[op.source]
+                self.values[op.destination].array[...] = source.array
+            case memref.DeallocOp():
+                buffer: Buffer = self.values[op.operands[0]]
+                buffer.array[...] = poison(buffer.dtype)
+            case _:
+                self.values[op.results[0]] = self._result(op)
+
+    def _result(self, op: Operation) -> Any:
+        match op:
+            case memref.AllocOp():
+                sizes = iter(op.dynamic_sizes)
+                shape = [self.values[next(sizes)] if n == DYNAMIC_INDEX else n for n in op.memref.type.get_shape()]
+                return allocate(shape, memref_dtype(op.memref.type))
+            case memref.DimOp():
+                return self.values[op.source].shape[self.values[op.index]]
+            case memref.GetGlobalOp():
+                return self._global(op)
+            case memref.SubviewOp():
+                return self._subview(op)
+            case memref.ReinterpretCastOp():
+                [offset], sizes, strides = (self._evaluate(group) for group in reinterpret_operands(op))
+                return self.values[op.source].view(offset, sizes, strides)
+            case memref.ViewOp():
+                return self._view(op)
+            case memref.CastOp():
+                return self.values[op.source]
+            case ApplyOp():
+                return self._evaluate([op.value])[0]
+            case _:
+                value = evaluate(op, [self.values[operand] for operand in op.operands])
+                return int(value) if isinstance(value, np.integer) else value
+
+    def _evaluate(self, exprs: Sequence[Expr]) -> list[int]:
+        return [int(e.evaluate(self.values)) for e in exprs]
+
+    # -- memory
+
+    def _global(self, op: memref.GetGlobalOp) -> Buffer:
+        name = op.name_.root_reference.data
+        if name in self.parameters:
+            buffer = wrap(np.ascontiguousarray(self.parameters[name]))
+            check_memref(buffer, op.memref.type, f"parameter @{name}")
+            return buffer
+        declared = next(
+            (g for g in self.module.ops if isinstance(g, memref.GlobalOp) and g.sym_name.data == name), None
+        )
+        if declared is None or not isinstance(declared.initial_value, DenseIntOrFPElementsAttr):
+            raise UsageError(f"there is no parameter @{name}")
+        return wrap(np.array(constant_array(declared.initial_value)))
+
+    def _subview(self, op: memref.SubviewOp) -> Buffer:
+        source: Buffer = self.values[op.source]
+        offsets, sizes, steps = (self._evaluate(group) for group in reinterpret_operands(op))
+        for axis, (o, n, step, extent) in enumerate(zip(offsets, sizes, steps, source.shape, strict=True)):
+            if o < 0 or (n > 0 and o + (n - 1) * step >= extent):
+                raise CompileError(
+                    f"memref.subview reaches outside of dimension {axis}, which has {extent} elements", op
+                )
+        strides = [s * step for s, step in zip(source.strides, steps, strict=True)]
+        start = sum(o * s for o, s in zip(offsets, source.strides, strict=True))
+        return source.view(start, sizes, strides)
+
+    def _view(self, op: memref.ViewOp) -> Buffer:
+        arena: Buffer = self.values[op.source]
+        assert isinstance(op.result.type, MemRefType)
+        sizes = iter(op.sizes)
+        shape = [self.values[next(sizes)] if n == DYNAMIC_INDEX else n for n in op.result.type.get_shape()]
+        dtype, shift = memref_dtype(op.result.type), self.values[op.byte_shift]
+        count = int(np.prod(shape, dtype=np.int64))
+        if shift < 0 or shift + count * dtype.itemsize > arena.shape[0]:
+            raise CompileError(
+                f"memref.view of {count * dtype.itemsize} bytes at {shift} reaches outside of {arena.shape[0]} bytes",
+                op,
+            )
+        start = arena.offset + shift
+        return Buffer(
+            arena.storage[start : start + count * dtype.itemsize].view(dtype),
+            0,
+            tuple(shape),
+            contiguous_strides(shape),
+        )
+
+    # -- kernels
+
+    def _call(self, op: CallOp) -> None:
+        kernel = self._kernel(op)
+        inputs = [self.values[v] for v in op.inputs]
+        outputs = [self.values[v] for v in op.outputs]
+        if isinstance(kernel, TeKernelOp):
+            for buffer, result in zip(outputs, run_kernel(kernel, [b.array for b in inputs]), strict=True):
+                if buffer.shape != result.shape:
+                    raise CompileError(
+                        f"@{op.kernel_name} makes {list(result.shape)}, the buffer is {list(buffer.shape)}", op
+                    )
+                buffer.array[...] = result
+            return
+        scratch = [self.values[v] for v in op.scratch]
+        buffers = [*inputs, *outputs, *(scratch or self._own_scratch(kernel, op))]
+        symbols = [self.values[v] for v in op.symbol_values]
+        shared = overlaps(buffers)
+        key = (kernel, *symbols, *shared.earlier.items(), shared.identical)
+        if key not in self.programs:
+            self.programs[key] = LoopProgram(kernel, symbols, shared)
+        self.programs[key].run(buffers)
+
+    def _kernel(self, op: CallOp) -> LoopKernelOp | TeKernelOp:
+        for candidate in self.module.ops:
+            if isinstance(candidate, LoopKernelOp | TeKernelOp) and candidate.sym_name.data == op.kernel_name:
+                return candidate
+        raise CompileError(f"the module has no kernel @{op.kernel_name}", op)
+
+    def _own_scratch(self, kernel: LoopKernelOp, op: CallOp) -> list[Buffer]:
+        """Scratch that the call does not lend (before the memory is planned): allocated for this call."""
+        values: dict[Key, int] = {
+            key: self.values[v] for key, v in zip(kernel.symbol_values, op.symbol_values, strict=True)
+        }
+        return [
+            allocate([int(e.evaluate(values)) for e in kernel.dims_of(a)], memref_dtype(a.type)) for a in kernel.scratch
+        ]
+
+
+def _attributes(function: func.FuncOp, i: int) -> Mapping[str, Attribute]:
+    given = function.arg_attrs
+    return {} if given is None else given.data[i].data
