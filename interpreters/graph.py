@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
@@ -151,7 +151,7 @@ def _check_fits(value: SSAValue, array: Array, what: str) -> None:
     """Compare an array with the constant dimensions and the element type of a value."""
     dims = dims_of(value.type)
     fits = len(dims) == array.ndim and all(d.constant in (None, n) for d, n in zip(dims, array.shape, strict=True))
-    dtype = numpy_dtype(value.type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
+    dtype = numpy_dtype(cast("TensorType[Attribute]", value.type).element_type)
     if not fits or array.dtype != dtype:
         expected = f"{dtype}[{', '.join(map(str, dims))}]"
         raise UsageError(f"{what} is {expected}, not {array.dtype}[{', '.join(map(str, array.shape))}]")

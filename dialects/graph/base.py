@@ -81,13 +81,17 @@ class GraphOp(IRDLOperation, ABC):
             found = ", ".join(map(str, self.result_types))
             raise VerifyException(f"{self.name} makes {', '.join(map(str, expected))}, not {found}")
 
+    def operand_type(self, i: int) -> TensorType[Attribute]:
+        """The type of operand `i`."""
+        return cast("TensorType[Attribute]", self.operands[i].type)
+
     def dims(self, i: int) -> tuple[Expr, ...]:
         """The dimensions of operand `i`."""
         return dims_of(self.operands[i].type)
 
     def dtype(self, i: int = 0) -> Attribute:
         """The element type of operand `i`."""
-        return cast("TensorType[Attribute]", self.operands[i].type).element_type
+        return self.operand_type(i).element_type
 
     @property
     def label(self) -> str:

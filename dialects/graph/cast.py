@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, TensorType, i1
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
 from tilework.dialects.shapes import tensor_type
@@ -36,7 +37,7 @@ class CastOp(GraphOp):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         for type_ in (self.dtype(), self.to):
-            signless = isinstance(type_, IntegerType) and type_.signedness.data is Signedness.SIGNLESS
+            signless = isa(type_, IntegerType) and type_ == IntegerType(type_.width.data)
             if not signless and not isinstance(type_, AnyFloat):
                 raise VerifyException(f"{self.name} converts floating-point and signless integer types, not {type_}")
         return [tensor_type(self.dims(0), self.to)]
@@ -65,11 +66,12 @@ def _conversion(value: SSAValue, source: Attribute, to: Attribute) -> Operation:
     if isinstance(source, AnyFloat) and isinstance(to, AnyFloat):
         return arith.ExtFOp(value, to) if to.bitwidth > source.bitwidth else arith.TruncFOp(value, to)
     if isinstance(source, AnyFloat):
+        assert isa(to, IntegerType)
         return arith.FPToSIOp(value, to)
-    assert isinstance(source, IntegerType)
+    assert isa(source, IntegerType)
     if isinstance(to, AnyFloat):
         return arith.UIToFPOp(value, to) if source == i1 else arith.SIToFPOp(value, to)
-    assert isinstance(to, IntegerType)
+    assert isa(to, IntegerType)
     if to.bitwidth < source.bitwidth:
         return arith.TruncIOp(value, to)
     return arith.ExtUIOp(value, to) if source == i1 else arith.ExtSIOp(value, to)

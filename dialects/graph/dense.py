@@ -17,7 +17,7 @@ from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
 
 @irdl_op_definition
@@ -49,7 +49,11 @@ class DenseOp(GraphOp):
 
         def element(*index: Expr):
             *i, j = index
-            return k.sum((w.dims[1],), lambda k_: x[(*i, k_)] * w[j, k_])
+
+            def term(k_: Expr) -> Scalar:
+                return x[(*i, k_)] * w[j, k_]
+
+            return k.sum((w.dims[1],), term)
 
         return k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
 
@@ -84,20 +88,20 @@ class MatmulOp(GraphOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         a, b = inputs
         batch = broadcast_dims(a.dims[:-2], b.dims[:-2])
+        rows, columns, depth = a.dims[-2], b.dims[-1], a.dims[-1]
 
         def element(*index: Expr):
             *n, i, j = index
-            rows, columns, depth = a.dims[-2], b.dims[-1], a.dims[-1]
-            return k.sum(
-                (depth,),
-                lambda k_: (
-                    read_broadcast(a, (*batch, rows, depth), (*n, i, k_))
-                    * read_broadcast(b, (*batch, depth, columns), (*n, k_, j))
-                ),
-            )
+
+            def term(k_: Expr) -> Scalar:
+                return read_broadcast(a, (*batch, rows, depth), (*n, i, k_)) * read_broadcast(
+                    b, (*batch, depth, columns), (*n, k_, j)
+                )
+
+            return k.sum((depth,), term)
 
         names = [*(f"b{axis}" for axis in range(len(batch))), "i", "j"]
-        return k.compute("matmul", (*batch, a.dims[-2], b.dims[-1]), with_axes(names, element))
+        return k.compute("matmul", (*batch, rows, columns), with_axes(names, element))
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.matmul(*inputs)

@@ -28,8 +28,7 @@ class UnaryOp(GraphOp, ABC):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_float()
-        assert isinstance(self.input.type, TensorType)
-        return [self.input.type]
+        return [self.operand_type(0)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs

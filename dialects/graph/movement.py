@@ -79,9 +79,8 @@ class ConcatOp(GraphOp):
         for i in range(len(self.inputs)):
             dims = self.dims(i)
             if (*dims[:axis], *dims[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]) or len(dims) != len(first):
-                raise VerifyException(
-                    f"operands differ along axis {axis} only, not as {self.operands[0].type} and {self.operands[i].type}"
-                )
+                types = f"{self.operands[0].type} and {self.operands[i].type}"
+                raise VerifyException(f"operands differ along axis {axis} only, not as {types}")
             total = total + dims[axis]
         return [tensor_type((*first[:axis], total, *first[axis + 1 :]), self.dtype())]
 
@@ -129,14 +128,16 @@ class SliceOp(GraphOp):
     def ranges(self) -> dict[int, range]:
         """What is kept, by axis. Raises VerifyException where that does not lie in the input."""
         x = self.dims(0)
-        columns = [a.get_values() for a in (self.axes, self.starts, self.stops, self.steps)]
+        columns = [list[int](a.get_values()) for a in (self.axes, self.starts, self.stops, self.steps)]
         if len(set(map(len, columns))) > 1 or len(set(columns[0])) < len(columns[0]):
             raise VerifyException("axes differ; each has one start, one stop and one step")
         kept: dict[int, range] = {}
-        for axis, start, stop, step in zip(*columns, strict=True):
+        for nth, axis in enumerate(columns[0]):
+            start, stop, step = (column[nth] for column in columns[1:])
             if not 0 <= axis < len(x):
                 raise VerifyException(f"a tensor of rank {len(x)} has no axis {axis}")
-            if (extent := x[axis].constant) is None:
+            extent = x[axis].constant
+            if extent is None:
                 raise VerifyException(f"only an axis of constant size is sliced; axis {axis} has size {x[axis]}")
             if step == 0:
                 raise VerifyException("a step is not 0")

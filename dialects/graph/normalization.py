@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.graph.windows import pad_stage, spatial_axes, with_axes
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
 
 
 @irdl_op_definition
@@ -48,8 +48,7 @@ class BatchNormOp(GraphOp):
         for i, what in enumerate(("scale", "bias", "mean", "variance"), start=1):
             if self.dims(i) != (x[1],):
                 raise VerifyException(f"the {what} is a vector over the {x[1]} channels, not {self.operands[i].type}")
-        assert isinstance(self.input.type, TensorType)
-        return [self.input.type]
+        return [self.operand_type(0)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, scale, bias, mean, variance = inputs
@@ -91,8 +90,7 @@ class LrnOp(GraphOp):
             raise VerifyException(f"the input has a batch and a channel axis, not rank {len(self.dims(0))}")
         if self.size.value.data < 1:
             raise VerifyException(f"the size is positive, it is not {self.size.value.data}")
-        assert isinstance(self.input.type, TensorType)
-        return [self.input.type]
+        return [self.operand_type(0)]
 
     @property
     def before(self) -> int:
@@ -140,19 +138,26 @@ class SoftmaxLikeOp(GraphOp, ABC):
         axis, rank = self.axis.value.data, len(self.dims(0))
         if axis < 0 or normalize_axis(axis, rank) != axis:
             raise VerifyException(f"the axis is counted from the front, it is not {axis}")
-        assert isinstance(self.input.type, TensorType)
-        return [self.input.type]
+        return [self.operand_type(0)]
 
-    def along(self, x: Tensor) -> tuple[tuple[Expr, ...], tuple[Expr, ...], Callable[..., tuple[Expr, ...]]]:
-        """Dimensions without the axis; the extent along it; the index made of one without the axis and one along it."""
+    def rest(self, items: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Dimensions, or an index, without the component along the axis."""
         axis = self.axis.value.data
-        rest = (*x.dims[:axis], *x.dims[axis + 1 :])
-        return rest, (x.dims[axis],), lambda i, r: (*i[:axis], r, *i[axis:])
+        return (*items[:axis], *items[axis + 1 :])
 
-    def without(self, i: Sequence[Expr]) -> tuple[Expr, ...]:
-        """An index without the component along the axis."""
+    def combine(
+        self, k: KernelBuilder, x: Tensor, stage: str, kind: str, function: Callable[[Scalar], Scalar]
+    ) -> Tensor:
+        """One number for each row along the axis: `function` of its elements, combined by the reducer `kind`."""
         axis = self.axis.value.data
-        return (*i[:axis], *i[axis + 1 :])
+
+        def row(*i: Expr) -> Reduction:
+            def element(r: Expr) -> Scalar:
+                return function(x[(*i[:axis], r, *i[axis:])])
+
+            return Reduction(kind, (x.dims[axis],), element)
+
+        return k.compute(stage, self.rest(x.dims), row)
 
 
 @irdl_op_definition
@@ -166,11 +171,10 @@ class SoftmaxOp(SoftmaxLikeOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
-        rest, extent, index = self.along(x)
-        largest = k.compute("max", rest, lambda *i: k.reduce_max(extent, lambda r: x[index(i, r)]))
-        exps = k.compute("exp", x.dims, lambda *i: k.call("exp", x[i] - largest[self.without(i)]))
-        total = k.compute("sum", rest, lambda *i: k.sum(extent, lambda r: exps[index(i, r)]))
-        return k.compute("softmax", x.dims, lambda *i: exps[i] / total[self.without(i)])
+        largest = self.combine(k, x, "max", "max", lambda e: e)
+        exps = k.compute("exp", x.dims, lambda *i: k.call("exp", x[i] - largest[self.rest(i)]))
+        total = self.combine(k, exps, "sum", "add", lambda e: e)
+        return k.compute("softmax", x.dims, lambda *i: exps[i] / total[self.rest(i)])
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
@@ -187,11 +191,10 @@ class LogSoftmaxOp(SoftmaxLikeOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
-        rest, extent, index = self.along(x)
-        largest = k.compute("max", rest, lambda *i: k.reduce_max(extent, lambda r: x[index(i, r)]))
-        shifted = k.compute("shift", x.dims, lambda *i: x[i] - largest[self.without(i)])
-        total = k.compute("sum", rest, lambda *i: k.sum(extent, lambda r: k.call("exp", shifted[index(i, r)])))
-        return k.compute("log_softmax", x.dims, lambda *i: shifted[i] - k.call("log", total[self.without(i)]))
+        largest = self.combine(k, x, "max", "max", lambda e: e)
+        shifted = k.compute("shift", x.dims, lambda *i: x[i] - largest[self.rest(i)])
+        total = self.combine(k, shifted, "sum", "add", lambda e: k.call("exp", e))
+        return k.compute("log_softmax", x.dims, lambda *i: shifted[i] - k.call("log", total[self.rest(i)]))
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs

@@ -117,7 +117,7 @@ class AveragePoolOp(PoolOp):
             taps_each = float(prod(windows.kernel))
             return k.compute("average_pool", dims, with_axes(axes, lambda *i: total[i] / taps_each))
         count = self._count_stage(k, dims[2:], counted, x.dtype)
-        return k.compute("average_pool", dims, with_axes(axes, lambda n, c, *p: total[(n, c, *p)] / count[p]))
+        return k.compute("average_pool", dims, with_axes(axes, lambda *i: total[i] / count[i[2:]]))
 
     def _counted(self, extents: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
         """The part of the padded input whose elements count, along each axis: its first index and its end."""

@@ -146,12 +146,11 @@ class ReduceMeanOp(ReduceOp):
         [x] = inputs
         total = self.reduce_stage(k, x, "sum")
         count = self._count(k, x)
-        names = [f"i{axis}" for axis in range(len(total.dims))]
-        return k.compute(
-            self.label,
-            total.dims,
-            with_axes(names, lambda *i: total[i] / (count if isinstance(count, float) else count[()])),
-        )
+
+        def mean(*i: Expr) -> Scalar:
+            return total[i] / (count[()] if isinstance(count, Tensor) else count)
+
+        return k.compute(self.label, total.dims, with_axes([f"i{axis}" for axis in range(len(total.dims))], mean))
 
     def _count(self, k: KernelBuilder, x: Tensor) -> float | Tensor:
         """How many elements are summed; where that is known at run time only, counted there."""

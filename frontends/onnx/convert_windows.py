@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, AveragePoolOp, ConvOp, MaxPoolOp, ReduceMaxOp, ReduceMeanOp
@@ -43,7 +44,7 @@ def average_pool(node: Node) -> Value:
     return node.emit(AveragePoolOp, node.value(0), **_pooling(node), count_padding=count_padding)
 
 
-def _pooling(node: Node) -> dict[str, object]:
+def _pooling(node: Node) -> dict[str, Attribute]:
     kernel = node.required("kernel_shape")
     ceil_mode = BoolAttr.from_bool(bool(node.attribute("ceil_mode", 0)))
     return {"kernel": ints(kernel), **_geometry(node, kernel), "ceil_mode": ceil_mode}
@@ -69,7 +70,7 @@ def _global(node: Node, op: type[GraphOp]) -> Value:
 # ---- Geometry --------------------------------------------------------------------------------------------------------
 
 
-def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, object]:
+def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
     """Strides, dilations and pads, with the defaults of ONNX and `auto_pad` computed."""
     rank = len(kernel)
     strides = node.attribute("strides", [1] * rank)

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, NameLoc, StringAttr, UnknownLoc, i1
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    NameLoc,
+    StringAttr,
+    TensorType,
+    UnknownLoc,
+    i1,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.dialects.diagnostics import TileworkError
@@ -81,7 +92,7 @@ def ssa_name(name: str) -> str | None:
 
 def dense(array: Array, element: Attribute) -> DenseIntOrFPElementsAttr:
     """`dense<...>` of an array."""
-    type_ = tensor_type(array.shape, element)
+    type_ = cast(TensorType[AnyDenseElement], tensor_type(array.shape, element))
     if element == i1:
-        return DenseIntOrFPElementsAttr.from_list(type_, [int(x) for x in array.flat])
+        return DenseIntOrFPElementsAttr.from_list(cast(TensorType[IntegerType], type_), [int(x) for x in array.flat])
     return DenseIntOrFPElementsAttr(type_, BytesAttr(np.ascontiguousarray(array).tobytes()))

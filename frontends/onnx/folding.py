@@ -6,7 +6,7 @@ Elements may be symbolic dimensions, so that `Reshape(x, Concat(Gather(Shape(x),
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx
@@ -79,7 +79,7 @@ def _constant(node: Node) -> Array:
     value = node.attribute("value")
     if not isinstance(value, np.ndarray):
         raise node.error("only constants that are dense tensors of numbers are supported")
-    return value
+    return cast(Array, value)
 
 
 @folds("ConstantOfShape")
@@ -95,29 +95,61 @@ def _constant_of_shape(node: Node, shape: Array) -> Array | None:
 def _range(node: Node, start: Array, limit: Array, delta: Array) -> Array:
     if object in (start.dtype, limit.dtype, delta.dtype):
         raise node.error("its length depends on symbolic dimensions")
-    return np.arange(start.item(), limit.item(), delta.item(), start.dtype)
+    return np.array(np.arange(*(a.item() for a in (start, limit, delta))), start.dtype)
 
 
 # ---- Arithmetic ------------------------------------------------------------------------------------------------------
 
 
-def _divide(a: Array, b: Array) -> Any:
-    if a.dtype == object or b.dtype == object:
-        return np.floor_divide(a.astype(object), b.astype(object))
+@folds("Add")
+def _add(node: Node, a: Array, b: Array) -> Array:
+    return np.asarray(a + b, _joint(a, b))
+
+
+@folds("Sub")
+def _sub(node: Node, a: Array, b: Array) -> Array:
+    return np.asarray(a - b, _joint(a, b))
+
+
+@folds("Mul")
+def _mul(node: Node, a: Array, b: Array) -> Array:
+    return np.asarray(a * b, _joint(a, b))
+
+
+@folds("Div")
+def _div(node: Node, a: Array, b: Array) -> Array:
+    """Whole numbers are cut off towards zero; dimensions, which are not negative, may be rounded down as well."""
+    if object in (a.dtype, b.dtype):
+        return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
     if a.dtype.kind == "f":
         return np.divide(a, b)
-    return np.trunc(a.astype(np.float64) / b).astype(a.dtype) if np.abs(a).max(initial=0) < 2**53 else a // b
+    quotient = np.abs(a) // np.abs(b)
+    return np.asarray(np.where((a < 0) == (b < 0), quotient, -quotient), a.dtype)
 
 
-_FOLDERS["Add"] = lambda _, a, b: np.asarray(a + b, _joint(a, b))
-_FOLDERS["Sub"] = lambda _, a, b: np.asarray(a - b, _joint(a, b))
-_FOLDERS["Mul"] = lambda _, a, b: np.asarray(a * b, _joint(a, b))
-_FOLDERS["Div"] = lambda _, a, b: np.asarray(_divide(a, b), _joint(a, b))
-_FOLDERS["Neg"] = lambda _, a: np.asarray(-a, a.dtype)
-_FOLDERS["Floor"] = lambda _, a: np.floor(a)
-_FOLDERS["Ceil"] = lambda _, a: np.ceil(a)
-_FOLDERS["Sqrt"] = lambda _, a: np.sqrt(a)
-_FOLDERS["Identity"] = lambda _, a: a
+@folds("Neg")
+def _neg(node: Node, a: Array) -> Array:
+    return np.asarray(-a, a.dtype)
+
+
+@folds("Floor")
+def _floor(node: Node, a: Array) -> Array:
+    return np.floor(a)
+
+
+@folds("Ceil")
+def _ceil(node: Node, a: Array) -> Array:
+    return np.ceil(a)
+
+
+@folds("Sqrt")
+def _sqrt(node: Node, a: Array) -> Array:
+    return np.sqrt(a)
+
+
+@folds("Identity")
+def _identity(node: Node, a: Array) -> Array:
+    return a
 
 
 def _joint(a: Array, b: Array) -> Any:

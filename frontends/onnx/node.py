@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import onnx
@@ -25,13 +26,15 @@ from tilework.frontends.onnx.values import Array, Known, Value, known
 
 Converter: TypeAlias = "Callable[[Node], Value | Sequence[Value]]"
 
+Function = TypeVar("Function", bound="Callable[[Node], Value | Sequence[Value]]")
+
 _CONVERTERS: dict[str, dict[int, Converter]] = {}
 
 
-def converter(op_type: str, since: int = 1) -> Callable[[Converter], Converter]:
+def converter(op_type: str, since: int = 1) -> Callable[[Function], Function]:
     """Register a function that converts nodes of this operator, from this opset on until a later one takes over."""
 
-    def register(function: Converter) -> Converter:
+    def register(function: Function) -> Function:
         _CONVERTERS.setdefault(op_type, {})[since] = function
         return function
 
@@ -124,9 +127,7 @@ class Node:
 
     def dtype(self, i: int) -> Attribute:
         """The element type of input `i`."""
-        type_ = self.tensor(i).type
-        assert isinstance(type_, TensorType)
-        return type_.element_type
+        return _tensor_type(self.tensor(i)).element_type
 
     # -- results
 
@@ -143,17 +144,16 @@ class Node:
         """The value under other dimensions; a known array is only looked at otherwise."""
         if tuple(dims) == value_dims(value):
             return value
-        sizes = [d.constant for d in dims]
-        if isinstance(value, Known) and None not in sizes and np.prod(sizes) == value.array.size:
-            return known(value.array.reshape([int(n or 0) for n in sizes]), value.name)
+        sizes = [d.constant for d in dims if d.constant is not None]
+        if isinstance(value, Known) and len(sizes) == len(dims) and prod(sizes) == value.array.size:
+            return known(value.array.reshape(sizes), value.name)
         return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
 
     def scalar(self, number: float, like: Value) -> Known:
         """A number with the element type of `like`, without dimensions."""
         if isinstance(like, Known):
             return Known(np.array(number, like.array.dtype), self.title)
-        assert isinstance(like.type, TensorType)
-        return Known(np.array(number, numpy_dtype(like.type.element_type)), self.title)
+        return Known(np.array(number, numpy_dtype(_tensor_type(like).element_type)), self.title)
 
     # -- errors
 
@@ -175,8 +175,11 @@ def _type_text(value: Value) -> str:
     if isinstance(value, Known):
         element = "index" if value.is_symbolic else str(numpy_element_type(value.array, f"'{value.name}'"))
         return "x".join([*map(str, value.array.shape), element])
-    assert isinstance(value.type, TensorType)
-    return "x".join([*map(str, dims_of(value.type)), str(value.type.element_type)])
+    return "x".join([*map(str, dims_of(value.type)), str(_tensor_type(value).element_type)])
+
+
+def _tensor_type(value: SSAValue) -> TensorType[Attribute]:
+    return cast("TensorType[Attribute]", value.type)
 
 
 def float_attr(value: float) -> FloatAttr:
