@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilework.analysis.in_place import in_place_pairs
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
@@ -58,4 +59,6 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
 
 
 def _may_share(kernel: KernelOp) -> set[int]:
-    return set()
+    """The arguments that a caller may give the memory of another one to: all else is apart, and LLVM may rely on it."""
+    pairs = in_place_pairs(kernel)
+    return {i for i, _ in pairs} | {len(kernel.inputs) + o for _, o in pairs}

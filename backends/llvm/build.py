@@ -1,0 +1,69 @@
+"""One kernel from text to object code: what a compile worker runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Region
+
+from tilework.algebra.errors import UsageError
+from tilework.analysis.in_place import in_place_pairs
+from tilework.analysis.verification import verify
+from tilework.backends.llvm.compile import compile_ir
+from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.dialects.loop import KernelOp
+from tilework.dialects.registration import make_context
+from tilework.dialects.source_parser import SourceParser
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES, for_target
+from tilework.targets import parse_target
+
+PIPELINE = "compile-kernel"
+"""The named pipeline from a kernel at te, with or without a schedule, or at loop, to what the emitter takes."""
+_OPTIONS = {"opt_level": 2}
+
+
+def build_kernel(text: str, kernel_name: str, target: str, options: dict[str, Any]) -> tuple[bytes, dict[str, Any]]:
+    """Lower and compile the kernel of a module's text.
+
+    text: a module with a `te.kernel` and perhaps its `schedule.sequence`, or with a `loop.kernel`. target: as
+    `parse_target` reads. options: `opt_level`, LLVM's pipeline 0 to 3, by default 2. Returns the object code and
+    `{"declaration": text}`: the `loop.kernel` without a body, with its scratch and its in-place pairs. Raises what the
+    passes and the emitter raise, UsageError for an unknown option or a kernel that is not there.
+    """
+    unknown = options.keys() - _OPTIONS.keys()
+    if unknown:
+        raise UsageError(f"unknown option '{min(unknown)}' of the LLVM backend; the options are {', '.join(_OPTIONS)}")
+    context = make_context()
+    module = SourceParser(context, text, kernel_name).parse_module()
+    verify(module)
+    PassManager(Pipeline(ModuleOp.name, for_target(PIPELINES[PIPELINE], target))).run(context, module)
+    kernel = _find(module, kernel_name)
+    machine = parse_target(target)
+    object_code = compile_ir(emit_kernels(module, machine), machine, {**_OPTIONS, **options}["opt_level"])
+    return object_code, {"declaration": str(declaration_of(kernel))}
+
+
+def declaration_of(kernel: KernelOp) -> KernelOp:
+    """The kernel without its body: what a caller must know, including which outputs may overwrite which inputs."""
+    declared = KernelOp(
+        kernel.sym_name.data,
+        kernel.group_sizes[:3],
+        kernel.function_type.inputs.data[: len(kernel.dims)],
+        [dims.data for dims in kernel.dims],
+        [symbol.data for symbol in kernel.symbols],
+        Region(),
+        in_place_pairs(kernel),
+    )
+    declared.attributes |= kernel.attributes
+    return declared
+
+
+def _find(module: ModuleOp, name: str) -> KernelOp:
+    kernels = [op for op in module.body.block.ops if isinstance(op, KernelOp) and not op.is_declaration]
+    for kernel in kernels:
+        if kernel.sym_name.data == name:
+            return kernel
+    there = ", ".join(f"'{kernel.sym_name.data}'" for kernel in kernels) or "none"
+    raise UsageError(f"no kernel '{name}' to compile; the module's kernels: {there}")
