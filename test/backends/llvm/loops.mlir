@@ -12,10 +12,10 @@
 // CHECK:         br i1 %{{.*}}, label %i.body, label %i.end
 // CHECK-NEXT:  i.end:
 // CHECK-NEXT:    ret void
-loop.kernel @serial ins(%x: memref<32xf32>) outs(%y: memref<32xf32>) {
+loop.kernel @serial ins(%x: memref<64xf32>) outs(%y: memref<32xf32>) {
   loop.for %i = 0 to 8 "i" {
     loop.for %j = 0 to 4 "j" unrolled {
-      %v = loop.load %x[4 * %i + %j] : memref<32xf32>
+      %v = loop.load %x[4 * %i + %j] : memref<64xf32>
       loop.store %v, %y[4 * %i + %j] : memref<32xf32>
     }
   }
@@ -86,10 +86,10 @@ loop.kernel @condition ins(%x: memref<8xf32>) outs(%y: memref<10xf32>) {
 // CHECK-NEXT:    call void @parallel.par.0(ptr %x, ptr %y, i64 0, i64 6)
 // CHECK:       i.several:
 // CHECK:         call void @GOMP_parallel(ptr @parallel.par.0.thread, ptr %context, i32 %[[THREADS]], i32 0)
-loop.kernel @parallel ins(%x: memref<24xf32>) outs(%y: memref<24xf32>) {
+loop.kernel @parallel ins(%x: memref<25xf32>) outs(%y: memref<24xf32>) {
   loop.for %i = 0 to 6 "i" parallel {
     loop.for %j = 0 to 4 "j" parallel {
-      %v = loop.load %x[4 * %i + %j] : memref<24xf32>
+      %v = loop.load %x[4 * %i + %j] : memref<25xf32>
       loop.store %v, %y[4 * %i + %j] : memref<24xf32>
     }
   }

@@ -22,10 +22,10 @@ loop.kernel @dimensions ins(%x: memref<8x?xf32> [8, N]) outs(%y: memref<?x8xf32,
 // CHECK:         %tail = getelementptr inbounds float, ptr %y, i64 4
 // CHECK-NEXT:    %[[P:.*]] = getelementptr inbounds float, ptr %tail, i64 2
 // CHECK-NEXT:    store float %v, ptr %[[P]], align 4
-loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<2x4xf32>) {
+loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<3x4xf32>) {
   %flat = memref.reinterpret_cast %x to offset: [0], sizes: [8], strides: [1] : memref<2x4xf32> to memref<8xf32>
   %v = loop.load %flat[0] : memref<8xf32>
-  %tail = memref.reinterpret_cast %y to offset: [4], sizes: [4], strides: [1] : memref<2x4xf32> to memref<4xf32>
+  %tail = memref.reinterpret_cast %y to offset: [4], sizes: [4], strides: [1] : memref<3x4xf32> to memref<4xf32>
   loop.store %v, %tail[2] : memref<4xf32>
 }
 
@@ -84,4 +84,13 @@ loop.kernel @local outs(%y: memref<4xf32>) {
 loop.kernel @booleans ins(%x: memref<4xi1>) outs(%y: memref<4xi1>) {
   %v = loop.load %x[0] : memref<4xi1>
   loop.store %v, %y[0] : memref<4xi1>
+}
+
+// An output that may overwrite an input, as its caller sees fit, is not declared apart from it.
+// CHECK-LABEL: define void @in_place(ptr %x, ptr noalias %w, ptr %y, i32 %num_threads)
+loop.kernel @in_place ins(%x: memref<4xf32>, %w: memref<5xf32>) outs(%y: memref<4xf32>) {
+  loop.for %i = 0 to 4 "i" {
+    %v = loop.load %x[%i] : memref<4xf32>
+    loop.store %v, %y[%i] : memref<4xf32>
+  }
 }
