@@ -1,0 +1,71 @@
+"""Indices of a host function as expressions over the names of symbolic dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, const
+from tilework.analysis.accesses import memref_type
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.loop import ApplyOp
+
+DIMS = "tilework.dims"
+"""The attribute of a host function's argument that holds its dimensions over symbols' names."""
+
+
+class HostSymbols:
+    """What the index values of a host function are, over the names in the `tilework.dims` of its arguments."""
+
+    def __init__(self, function: func.FuncOp):
+        self.function = function
+        attributes = function.arg_attrs
+        count = len(function.args)
+        self.attributes = [DictionaryAttr({})] * count if attributes is None else list(attributes.data)
+
+    def argument_dims(self, argument: BlockArgument) -> tuple[Expr, ...]:
+        """The dimensions of an argument; raises CompileError where a dynamic one has no name."""
+        declared = self.attributes[argument.index].data.get(DIMS)
+        if isinstance(declared, DimsAttr):
+            return tuple(declared)
+        shape = memref_type(argument.type).get_shape()
+        if DYNAMIC_INDEX in shape:
+            raise CompileError(
+                f"argument %{argument.name_hint or argument.index} of @{self.function.sym_name.data} has type "
+                f"{argument.type} but no {DIMS} attribute that names its dynamic dimensions",
+                self.function,
+            )
+        return tuple(map(const, shape))
+
+    def place_of(self, symbol: Key) -> tuple[BlockArgument, int] | None:
+        """An argument, and its dimension, that is the symbol itself; None where there is none."""
+        for argument, attributes in zip(self.function.args, self.attributes, strict=False):
+            declared = attributes.data.get(DIMS)
+            for i, e in enumerate(declared if isinstance(declared, DimsAttr) else ()):
+                if e.as_var == symbol:
+                    return argument, i
+        return None
+
+    def expr_of(self, value: SSAValue, user: Operation) -> Expr:
+        """An index value as an expression; raises CompileError, pointing at `user`, for one that is none."""
+        match value.owner:
+            case arith.ConstantOp(value=IntegerAttr() as number):
+                return const(number.value.data)
+            case memref.DimOp(source=BlockArgument() as source) as dim:
+                at = self.expr_of(dim.index, user).constant
+                if at is not None:
+                    return self.argument_dims(source)[at]
+            case ApplyOp() as apply:
+                return apply.value.substitute({v: self.expr_of(v, user) for v in apply.index_operands})
+            case _:
+                pass
+        raise CompileError(f"%{value.name_hint or '?'} is not an expression over the dimensions of arguments", user)
+
+    def dims_of(self, shape: Sequence[int], dynamic: Sequence[SSAValue], user: Operation) -> tuple[Expr, ...]:
+        """The dimensions of a buffer of that shape, its dynamic ones given by index values."""
+        values = iter(dynamic)
+        return tuple(self.expr_of(next(values), user) if d == DYNAMIC_INDEX else const(d) for d in shape)
