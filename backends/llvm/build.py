@@ -47,9 +47,10 @@ def build_kernel(text: str, kernel_name: str, target: str, options: dict[str, An
 
 def declaration_of(kernel: KernelOp) -> KernelOp:
     """The kernel without its body: what a caller must know, including which outputs may overwrite which inputs."""
+    inputs, outputs, scratch, _ = kernel.group_sizes
     declared = KernelOp(
         kernel.sym_name.data,
-        kernel.group_sizes[:3],
+        (inputs, outputs, scratch),
         kernel.function_type.inputs.data[: len(kernel.dims)],
         [dims.data for dims in kernel.dims],
         [symbol.data for symbol in kernel.symbols],

@@ -11,6 +11,7 @@ number of the `cf.assert` that failed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import cf, func, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DictionaryAttr, MemRefType, ModuleOp, StringAttr
@@ -116,10 +117,11 @@ class _Argument:
 
     def __init__(self, host: func.FuncOp, value: BlockArgument):
         attributes = host.arg_attrs.data[value.index] if host.arg_attrs is not None else DictionaryAttr({})
-        if not isinstance(value.type, MemRefType):
-            raise CompileError(f"argument {value.index} of '@{HOST}' is {value.type}, not a memref", host)
+        type_ = cast(Attribute, value.type)
+        if not isinstance(type_, MemRefType):
+            raise CompileError(f"argument {value.index} of '@{HOST}' is {type_}, not a memref", host)
         self.value = value
-        self.type: MemRefType[Attribute] = value.type
+        self.type = cast("MemRefType[Attribute]", type_)
         self.op = host
         self.role = "inputs"
         for role, name in (("arena", "tilework.arena"), ("outputs", "tilework.output")):

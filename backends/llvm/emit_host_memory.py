@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    IntegerType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
@@ -19,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilework.algebra.index_expr import Expr
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.llvm_types import bytes_of, constant, llvm_type, stored_as
+from tilework.backends.llvm.llvm_types import bytes_of, constant, element_of, llvm_type, stored_as
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.diagnostics import CompileError
 
@@ -96,11 +97,10 @@ def stride_texts(e: HostEmitter, buffer: SSAValue) -> list[str]:
     )
 
 
-def _mixed(e: HostEmitter, static: DenseArrayBase[Attribute], dynamic: Sequence[SSAValue]) -> list[str]:
+def _mixed(e: HostEmitter, static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue]) -> list[str]:
     """Numbers that are partly constants, partly operands."""
     operands = iter(dynamic)
-    values = cast("tuple[int, ...]", static.get_values())
-    return [e.get(next(operands)) if v == DYNAMIC_INDEX else str(v) for v in values]
+    return [e.get(next(operands)) if v == DYNAMIC_INDEX else str(v) for v in static.get_values()]
 
 
 def _times(e: HostEmitter, a: str, b: str) -> str:
@@ -145,9 +145,9 @@ def _constant_text(op: memref.GlobalOp) -> str:
     """A small constant as data of the module."""
     value = op.initial_value
     assert isinstance(value, DenseIntOrFPElementsAttr)
-    element = stored_as(cast("MemRefType[Attribute]", op.type).element_type)
+    element = stored_as(element_of(op.type))
     type_ = llvm_type(element, op)
-    texts = [f"{type_} {constant(v, element, op)}" for v in value.get_values()]
+    texts = [f"{type_} {constant(v, element, op)}" for v in cast("list[float]", value.get_values())]
     return f"@{op.sym_name.data} = private constant [{len(texts)} x {type_}] [{', '.join(texts)}], align 64\n"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -28,7 +29,7 @@ def index_writer(emitter: Emitter, op: HasIndexOperands) -> IndexWriter:
     operands = op.index_operands
 
     def variable(key: Key) -> str:
-        return emitter.get(key if isinstance(key, SSAValue) else operands[int(str(key)[1:])])
+        return emitter.get(cast("SSAValue", key) if isinstance(key, SSAValue) else operands[int(str(key)[1:])])
 
     def is_never_negative(e: Expr) -> bool:
         return scope_at(op).proves(Predicate(e.substitute(over_values(operands)))) is True

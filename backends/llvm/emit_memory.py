@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
@@ -22,7 +22,7 @@ STACK_LIMIT = 256 << 10
 
 
 class _Access(NamedTuple):
-    """One load or store, decoded. element: the type in registers; memory, suffix: the type in memory."""
+    """One load or store, decoded. element: the type in registers; memory, suffix: in memory; limit: of active lanes."""
 
     pointer: str
     element: str
@@ -31,7 +31,7 @@ class _Access(NamedTuple):
     align: int
     lanes: int | None
     stride: int
-    count: str | None
+    limit: str | None
 
     @property
     def type(self) -> str:
@@ -60,14 +60,15 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
         inbounds = "" if op.count is not None else " inbounds"
         pointer = e.text.value(f"getelementptr{inbounds} {memory}, ptr {pointer}, i64 {index}")
     count = None if op.count is None else writer.expr(op.count.data[0])
-    stride = _lane_stride(op, strides[-1]) if isinstance(accessed, VectorType) else 1
+    lanes = lanes_of(accessed)
+    stride = 1 if lanes is None else _lane_stride(op, strides[-1])
     return _Access(
         pointer,
         llvm_type(element),
         memory,
         suffix(stored),
         bytes_of(stored, op),
-        lanes_of(accessed),
+        lanes,
         stride,
         count,
     )
@@ -101,8 +102,8 @@ def _load(e: Emitter, op: LoadOp) -> None:
     elif a.stride == 0:
         scalar = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}")
         text = splat_of(e, scalar, a.memory, a.lanes)
-    elif a.count is not None:
-        text = e.text.value(_masked_load(e, a, a.count), hint)
+    elif a.limit is not None:
+        text = e.text.value(_masked_load(e, a, a.limit), hint)
     elif a.stride == 1:
         text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", hint)
     else:
@@ -120,12 +121,12 @@ def _store(e: Emitter, op: StoreOp) -> None:
     text = e.get(op.value)
     if a.memory != a.element:
         text = e.text.value(f"zext {a.type} {text} to {a.memory_type}")
-    if a.lanes is None or (a.stride == 1 and a.count is None):
+    if a.lanes is None or (a.stride == 1 and a.limit is None):
         e.text.line(f"store {a.memory_type} {text}, ptr {a.pointer}, align {a.align}")
     elif a.stride == 0:
         raise CompileError("a store of a vector with stride 0 would write one element many times", op)
-    elif a.count is not None:
-        _store_masked(e, a, a.count, text)
+    elif a.limit is not None:
+        _store_masked(e, a, a.limit, text)
     else:
         for lane, pointer in enumerate(_lane_pointers(e, a)):
             scalar = e.text.value(f"extractelement {a.memory_type} {text}, i64 {lane}")
@@ -201,7 +202,7 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
 
 def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
     """The same memory; only an offset moves the pointer."""
-    (offset,) = cast("tuple[int, ...]", op.static_offsets.get_values())
+    (offset,) = op.static_offsets.get_values()
     source = e.get(op.source)
     index = e.get(op.offsets[0]) if offset == DYNAMIC_INDEX else str(offset)
     if index == "0":

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     VectorType,
 )
 from xdsl.ir import Attribute, Operation
@@ -29,6 +28,7 @@ from tilework.backends.llvm.llvm_types import (
     suffix,
     vector_constant,
     vector_text,
+    width_of,
 )
 from tilework.dialects.diagnostics import CompileError
 
@@ -113,8 +113,8 @@ def _cast(instruction: str) -> Handler:
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
     """To or from 64 bits, signed."""
-    widths = [t.width.data if isinstance(t := element_of(v.type), IntegerType) else 64 for v in (op.input, op.result)]
-    _cast("sext" if widths[0] < widths[1] else "trunc")(e, op)
+    source, target = (width_of(element_of(v.type)) or 64 for v in (op.input, op.result))
+    _cast("sext" if source < target else "trunc")(e, op)
 
 
 def _constant(e: Emitter, op: arith.ConstantOp) -> None:
@@ -181,7 +181,7 @@ def _ceildiv_unsigned(e: Emitter, op: arith.CeilDivUIOp) -> None:
 
 def _broadcast(e: Emitter, op: vector.BroadcastOp) -> None:
     source, result = op.source, op.vector
-    if isinstance(source.type, VectorType):
+    if lanes_of(source.type) is not None:
         if source.type != result.type:
             raise CompileError(f"vector.broadcast from {source.type} to {result.type}: expected a scalar", op)
         e.set(result, e.get(source))
@@ -200,7 +200,7 @@ def splat_of(e: Emitter, scalar: str, element: str, lanes: int) -> str:
 
 
 def _position(e: Emitter, op: vector.ExtractOp | vector.InsertOp) -> str:
-    static = cast("tuple[int, ...]", op.static_position.get_values())
+    static = op.static_position.get_values()
     if len(static) != 1:
         raise CompileError(f"{op.name} takes one position, not {len(static)}", op)
     return e.get(op.dynamic_position[0]) if static[0] == DYNAMIC_INDEX else str(static[0])
@@ -216,7 +216,7 @@ def _insert(e: Emitter, op: vector.InsertOp) -> None:
 
 
 def _shuffle(e: Emitter, op: vector.ShuffleOp) -> None:
-    mask = cast("tuple[int, ...]", op.mask.get_values())
+    mask = op.mask.get_values()
     lanes = ", ".join("i32 poison" if lane < 0 else f"i32 {lane}" for lane in mask)
     v1, v2 = (f"{e.type(v)} {e.get(v)}" for v in (op.v1, op.v2))
     e.define(op.result, f"shufflevector {v1}, {v2}, <{len(mask)} x i32> <{lanes}>")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -36,7 +37,14 @@ _FLOATS: dict[type[Attribute], tuple[str, str, int, str]] = {
 
 def element_of(type_: Attribute) -> Attribute:
     """The element of a vector or memref; a scalar itself."""
-    return type_.element_type if isinstance(type_, VectorType | MemRefType) else type_
+    if isinstance(type_, VectorType | MemRefType):
+        return cast("VectorType[Attribute] | MemRefType[Attribute]", type_).element_type
+    return type_
+
+
+def width_of(element: Attribute) -> int | None:
+    """The bits of an integer type; None for another one."""
+    return cast("IntegerType", element).width.data if isinstance(element, IntegerType) else None
 
 
 def is_float(type_: Attribute) -> bool:
@@ -49,25 +57,32 @@ def lanes_of(type_: Attribute) -> int | None:
     return type_.get_shape()[0] if isinstance(type_, VectorType) else None
 
 
+def _vector_lanes(type_: Attribute) -> int | None:
+    """The lanes of a vector of one dimension."""
+    if not isinstance(type_, VectorType) or type_.get_num_dims() != 1:
+        return None
+    return type_.get_shape()[0]
+
+
 def llvm_type(type_: Attribute, op: Operation | None = None) -> str:
     """`float`, `i64`, `<16 x float>`, `ptr`. Raises CompileError, about `op`, for a type without a counterpart."""
     if (known := _FLOATS.get(type(type_))) is not None:
         return known[0]
     if isinstance(type_, IndexType):
         return "i64"
-    if isinstance(type_, IntegerType):
-        return f"i{type_.width.data}"
+    if (width := width_of(type_)) is not None:
+        return f"i{width}"
     if isinstance(type_, MemRefType):
         return "ptr"
-    if isinstance(type_, VectorType) and type_.get_num_dims() == 1:
-        return f"<{type_.get_shape()[0]} x {llvm_type(type_.element_type, op)}>"
+    if (lanes := _vector_lanes(type_)) is not None:
+        return f"<{lanes} x {llvm_type(element_of(type_), op)}>"
     raise CompileError(f"the LLVM backend has no type for {type_}; it knows scalars and one-dimensional vectors", op)
 
 
 def suffix(type_: Attribute, op: Operation | None = None) -> str:
     """How intrinsics name a type: `f32`, `v16f32`, `i64`."""
-    if isinstance(type_, VectorType):
-        return f"v{type_.get_shape()[0]}{suffix(type_.element_type, op)}"
+    if (lanes := _vector_lanes(type_)) is not None:
+        return f"v{lanes}{suffix(element_of(type_), op)}"
     known = _FLOATS.get(type(type_))
     return llvm_type(type_, op) if known is None else known[1]
 
@@ -83,8 +98,8 @@ def bytes_of(element: Attribute, op: Operation | None = None) -> int:
         return known[2]
     if isinstance(element, IndexType):
         return 8
-    if isinstance(element, IntegerType):
-        return (element.width.data + 7) // 8
+    if (width := width_of(element)) is not None:
+        return (width + 7) // 8
     raise CompileError(f"{element} cannot be an element in memory", op)
 
 
@@ -95,8 +110,9 @@ def dtype_name(element: Attribute, op: Operation | None = None) -> str:
     if is_boolean(element):
         return "bool"
     if isinstance(element, IntegerType):
-        unsigned = element.signedness.data is Signedness.UNSIGNED
-        return f"{'u' if unsigned else ''}int{element.width.data}"
+        integer = cast("IntegerType", element)
+        unsigned = integer.signedness.data is Signedness.UNSIGNED
+        return f"{'u' if unsigned else ''}int{integer.width.data}"
     if isinstance(element, IndexType):
         return "int64"
     raise CompileError(f"{element} is no element type of an array", op)
@@ -104,7 +120,7 @@ def dtype_name(element: Attribute, op: Operation | None = None) -> str:
 
 def is_boolean(element: Attribute) -> bool:
     """Whether an element is an i1."""
-    return isinstance(element, IntegerType) and element.width.data == 1
+    return width_of(element) == 1
 
 
 def stored_as(element: Attribute) -> Attribute:
