@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
@@ -157,7 +156,7 @@ def _is_used(op: Operation) -> bool:
 
 
 def _name_of(value: OpResult) -> str:
-    """`@conv1.weight.mul` for a product that begins with @conv1.weight; `constant...` where no parameter comes first."""
+    """`conv1.weight.mul` for a product whose first factor is @conv1.weight; `constant.mul` if that is a constant."""
     op = value.owner
     steps = f".{op.label}" if isinstance(op, GraphOp) else ""
     while isinstance(op, GraphOp):

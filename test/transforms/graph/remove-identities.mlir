@@ -1,0 +1,50 @@
+// RUN: opt-tool %s --graph-remove-identities | filecheck %s
+
+// CHECK-LABEL: func.func @identities(%x: tensor<2x6xf32>)
+// CHECK-NEXT:    func.return %x :
+func.func @identities(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
+  %0 = graph.dropout %x {ratio = 0.5 : f32} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %1 = graph.reshape %0 {shape = #graph.dims<[2, 6]>} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %2 = graph.transpose %1 {permutation = array<i64: 0, 1>} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %3 = graph.concat %2 {axis = 0 : i64} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %4 = graph.slice %3 {axes = array<i64: 1>, starts = array<i64: 0>, stops = array<i64: 6>, steps = array<i64: 1>} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %5 = graph.pad %4 {pads = array<i64: 0, 0, 0, 0>, value = 1.0 : f32} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %6 = graph.broadcast %5 {shape = #graph.dims<[2, 6]>} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %7 = graph.cast %6 {to = f32} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %8 = graph.reshape %7 {shape = #graph.dims<[3, 4]>} : (tensor<2x6xf32>) -> tensor<3x4xf32>
+  %9 = graph.reshape %8 {shape = #graph.dims<[2, 6]>} : (tensor<3x4xf32>) -> tensor<2x6xf32>
+  %10 = graph.transpose %9 {permutation = array<i64: 1, 0>} : (tensor<2x6xf32>) -> tensor<6x2xf32>
+  %11 = graph.transpose %10 {permutation = array<i64: 1, 0>} : (tensor<6x2xf32>) -> tensor<2x6xf32>
+  func.return %11 : tensor<2x6xf32>
+}
+
+// A slice that walks backwards over everything is no identity.
+// CHECK-LABEL: func.func @reversed
+// CHECK-NEXT:    graph.slice
+func.func @reversed(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
+  %0 = graph.slice %x {axes = array<i64: 1>, starts = array<i64: 5>, stops = array<i64: -1>, steps = array<i64: -1>} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  func.return %0 : tensor<2x6xf32>
+}
+
+// What is needed in between stays.
+// CHECK-LABEL: func.func @joined
+// CHECK-NEXT:    [[A:%[a-z0-9]+]] = graph.transpose %x {permutation = array<i64: 1, 0, 2>}
+// CHECK-NEXT:    [[B:%[a-z0-9]+]] = graph.transpose %x {permutation = array<i64: 1, 2, 0>}
+// CHECK-NEXT:    [[C:%[a-z0-9]+]] = graph.reshape [[B]] {shape = #graph.dims<[12, 2]>}
+// CHECK-NEXT:    func.return [[A]], [[C]]
+func.func @joined(%x: tensor<2x3x4xf32>) -> (tensor<3x2x4xf32>, tensor<12x2xf32>) {
+  %0 = graph.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %1 = graph.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<3x2x4xf32>) -> tensor<3x4x2xf32>
+  %2 = graph.reshape %1 {shape = #graph.dims<[6, 4]>} : (tensor<3x4x2xf32>) -> tensor<6x4xf32>
+  %3 = graph.reshape %2 {shape = #graph.dims<[12, 2]>} : (tensor<6x4xf32>) -> tensor<12x2xf32>
+  func.return %0, %3 : tensor<3x2x4xf32>, tensor<12x2xf32>
+}
+
+// CHECK-LABEL: func.func @ones
+// CHECK-NEXT:    graph.reshape %x {shape = #graph.dims<[N, 8]>}
+// CHECK-NEXT:    func.return
+func.func @ones(%x: tensor<?x8x1x1xf32, #graph.dims<[N, 8, 1, 1]>>) -> tensor<?x8xf32, #graph.dims<[N, 8]>> {
+  %0 = graph.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x8x1x1xf32, #graph.dims<[N, 8, 1, 1]>>) -> tensor<?x1x1x8xf32, #graph.dims<[N, 1, 1, 8]>>
+  %1 = graph.reshape %0 {shape = #graph.dims<[N, 8]>} : (tensor<?x1x1x8xf32, #graph.dims<[N, 1, 1, 8]>>) -> tensor<?x8xf32, #graph.dims<[N, 8]>>
+  func.return %1 : tensor<?x8xf32, #graph.dims<[N, 8]>>
+}
