@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from xdsl.ir import SSAValue
+
 from tilework.algebra.index_expr import const
 from tilework.dialects.graph import (
     AbsOp,
@@ -20,6 +22,7 @@ from tilework.dialects.graph import (
     FloorOp,
     LeakyReluOp,
     LogOp,
+    MaxOp,
     MinOp,
     MulOp,
     NegOp,
@@ -32,7 +35,7 @@ from tilework.dialects.graph import (
 from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.node import Node, converter, float_attr
 from tilework.frontends.onnx.types import element_type
-from tilework.frontends.onnx.values import Value
+from tilework.frontends.onnx.values import Known, Value
 
 UNARY: dict[str, type[GraphOp]] = {
     "Abs": AbsOp,
@@ -127,10 +130,15 @@ def clip_by_attributes(node: Node) -> Value:
 
 @converter("Clip", since=11)
 def clip_by_inputs(node: Node) -> Value:
-    """Bounds are inputs."""
-    low = float(node.array(1, "lower bound").item()) if node.has(1) else None
-    high = float(node.array(2, "upper bound").item()) if node.has(2) else None
-    return _clip(node, low, high)
+    """Bounds are inputs; those computed from data make a maximum and a minimum."""
+    bounds = [node.value(i) if node.has(i) else None for i in (1, 2)]
+    if not any(isinstance(bound, SSAValue) for bound in bounds):
+        low, high = (float(bound.array.item()) if isinstance(bound, Known) else None for bound in bounds)
+        return _clip(node, low, high)
+    result = node.value(0)
+    for op, bound in zip((MaxOp, MinOp), bounds, strict=True):
+        result = result if bound is None else node.emit(op, result, bound)
+    return result
 
 
 def _clip(node: Node, low: float | None, high: float | None) -> Value:

@@ -239,3 +239,21 @@ def expand(node: Node) -> Value:
     if dims == node.dims(0):
         return node.value(0)
     return node.emit(BroadcastOp, node.value(0), shape=DimsAttr.of(dims))
+
+
+@converter("Gather")
+def gather(node: Node) -> Value:
+    """One known index along an axis of constant size: a slice without that axis."""
+    indices = node.array(1, "list of indices")
+    dims = node.dims(0)
+    axis = _from_front(node, [node.attribute("axis", 0)], len(dims))[0]
+    extent = dims[axis].constant
+    if indices.size != 1 or extent is None:
+        raise node.error("only a single element along an axis of constant size is gathered")
+    index = int(indices.item())
+    if not -extent <= index < extent:
+        raise node.error(f"axis {axis} of size {extent} has no element {index}")
+    index %= extent
+    taken = _sliced(node, node.value(0), {axis: range(index, index + 1)})
+    inner = [const(1)] * indices.ndim
+    return node.reshape(taken, [*dims[:axis], *inner, *dims[axis + 1 :]])

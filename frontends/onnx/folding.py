@@ -23,6 +23,11 @@ Folder: TypeAlias = "Callable[..., Any]"
 _FOLDERS: dict[str, Folder] = {}
 
 
+def can_fold(op_type: str) -> bool:
+    """Whether nodes of this operator can be computed while importing, given the right inputs."""
+    return op_type in _FOLDERS or op_type in ("Shape", "Size", "Constant")
+
+
 def fold(node: Node) -> Known | None:
     """The node's only output, where it can be known; None where it cannot."""
     if node.op_type in ("Shape", "Size") and node.has(0):

@@ -17,9 +17,9 @@ import tilework.frontends.onnx as package
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
-from tilework.frontends.onnx.folding import fold
+from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.load import Source, load_model, to_array
-from tilework.frontends.onnx.node import Node, find_converter
+from tilework.frontends.onnx.node import Converter, Node, find_converter
 from tilework.frontends.onnx.structure import ordered_nodes
 from tilework.frontends.onnx.types import Symbols, value_type
 from tilework.frontends.onnx.values import Array, Known, Value
@@ -105,40 +105,30 @@ class _Importer:
         """Define the node's outputs, or note that it is not supported; what depends on such a node stays undefined."""
         inputs = [self.values.get(name) for name in proto.input]
         node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder)
-        convert = find_converter(proto.op_type, self.opset) if proto.domain in ("", "ai.onnx") else None
-        complete = all(name in self.values for name in filter(None, proto.input))
-        folded = fold(node) if complete else None
-        if folded is not None:
-            outputs: Sequence[Value] = [folded]
-        elif convert is None:
-            operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
-            self.unsupported.append(f"{operator} '{title}' of ({self._input_types(proto)})")
+        standard = proto.domain in ("", "ai.onnx")
+        convert = find_converter(proto.op_type, self.opset) if standard else None
+        if missing := [name for name in proto.input if name and name not in self.values]:
+            if convert is None and not (standard and can_fold(proto.op_type)):
+                self._note_unsupported(node)
+            elif not self.unsupported:
+                raise node.error(f"it reads '{missing[0]}', an output that inference does not make")
             return
-        elif not complete:
-            self._require_defined(title, proto)
+        outputs = _outputs(node, convert) if standard else None
+        if outputs is None:
+            self._note_unsupported(node)
             return
-        else:
-            made = convert(node)
-            outputs = [made] if isinstance(made, SSAValue | Known) else made
         for name, value in zip(proto.output, outputs, strict=False):
             if name:
                 self._define(name, value)
+
+    def _note_unsupported(self, node: Node) -> None:
+        operator = f"{node.proto.domain}.{node.op_type}" if node.proto.domain else node.op_type
+        self.unsupported.append(f"{operator} '{node.title}' of ({node.input_types()})")
 
     def _define(self, name: str, value: Value) -> None:
         if isinstance(value, SSAValue) and value.name_hint is None:
             value.name_hint = ssa_name(name)
         self.values[name] = value
-
-    def _require_defined(self, title: str, proto: onnx.NodeProto) -> None:
-        """Complain of an input that is undefined although every operator so far is supported."""
-        if not self.unsupported:
-            missing = next(name for name in proto.input if name and name not in self.values)
-            raise TileworkError(f"{proto.op_type} '{title}' reads '{missing}', an output that inference does not make")
-
-    def _input_types(self, proto: onnx.NodeProto) -> str:
-        inputs = [self.values.get(name) for name in proto.input if name]
-        node = Node(proto, "", self.opset, inputs, self.emitter, None)
-        return node.input_types().replace("-", "?")
 
     def _results(self) -> list[SSAValue]:
         results: list[SSAValue] = []
@@ -150,6 +140,34 @@ class _Importer:
             results.append(value)
         self.emitter.block.add_op(func.ReturnOp(*results))
         return results
+
+
+def _outputs(node: Node, convert: Converter | None) -> Sequence[Value] | None:
+    """What the node makes: folded where that is possible, else converted; None where there is no way."""
+    try:
+        folded = fold(node)
+        if folded is not None:
+            return [folded]
+        made = None if convert is None else convert(node)
+    except TileworkError:
+        raise
+    except Exception as error:
+        if (violation := standard_violation(node)) is None:
+            raise
+        raise node.error(f"it does not follow the ONNX standard: {violation}") from error
+    return [made] if isinstance(made, SSAValue | Known) else made
+
+
+def standard_violation(node: Node) -> str | None:
+    """What the ONNX checker has against a node: an attribute of another type, say. None where that is nothing."""
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = onnx.IR_VERSION
+    context.opset_imports = {"": node.opset}
+    try:
+        onnx.checker.check_node(node.proto, context)
+    except onnx.checker.ValidationError as error:
+        return str(error).partition("\n")[0]
+    return None
 
 
 def _opset(source: Source) -> int:

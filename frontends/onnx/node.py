@@ -115,7 +115,7 @@ class Node:
         """Input `i`, which has to be known while importing; `what` it is, says the error."""
         value = self.value(i)
         if not isinstance(value, Known):
-            raise self.error(f"its {what} is computed from data, so the shape of its result cannot be known beforehand")
+            raise self.error(f"its {what} is computed from data, but has to be known beforehand")
         return value.array
 
     def integers(self, i: int, what: str) -> list[int]:
@@ -163,7 +163,8 @@ class Node:
 
     def input_types(self) -> str:
         """The types of the inputs, for messages."""
-        return ", ".join("-" if value is None else _type_text(value) for value in self.inputs)
+        given = zip(self.proto.input, self.inputs, strict=True)
+        return ", ".join(_type_text(value) if value is not None else "?" if name else "-" for name, value in given)
 
 
 def value_dims(value: Value) -> tuple[Expr, ...]:

@@ -242,13 +242,14 @@ def test_all_unsupported_operators_at_once():
         relu("a", "b"),
         helper.make_node("FusedConv", ["x", "b"], ["c"], name="fast", domain="com.vendor"),
         helper.make_node("Det", ["x"], ["unused"], name="nobody_reads_it"),
-        helper.make_node("NonZero", ["c"], ["y"]),
+        helper.make_node("Shape", ["c"], ["shape_of_c"]),
+        helper.make_node("NonZero", ["shape_of_c"], ["y"]),
     ]
     assert refusal(model(nodes, {"x": ["batch", 3, 3]})).split("\n") == [
         "3 node(s) use an operator that Tilework does not support (opset 13):",
         "  Det 'det_1' of (batchx3x3xf32)",
         "  com.vendor.FusedConv 'fast' of (batchx3x3xf32, ?)",
-        "  NonZero 'NonZero_4' of (?)",
+        "  NonZero 'NonZero_5' of (?)",
     ]
 
 
@@ -293,8 +294,7 @@ def test_shape_computed_from_data():
         [helper.make_node("Reshape", ["x", "s"], ["y"], name="r")], {"x": [4], "s": [2]}, elements=TensorProto.INT64
     )
     assert refusal(made) == (
-        "Reshape 'r': its shape is computed from data, so the shape of its result cannot be known beforehand "
-        "(inputs: 4xi64, 2xi64)"
+        "Reshape 'r': its shape is computed from data, but has to be known beforehand (inputs: 4xi64, 2xi64)"
     )
 
 
@@ -315,7 +315,7 @@ def test_unread_output_may_be_missing_but_not_a_read_one():
     dropout = helper.make_node("Dropout", ["x"], ["d", "mask"], name="drop")
     import_onnx(model([dropout, relu("d")], {"x": [3]}, opset=9))
     made = model([dropout, relu("mask", name="act")], {"x": [3]}, opset=9)
-    assert refusal(made) == "Relu 'act' reads 'mask', an output that inference does not make"
+    assert refusal(made) == "Relu 'act': it reads 'mask', an output that inference does not make (inputs: ?)"
     made = model([dropout], {"x": [3]}, outputs=["d", "mask"], opset=9)
     assert refusal(made) == "the output 'mask' is one that inference does not make"
 
@@ -333,3 +333,26 @@ def test_unread_output_may_be_missing_but_not_a_read_one():
 )
 def test_what_an_operator_refuses(node: onnx.NodeProto, message: str):
     assert message in refusal(model([node], {"x": ["N", 4]}, opset=9))
+
+
+def test_attribute_of_another_type():
+    node = helper.make_node("Softmax", ["x"], ["y"], name="s", axis=[1])
+    expected = "Softmax 's': it does not follow the ONNX standard: Mismatched attribute type in 's : axis'"
+    assert refusal(model([node], {"x": [2, 3]})).startswith(expected)
+
+
+def test_damaged_files_give_errors_not_crashes():
+    """Single bytes of a real file are overwritten, wherever they are not weights."""
+    path = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+    whole = path.read_bytes()
+    weights = [tensor.raw_data for tensor in onnx.ModelProto.FromString(whole).graph.initializer]
+    covered = {at for data in weights for at in range(whole.index(data), whole.index(data) + len(data))}
+    rng = np.random.default_rng(0)
+    places = rng.choice([at for at in range(len(whole)) if at not in covered], 300)
+    refused = 0
+    for at, byte in zip(places, rng.integers(0, 256, len(places)), strict=True):
+        try:
+            import_onnx(whole[:at] + bytes([byte]) + whole[at + 1 :])
+        except TileworkError:
+            refused += 1
+    assert refused > 100

@@ -170,6 +170,8 @@ MOVEMENTS = [
     Case("Pad", [(3, 4), int64(0, 1, 2, 0), np.array(2.5, np.float32)], {}, (1, 2)),
     Case("Pad", [(3, 4), int64(0, -1, 2, 0)], {}, (1,)),
     Case("Pad", [(3, 4), int64(1, 2), np.array(0, np.float32), int64(1)], {}, (1, 2, 3), opset=18),
+    Case("Gather", [(3, 4, 5), np.array(-1)], {"axis": 1}, (1,)),
+    Case("Gather", [(3, 4, 5), int64(2)], {}, (1,)),
     Case("Expand", [(3, 1), int64(2, 1, 4)], {}, (1,)),
 ]
 
@@ -201,6 +203,7 @@ ELEMENTWISE = [
     Case("Clip", [(3, 5)], {"max": 0.5}, opset=10),
     Case("Clip", [(3, 5), np.array(0, np.float32), np.array(6, np.float32)], {}, (1, 2)),
     Case("Clip", [(3, 5), None, np.array(0.1, np.float32)], {}, (2,)),
+    Case("Clip", [(3, 5), (), ()]),
     Case("Dropout", [(3, 5)], {"ratio": 0.3}, opset=9),
     Case("Dropout", [(3, 5), np.array(0.3, np.float32)], {}, (1,)),
     Case("Cast", [(3, 5)], {"to": TensorProto.DOUBLE}),
