@@ -1,0 +1,132 @@
+"""Mark the operators that need no kernel: their result can share a buffer with their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from tilework.analysis.parameters import is_compiled
+from tilework.analysis.post_dominators import VIEW
+from tilework.dialects.graph.base import Category, GraphOp
+from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.shapes import dims_of
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class AnnotateViews(TileworkPass):
+    """Mark with `graph.view` the reshapes, slices and concatenations that move nothing in memory.
+
+        %0 = graph.conv ...                                        %0 = graph.conv ...
+        %1 = graph.max_pool ...                                    %1 = graph.max_pool ...
+        %2 = graph.concat %0, %1 {axis = 1}                  ->    %2 = graph.concat %0, %1 {axis = 1, graph.view}
+        %3 = graph.reshape %2 {shape = [1, 64]}                    %3 = graph.reshape %2 {shape = [1, 64], graph.view}
+
+    A concatenation is a view where kernels can write every operand into its part of the result: each is computed in
+    this function, is no result of it, and is no other part of a concatenation. A reshape is one where its operand has
+    no gaps: it is no part of anything; a slice where it walks forwards, and through the last axis in steps of 1. Parts
+    must lie at constant distances: every size but the first is constant.
+
+    Operators between cheap computations are left to fusion, which then saves a whole pass over memory instead of a
+    copy. Run it right before graph-fuse-operators, which leaves views out of the kernels. Requires nothing.
+    """
+
+    name = "graph-annotate-views"
+    anchor: ClassVar = FuncOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, FuncOp)
+        if not is_compiled(op):
+            return
+        views = _Views()
+        operators = [o for o in op.body.block.ops if isinstance(o, GraphOp)]
+        for operator in operators:
+            views.visit(operator)
+        for operator in operators:  # parts are known only now: a concatenation may follow the reshape of its operand
+            if isinstance(operator, ReshapeOp) and views.is_view_reshape(operator):
+                operator.attributes[VIEW] = UnitAttr()
+
+
+class _Views:
+    """What was decided so far, in program order."""
+
+    def __init__(self):
+        self._parts: set[SSAValue] = set()
+        """Tensors made inside a concatenation, and slices: what lies in a part of another buffer."""
+        self._anchored: set[SSAValue] = set()
+        """What a convolution or the like makes, alone or with element-wise operators behind it."""
+
+    def visit(self, op: GraphOp) -> None:
+        """Decide about concatenations and slices, and note where the result comes from."""
+        if isinstance(op, ConcatOp) and self._is_view_concat(op):
+            op.attributes[VIEW] = UnitAttr()
+            self._parts.update(op.inputs)
+            self._anchored.add(op.result)
+        elif isinstance(op, SliceOp) and self._is_view_slice(op):
+            op.attributes[VIEW] = UnitAttr()
+            self._parts.add(op.result)
+            self._anchored.add(op.result)
+        elif self._is_anchored(op):
+            self._anchored.update(op.results)
+
+    def _is_anchored(self, op: GraphOp) -> bool:
+        if op.CATEGORY > Category.INJECTIVE:
+            return True
+        elementwise = op.CATEGORY <= Category.BROADCAST
+        return elementwise and any(v in self._anchored and v.has_one_use() for v in op.operands)
+
+    def _is_view_concat(self, op: ConcatOp) -> bool:
+        axis = op.axis.value.data
+        return (
+            any(v in self._anchored for v in op.inputs)
+            and len(set(op.inputs)) == len(op.inputs)
+            and all(self._can_be_a_part(v) for v in op.inputs)
+            and _has_constant_strides(op.result)
+            and all(dims_of(v.type)[axis].is_constant for v in op.inputs)
+        )
+
+    def _can_be_a_part(self, value: SSAValue) -> bool:
+        made = value.owner
+        if not isinstance(made, GraphOp) or value in self._parts or _is_returned(value):
+            return False
+        return not isinstance(made, ReshapeOp | SliceOp) and (VIEW not in made.attributes or isinstance(made, ConcatOp))
+
+    def _is_view_slice(self, op: SliceOp) -> bool:
+        kept = op.ranges()
+        last = len(op.dims(0)) - 1
+        forwards = all(r.step > 0 and (axis != last or r.step == 1) for axis, r in kept.items())
+        return forwards and _has_constant_strides(op.input) and not _is_returned(op.result) and self._saves(op)
+
+    def is_view_reshape(self, op: ReshapeOp) -> bool:
+        """Whether the reshape only names the same memory anew."""
+        if op.input in self._parts or not self._saves(op):
+            return False
+        made_in_output = isinstance(op.input.owner, GraphOp) and not _is_returned(op.input)
+        return made_in_output or not _is_returned(op.result)
+
+    def _saves(self, op: ReshapeOp | SliceOp) -> bool:
+        """Whether a view is worth more than fusion: not where cheap operators on both sides would become one kernel."""
+        source = op.operands[0]
+        computed = isinstance(source.owner, GraphOp) and VIEW not in source.owner.attributes
+        if not computed or source in self._anchored or not source.has_one_use():
+            return True
+        return not _all_cheap(use.operation for use in op.results[0].uses)
+
+
+def _all_cheap(ops: Iterable[Operation]) -> bool:
+    return all(isinstance(op, GraphOp) and op.CATEGORY <= Category.INJECTIVE for op in ops)
+
+
+def _is_returned(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
+
+
+def _has_constant_strides(value: SSAValue) -> bool:
+    return all(d.is_constant for d in dims_of(value.type)[1:])
