@@ -117,7 +117,7 @@ class _Argument:
 
     def __init__(self, host: func.FuncOp, value: BlockArgument):
         attributes = host.arg_attrs.data[value.index] if host.arg_attrs is not None else DictionaryAttr({})
-        type_ = cast(Attribute, value.type)
+        type_: Attribute = value.type
         if not isinstance(type_, MemRefType):
             raise CompileError(f"argument {value.index} of '@{HOST}' is {type_}, not a memref", host)
         self.value = value
