@@ -15,7 +15,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, minimum, var
 from tilework.algebra.intervals import Interval, interval
 from tilework.algebra.predicate import Predicate, at_least, less_than
-from tilework.analysis.schedule_state import Axis, Fuse, ScheduleState, Split, Stage, refuse
+from tilework.analysis.schedule_state import Axis, Fuse, ScheduleState, Split, Stage, leaves_of, refuse
 from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import Tail
 
@@ -169,6 +169,22 @@ def _check_shift(stage: Stage, relation: Split, extent: Expr, factor: Expr) -> N
             stage,
             f"tail shift of axis '{relation.parent}' of stage '{stage.name}' needs a constant extent, not {extent}; "
             "use guard, partition or mask",
+        )
+    _check_overlap(stage, relation)
+
+
+def _check_overlap(stage: Stage, relation: Split) -> None:
+    """Shifted tiles overlap: each must be set and reduced as a whole, or elements in two tiles are counted twice."""
+    first = next((a for a in stage.leaves if a.reduce), None)
+    if first is None:
+        return
+    late = [a for a in leaves_of(stage, relation.outer) if stage.leaves.index(a) > stage.leaves.index(first)]
+    if late:
+        refuse(
+            relation.op,
+            stage,
+            f"tail shift of axis '{relation.parent}' of stage '{stage.name}' makes tiles overlap: reduce axis '{first}' "
+            f"outside '{late[0]}' would count elements twice; reorder it inside, or use guard, partition or mask",
         )
 
 

@@ -147,6 +147,16 @@ def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleStat
     return reader.state
 
 
+def leaves_of(stage: Stage, axis: Axis) -> list[Axis]:
+    """The leaves that an axis has become; itself where it is one."""
+    for relation in stage.relations:
+        if isinstance(relation, Fuse) and axis in relation.parents:
+            return leaves_of(stage, relation.fused)
+        if isinstance(relation, Split) and relation.parent is axis:
+            return [*leaves_of(stage, relation.outer), *leaves_of(stage, relation.inner)]
+    return [axis]
+
+
 def _default_stage(compute: ComputeOp) -> Stage:
     stage = Stage(compute)
     stage.spatial = [Axis(n, stage, False, e) for n, e in compute.spatial]

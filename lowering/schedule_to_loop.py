@@ -28,7 +28,7 @@ from xdsl.rewriter import InsertPoint
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
-from tilework.analysis.schedule_state import Axis, Fuse, ScheduleState, Stage, read_schedule, refuse
+from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import SequenceOp
@@ -277,19 +277,11 @@ class _Emitter:
 
 def _loop_order(stage: Stage) -> list[int]:
     """The tensor's dimensions in the order of the stage's loops: the innermost, a vector perhaps, is contiguous."""
-    made_by: dict[Axis, list[Axis]] = {}
-    for relation in stage.relations:
-        if isinstance(relation, Fuse):
-            made_by.update({p: [relation.fused] for p in relation.parents})
-        else:
-            made_by[relation.parent] = [relation.outer, relation.inner]
 
-    def innermost(axis: Axis) -> int:
-        if axis not in made_by:
-            return stage.leaves.index(axis)
-        return max(innermost(a) for a in made_by[axis])
+    def innermost(i: int) -> int:
+        return max(stage.leaves.index(a) for a in leaves_of(stage, stage.spatial[i]))
 
-    return sorted(range(len(stage.spatial)), key=lambda i: innermost(stage.spatial[i]))
+    return sorted(range(len(stage.spatial)), key=innermost)
 
 
 def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:

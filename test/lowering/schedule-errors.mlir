@@ -386,3 +386,21 @@ schedule.sequence @k {
 // expected-error@+1 {{schedule of @nothing, but there is no such kernel}}
 schedule.sequence @nothing {
 }
+
+// -----
+
+// Overlapping tiles below a reduce axis (found by fuzzing: elements of two tiles were added twice).
+
+te.kernel @k(%x: tensor<7x4xf32>) -> tensor<7xf32> {
+  %y = te.compute "y" [i: 7] reduce [k: 4] : tensor<7xf32> {
+    %v = te.read %x[i, k] : tensor<7x4xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<7xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  // expected-error@+1 {{tail shift of axis 'i' of stage 'y' makes tiles overlap: reduce axis 'k' outside 'i.outer' would count elements twice; reorder it inside, or use guard, partition or mask}}
+  %o, %n = schedule.split %i factor 4 tail shift
+  schedule.reorder %k, %o, %n
+}

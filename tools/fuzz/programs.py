@@ -1,0 +1,115 @@
+"""Random te kernels: element-wise stages, windows, padding, reductions, several stages and consumers, odd sizes."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import f32
+
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.predicate import at_least, less_than
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.tools.fuzz.draw import Draw
+
+EXTENTS = (1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 0)
+SYMBOL = "N"
+
+
+def random_kernel(draw: Draw) -> KernelOp:
+    """A kernel of one to four computes over one to three arguments."""
+    k = KernelBuilder("fuzzed")
+    tensors = [_argument(k, draw, i) for i in range(draw.choice((1, 2, 3)))]
+    stages: list[Tensor] = []
+    for _ in range(draw.choice((1, 2, 2, 3, 4))):
+        source = draw.choice([*tensors, *stages[-2:], *stages[-1:]])
+        stages.append(_stage(k, draw, source, [*tensors, *stages]))
+    results = [stages[-1]]
+    if len(stages) > 1 and draw.chance(15):
+        results.append(stages[-2])
+    return prune(k.finish(results))
+
+
+def prune(kernel: KernelOp) -> KernelOp:
+    """Drop computes that nothing reads."""
+    for compute in reversed(kernel.computes):
+        if not compute.result.uses:
+            compute.detach()
+            compute.erase()
+    return kernel
+
+
+def _argument(k: KernelBuilder, draw: Draw, i: int) -> Tensor:
+    dims: list[Expr] = [const(draw.choice(EXTENTS)) for _ in range(draw.choice((1, 2, 2, 3)))]
+    if draw.chance(15):
+        dims[0] = var(SYMBOL)
+    return k.argument(tensor_type(dims, f32), f"x{i}")
+
+
+def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    kinds = [_elementwise, _combine]
+    if x.dims:
+        kinds += [_reduction, _reduction, _window, _pad, _transpose, _product]
+    return draw.choice(kinds)(k, draw, x, known)
+
+
+def _elementwise(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    addend = draw.choice((1.0, 2.0, -3.0))
+    return k.compute("ewise", x.dims, lambda *i: k.max(x[i] + addend, -4.0))
+
+
+def _transpose(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    return k.compute("swap", x.dims[::-1], lambda *i: x[i[::-1]])
+
+
+def _combine(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    same = [t for t in known if t.dims == x.dims]
+    y = draw.choice(same)
+    return k.compute("both", x.dims, lambda *i: x[i] + y[i] * 2.0)
+
+
+def _reduction(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    at = draw.choice(range(len(x.dims)))
+    outer = [d for i, d in enumerate(x.dims) if i != at]
+    reducer = draw.choice((k.sum, k.reduce_max))
+    return k.compute(
+        "reduced", outer, lambda *i: reducer((x.dims[at],), lambda r: x[(*i[:at], r, *i[at:])])
+    )
+
+
+def _window(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """A convolution along the last axis: extent, stride and dilation at random."""
+    size = x.dims[-1].constant
+    taps, stride, dilation = draw.choice((1, 2, 3)), draw.choice((1, 1, 2)), draw.choice((1, 1, 2))
+    reach = (taps - 1) * dilation + 1
+    if size is None or size < reach:
+        return _elementwise(k, draw, x, known)
+    count = (size - reach) // stride + 1
+    return k.compute(
+        "window",
+        (*x.dims[:-1], count),
+        lambda *i: k.sum((taps,), lambda r: x[(*i[:-1], i[-1] * stride + r * dilation)]),
+    )
+
+
+def _pad(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    before, after = draw.choice((0, 1, 2)), draw.choice((0, 1, 3))
+    size = x.dims[-1]
+
+    def inside(i: tuple[Expr, ...]) -> Scalar:
+        source = i[-1] - before
+        return k.if_then_else(
+            [at_least(source, 0), less_than(source, size)], lambda: x[(*i[:-1], source)], lambda: 1.0, f32
+        )
+
+    return k.compute("pad", (*x.dims[:-1], size + before + after), lambda *i: inside(i))
+
+
+def _product(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """A matrix product over the last axes of two tensors of rank 2 that agree; element-wise where none do."""
+    fits = [t for t in known if len(t.dims) == 2 and t.dims[1] == x.dims[-1]]
+    if len(x.dims) != 2 or not fits:
+        return _elementwise(k, draw, x, known)
+    y = draw.choice(fits)
+    return k.compute(
+        "product", (x.dims[0], y.dims[0]), lambda i, j: k.sum((x.dims[1],), lambda r: x[i, r] * y[j, r])
+    )
