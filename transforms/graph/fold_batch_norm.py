@@ -53,45 +53,45 @@ class FoldBatchNorm(TileworkPass):
         if not is_compiled(op):
             return
         known = values_from_parameters(op)
-        inputs = {o: x for o in op.body.block.ops if (x := affine_input(o, known)) is not None}
+        inputs = {o: i for o in op.body.block.ops if (i := affine_input(o, known)) is not None}
         for last in inputs:
             if not _goes_on(last, inputs):
                 _fold(_chain_to(last, inputs), inputs, known)
 
 
-def affine_input(op: Operation, known: set[SSAValue]) -> SSAValue | None:
-    """The operand x of an operator that computes x * factor + shift with a factor and shift that are known, or None."""
+def affine_input(op: Operation, known: set[SSAValue]) -> int | None:
+    """For an operator that computes x * factor + shift with a factor and a shift that are known, which operand x is."""
     match op:
         case BatchNormOp():
-            return op.input if known.issuperset(op.operands[1:]) and op.input not in known else None
+            return 0 if known.issuperset(op.operands[1:]) and op.input not in known else None
         case MulOp() | AddOp() | SubOp():
-            candidates = [op.left] if isinstance(op, SubOp) else [op.left, op.right]
-            fitting = [x for x in candidates if x not in known and x.type == op.result.type]
+            candidates = range(1 if isinstance(op, SubOp) else 2)
+            fitting = [i for i in candidates if op.operands[i] not in known and op.operands[i].type == op.result.type]
             return fitting[0] if len(fitting) == 1 and known.intersection(op.operands) else None
         case _:
             return None
 
 
-def _goes_on(op: Operation, inputs: dict[Operation, SSAValue]) -> bool:
+def _goes_on(op: Operation, inputs: dict[Operation, int]) -> bool:
     """Whether the result of `op` is read by the next operator of a chain, and by nothing else."""
-    user = op.results[0].get_user_of_unique_use()
-    return user is not None and inputs.get(user) is op.results[0]
+    use = op.results[0].get_unique_use()
+    return use is not None and inputs.get(use.operation) == use.index
 
 
-def _chain_to(last: Operation, inputs: dict[Operation, SSAValue]) -> list[AffineOp]:
+def _chain_to(last: Operation, inputs: dict[Operation, int]) -> list[AffineOp]:
     """The longest chain that ends in `last`, in program order."""
     chain: list[AffineOp] = []
     op: Operation | None = last
     while isinstance(op, AffineOp):
         chain.append(op)
-        before = inputs[op].owner
+        before = op.operands[inputs[op]].owner
         op = before if isinstance(before, Operation) and before in inputs and _goes_on(before, inputs) else None
     return chain[::-1]
 
 
-def _fold(chain: Sequence[AffineOp], inputs: dict[Operation, SSAValue], known: set[SSAValue]) -> None:
+def _fold(chain: Sequence[AffineOp], inputs: dict[Operation, int], known: set[SSAValue]) -> None:
     """Replace a chain, unless it is as short as what would replace it."""
-    root, last = inputs[chain[0]], chain[-1]
+    root, last = chain[0].operands[inputs[chain[0]]], chain[-1]
     write = _Writer(last)
     affine = _compose(chain, inputs, write)
     producer = _producer_to_scale(root, affine.factor, known)
@@ -126,7 +126,7 @@ class _Affine:
     shift: SSAValue | None = None
 
 
-def _compose(chain: Sequence[AffineOp], inputs: dict[Operation, SSAValue], write: _Writer) -> _Affine:
+def _compose(chain: Sequence[AffineOp], inputs: dict[Operation, int], write: _Writer) -> _Affine:
     """The whole chain as one affine map."""
     result = _Affine()
     for op in chain:
@@ -139,7 +139,7 @@ def _compose(chain: Sequence[AffineOp], inputs: dict[Operation, SSAValue], write
     return result
 
 
-def _affine_map(op: AffineOp, x: SSAValue, write: _Writer) -> _Affine:
+def _affine_map(op: AffineOp, x: int, write: _Writer) -> _Affine:
     match op:
         case BatchNormOp():  # (x - mean) * f + bias == x * f + (bias - mean * f), where f = scale / sqrt(variance + e)
             epsilon = write.number(op.epsilon.value.data, op.scale.type)
@@ -147,9 +147,9 @@ def _affine_map(op: AffineOp, x: SSAValue, write: _Writer) -> _Affine:
             shift = write.sub(op.bias, write.mul(op.mean, factor))
             return _Affine(write.beside_channels(factor, op), write.beside_channels(shift, op))
         case MulOp():
-            return _Affine(factor=op.right if x is op.left else op.left)
+            return _Affine(factor=op.operands[1 - x])
         case AddOp():
-            return _Affine(shift=op.right if x is op.left else op.left)
+            return _Affine(shift=op.operands[1 - x])
         case SubOp():
             return _Affine(shift=write.neg(op.right))
 
