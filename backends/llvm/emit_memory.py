@@ -20,6 +20,9 @@ from tilework.dialects.loop import LoadOp, StoreOp
 STACK_LIMIT = 256 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
 
+NEAR = 4
+"""Up to which distance between lanes whole vectors are loaded and most of them thrown away."""
+
 
 class _Access(NamedTuple):
     """One load or store, decoded. element: the type in registers; memory, suffix: in memory; limit: of active lanes."""
@@ -106,6 +109,8 @@ def _load(e: Emitter, op: LoadOp) -> None:
         text = e.text.value(_masked_load(e, a, a.limit), hint)
     elif a.stride == 1:
         text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", hint)
+    elif abs(a.stride) <= NEAR:
+        text = _load_near(e, a, a.lanes)
     else:
         text = "poison"
         for lane, pointer in enumerate(_lane_pointers(e, a)):
@@ -131,6 +136,27 @@ def _store(e: Emitter, op: StoreOp) -> None:
         for lane, pointer in enumerate(_lane_pointers(e, a)):
             scalar = e.text.value(f"extractelement {a.memory_type} {text}, i64 {lane}")
             e.text.line(f"store {a.memory} {scalar}, ptr {pointer}, align {a.align}")
+
+
+def _load_near(e: Emitter, a: _Access, lanes: int) -> str:
+    """Lanes a few elements apart: load all between the first and the last as whole vectors, and pick.
+
+    Nothing outside is read: the last vector ends where the last lane is, and overlaps the one before.
+    """
+    first = min(0, a.stride * (lanes - 1))
+    span = abs(a.stride) * (lanes - 1) + 1
+    starts = [min(i * lanes, span - lanes) for i in range(-(-span // lanes))]
+    text, below = "poison", 0
+    for start in starts:
+        pointer = e.text.value(f"getelementptr inbounds {a.memory}, ptr {a.pointer}, i64 {first + start}")
+        loaded = e.text.value(f"load {a.memory_type}, ptr {pointer}, align {a.align}")
+        positions = [a.stride * lane - first for lane in range(lanes)]
+        picks = [lane if at < below else lanes + at - start for lane, at in enumerate(positions)]
+        mask = ", ".join(f"i32 {pick}" if pick < 2 * lanes else "i32 poison" for pick in picks)
+        operands = f"{a.memory_type} {text}, {a.memory_type} {loaded}"
+        text = e.text.value(f"shufflevector {operands}, <{lanes} x i32> <{mask}>")
+        below = start + lanes
+    return text
 
 
 def _lane_pointers(e: Emitter, a: _Access) -> list[str]:

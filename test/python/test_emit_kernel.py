@@ -103,6 +103,8 @@ def test_accumulators_of_a_register_tile_stay_in_registers(parse_module):
     assert not re.findall(r"vmov\w+\s+%zmm\d+, [-\d]*\(%[er]s?[sb]p", text)
 
 
+STRIDED = ["1", "2 stride 3", "49 stride -2", "5 stride 0", "3 count", "1 stride 4 count", "49 stride 2", "9 stride -1"]
+STRIDED += ["35 stride 4", "0 stride 9", "63 stride -9"]
 ACCESSES = """
 loop.kernel @accesses ins(%x: memref<64xf32>) outs(%y: memref<64xf32>) symbols(%C) {
   %v = loop.load %x[LOADED] : memref<64xf32>, vector<8xf32>
@@ -111,7 +113,7 @@ loop.kernel @accesses ins(%x: memref<64xf32>) outs(%y: memref<64xf32>) symbols(%
 """
 
 
-@pytest.mark.parametrize("load", ["1", "2 stride 3", "50 stride -2", "5 stride 0", "3 count", "1 stride 4 count"])
+@pytest.mark.parametrize("load", STRIDED)
 @pytest.mark.parametrize("store", ["1", "2 stride 3", "3 count", "60 stride -5 count"])
 @pytest.mark.parametrize("count", [-3, 0, 1, 5, 8, 2**40])
 def test_vector_accesses(compile_kernel, load, store, count):

@@ -29,9 +29,14 @@ loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<3x4xf32>) {
   loop.store %v, %tail[2] : memref<4xf32>
 }
 
-// Vectors: whole, strided element by element, the first few lanes by mask.
+// Vectors: whole, near lanes picked from whole ones, far lanes one by one, the first few by mask.
 // CHECK-LABEL: define void @vectors
 // CHECK:         %whole = load <4 x float>, ptr %x, align 4
+// CHECK:         %[[LOW:.*]] = load <4 x float>, ptr %{{.*}}, align 4
+// CHECK-NEXT:    %[[HALF:.*]] = shufflevector <4 x float> poison, <4 x float> %[[LOW]], <4 x i32> <i32 4, i32 6, i32 poison, i32 poison>
+// CHECK-NEXT:    %[[P:.*]] = getelementptr inbounds float, ptr %{{.*}}, i64 3
+// CHECK-NEXT:    %[[HIGH:.*]] = load <4 x float>, ptr %[[P]], align 4
+// CHECK-NEXT:    shufflevector <4 x float> %[[HALF]], <4 x float> %[[HIGH]], <4 x i32> <i32 0, i32 1, i32 5, i32 7>
 // CHECK:         %[[E1:.*]] = load float, ptr %x, align 4
 // CHECK-NEXT:    insertelement <4 x float> poison, float %[[E1]], i64 0
 // CHECK:         %[[STRIDED:.*]] = insertelement <4 x float> %{{.*}}, float %{{.*}}, i64 3
@@ -49,7 +54,8 @@ loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<3x4xf32>) {
 // CHECK-NEXT:    store float %[[E3]]
 loop.kernel @vectors ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
   %whole = loop.load %x[0] : memref<?xf32>, vector<4xf32>
-  %strided = loop.load %x[0] stride 2 : memref<?xf32>, vector<4xf32>
+  %near = loop.load %x[0] stride 2 : memref<?xf32>, vector<4xf32>
+  %strided = loop.load %x[0] stride 9 : memref<?xf32>, vector<4xf32>
   %same = loop.load %x[0] stride 0 : memref<?xf32>, vector<4xf32>
   %few = loop.load %x[0] count %N : memref<?xf32>, vector<4xf32>
   %far = loop.load %x[0] stride 3 count %N : memref<?xf32>, vector<4xf32>
