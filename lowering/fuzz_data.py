@@ -1,0 +1,45 @@
+"""Data to run programs on: small integers stored as floats, so that sums are exact; small odd dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilework.algebra.index_expr import Expr, Key
+from tilework.dialects.graph.base import Array
+
+LARGEST = 4
+"""The absolute value of the largest integer."""
+
+
+def fuzz_array(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], *, positive: bool = False) -> Array:
+    """Integers from -4 to 4, or from 1 to 4, in elements of that type; the same ones for the same seed."""
+    random = np.random.default_rng(list(seed))
+    if dtype.kind == "b":
+        return random.integers(0, 2, tuple(shape)).astype(dtype)
+    lowest = 1 if positive else 0 if dtype.kind == "u" else -LARGEST
+    return random.integers(lowest, LARGEST + 1, tuple(shape)).astype(dtype)
+
+
+def symbol_values(dims: Iterable[Expr]) -> list[dict[Key, int]]:
+    """Values for the symbols in these dimensions: different small odd ones, and one for all where that is enough.
+
+    They are enough where no dimension becomes less than one; larger ones are tried until they are.
+    """
+    dims = [e for e in dims if not e.is_constant]
+    names = list(dict.fromkeys(key for e in dims for key in e.variables()))
+    if not names:
+        return [{}]
+    ones = {key: 1 for key in names}
+    first = next(
+        values
+        for scale in (1, 3, 5, 9, 17, 33, 65, 129, 257, 513)
+        if _all_positive(dims, values := {key: scale * (3 + 2 * i) for i, key in enumerate(names)}) or scale == 513
+    )
+    return [first, ones] if _all_positive(dims, ones) else [first]
+
+
+def _all_positive(dims: Sequence[Expr], values: dict[Key, int]) -> bool:
+    return all(e.evaluate(values) >= 1 for e in dims)

@@ -1,0 +1,390 @@
+"""Programs as the semantic check sees them: what goes in, how to run them, how exact they are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    MemRefType,
+    ModuleOp,
+    StridedLayoutAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Operation
+
+from tilework.algebra.index_expr import Expr, Key
+from tilework.analysis.parameters import PREPARE
+from tilework.dialects.graph.base import Array, numpy_dtype
+from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
+from tilework.dialects.loop import CallOp, ForOp
+from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.interpreters.buffers import allocate, memref_dtype
+from tilework.interpreters.graph import prepare_parameters, run_function
+from tilework.interpreters.host import HostSignature, run_host
+from tilework.interpreters.loop import run_loop_kernel, run_loop_sample
+from tilework.interpreters.scalar import ROUNDING, element_dtype
+from tilework.interpreters.te import run_kernel, run_kernel_at
+from tilework.lowering.compare_answers import Answer, is_exact, largest
+from tilework.lowering.fuzz_data import fuzz_array
+
+Spec: TypeAlias = tuple[tuple[Expr, ...], np.dtype[Any]]
+"""Dimensions and element type of an array."""
+
+OpT = TypeVar("OpT", bound=Operation)
+
+NETWORK_ROUNDINGS = 4096.0
+"""How far whole functions may differ, in units of the error bound: the lengths of their sums are not followed."""
+MOST_POINTS = 512
+"""How many elements of a large result are looked at."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a program is run on. `limit` is how many scalar iterations are run in full; beyond it a sample is."""
+
+    symbols: Mapping[Key, int]
+    inputs: list[Array]
+    given: Mapping[str, Array]
+    seed: int
+    positive: bool
+    limit: float
+
+    def parameter(self, name: str, type_: Attribute) -> Array:
+        """The bytes of a parameter: those given, or integers."""
+        if name in self.given:
+            return self.given[name]
+        element = cast("TensorType[Attribute]", type_).element_type
+        shape = cast("TensorType[Attribute]", type_).get_shape()
+        return fuzz_array(shape, numpy_dtype(element), [self.seed, *name.encode()], positive=self.positive)
+
+
+@dataclass
+class Program(ABC, Generic[OpT]):
+    """One function or kernel, a copy of its own. `text` is what it was printed as."""
+
+    KIND: ClassVar[str]
+    name: str
+    text: str
+    op: OpT
+    module: dict[str, Operation] = field(default_factory=dict[str, Operation], repr=False)
+    """Copies of what else it needs, by name: kernels, globals, @prepare."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> list[Spec]:
+        """What goes in."""
+
+    @property
+    @abstractmethod
+    def dims(self) -> list[Expr]:
+        """Everything that must not become less than one."""
+
+    @abstractmethod
+    def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        """The outputs; of those elements at least that are `wanted`, if that saves work."""
+
+    def work(self, symbols: Mapping[Key, int]) -> float:
+        """How many scalar iterations a run takes, roughly."""
+        return 0.0
+
+    def in_module(self) -> ModuleOp:
+        """A module of copies with the program in it."""
+        return ModuleOp([op.clone() for op in (*self.module.values(), self.op)])
+
+
+class GraphProgram(Program[func.FuncOp]):
+    """A function of graph operators, with the parameters that @prepare makes."""
+
+    KIND = "graph function"
+
+    @property
+    def inputs(self) -> list[Spec]:
+        return [_tensor_spec(t) for t in self.op.function_type.inputs]
+
+    @property
+    def dims(self) -> list[Expr]:
+        types = (value.type for op in self.op.walk() for value in op.results)
+        return [e for t in (*self.op.function_type.inputs, *types) if isinstance(t, TensorType) for e in dims_of(t)]
+
+    def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        module = self.in_module()
+        used = parameters_of(module, data)
+        exact = [is_exact(list(used.values()))]
+
+        def observe(_: object, array: Array) -> None:
+            exact[0] = exact[0] and is_exact([array])
+
+        outputs = run_function(module, self.name, data.inputs, used, observe)
+        return Answer(outputs, None, exact[0], NETWORK_ROUNDINGS, largest(data.inputs))
+
+
+class HostProgram(Program[func.FuncOp]):
+    """A host function and the kernels it calls."""
+
+    KIND = "host function"
+
+    @property
+    def _signature(self) -> HostSignature:
+        return HostSignature.of(self.op)
+
+    @property
+    def inputs(self) -> list[Spec]:
+        return [(self._signature.dims(a), memref_dtype(a.type)) for a in self._signature.inputs]
+
+    @property
+    def dims(self) -> list[Expr]:
+        kernels = [e for k in self.module.values() if isinstance(k, TeKernelOp) for e in TeProgram("", "", k).dims]
+        return [e for dims, _ in self.inputs for e in dims] + kernels
+
+    def work(self, symbols: Mapping[Key, int]) -> float:
+        total = 0.0
+        for op in self.op.walk():
+            kernel = self.module.get(op.kernel_name) if isinstance(op, CallOp) else None
+            program = None if kernel is None else program_of(kernel, {})
+            total += 0.0 if program is None else program.work(symbols)
+        return total
+
+    def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        module = self.in_module()
+        used = parameters_of(module, data)
+        outputs = run_host(module, self.name, data.inputs, used)
+        exact = is_exact([*used.values(), *data.inputs, *outputs]) and not any(map(_rounds, self.module.values()))
+        return Answer(outputs, None, exact, NETWORK_ROUNDINGS, largest(data.inputs))
+
+
+class TeProgram(Program[TeKernelOp]):
+    """A te kernel; that of a schedule is the same."""
+
+    KIND = "te kernel"
+
+    @property
+    def inputs(self) -> list[Spec]:
+        return [_tensor_spec(t) for t in self.op.function_type.inputs]
+
+    @property
+    def dims(self) -> list[Expr]:
+        types = [e for dims, _ in self.inputs for e in dims]
+        return types + [e for c in self.op.computes for _, e in (*c.spatial, *c.reduction)]
+
+    def work(self, symbols: Mapping[Key, int]) -> float:
+        return float(sum(_volume([e for _, e in (*c.spatial, *c.reduction)], symbols) for c in self.op.computes))
+
+    def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        if self.work(data.symbols) <= data.limit:
+            outputs, computed = run_kernel(self.op, data.inputs), None
+        else:
+            shapes = [_shape(dims_of(v.type), data.symbols) for v in self.op.results_returned]
+            computed = [_points(shape, wanted[i] if wanted else None) for i, shape in enumerate(shapes)]
+            outputs = [self._at(data, i, mask) for i, mask in enumerate(computed)]
+        return Answer(
+            outputs, computed, not _rounds(self.op) and is_exact(outputs), self._roundings(data), _scale(data)
+        )
+
+    def _at(self, data: Data, result: int, mask: Array) -> Array:
+        element = cast("TensorType[Attribute]", self.op.results_returned[result].type).element_type
+        output = np.zeros(mask.shape, element_dtype(element))
+        output[mask] = run_kernel_at(self.op, data.inputs, result, np.argwhere(mask))
+        return output
+
+    def _roundings(self, data: Data) -> float:
+        sums = [_volume([e for _, e in c.reduction], data.symbols) for c in self.op.computes]
+        return float(sum(sums) + 16)
+
+
+class LoopKernelProgram(Program[LoopKernelOp]):
+    """A loop kernel, its buffers laid out as it says."""
+
+    KIND = "loop kernel"
+
+    def _specs(self) -> list[Spec]:
+        types = self.op.function_type.inputs.data
+        return [(dims.data, memref_dtype(t)) for dims, t in zip(self.op.dims.data, types, strict=False)]
+
+    @property
+    def inputs(self) -> list[Spec]:
+        return self._specs()[: self.op.group_sizes[0]]
+
+    @property
+    def dims(self) -> list[Expr]:
+        return [e for dims, _ in self._specs() for e in dims]
+
+    def work(self, symbols: Mapping[Key, int]) -> float:
+        values: dict[Key, int] = {
+            v: symbols.get(s.data, 1) for s, v in zip(self.op.symbols, self.op.symbol_values, strict=True)
+        }
+        return _loop_work(self.op, values)
+
+    def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        count, outputs_count = self.op.group_sizes[:2]
+        specs, types = self._specs(), self.op.function_type.inputs.data
+        arrays = [laid_out(a, t) for a, t in zip(data.inputs, types, strict=False)]
+        fresh = [np.zeros(_shape(dims, data.symbols), dtype) for dims, dtype in specs[count : count + outputs_count]]
+        outputs = [laid_out(a, t) for a, t in zip(fresh, types[count:], strict=False)]
+        computed = None
+        if self.work(data.symbols) <= data.limit:
+            run_loop_kernel(self.op, arrays, outputs, symbols=[data.symbols[s.data] for s in self.op.symbols])
+        else:
+            computed = [_thinned(mask) for mask in run_loop_sample(self.op, arrays, outputs)]
+        chosen = outputs if computed is None else [a[mask] for a, mask in zip(outputs, computed, strict=True)]
+        return Answer(outputs, computed, not _rounds(self.op) and is_exact(chosen), 16.0, _scale(data))
+
+
+def program_of(op: Operation, siblings: Mapping[str, Operation], known: str | None = None) -> Program[Any] | None:
+    """A copy of a function or kernel for the check, with copies of what it needs.
+
+    None for what cannot be run, and for a program whose text is still `known`. `siblings` are the module's symbols.
+    """
+    kind = _kind(op)
+    if kind is None:
+        return None
+    needed = _needed(op, siblings) if isinstance(op, func.FuncOp) else {}
+    text = str(op) + str(needed.get(PREPARE, ""))  # kernels are programs of their own
+    if text == known:
+        return None
+    return kind(_symbol(op), text, op.clone(), {name: other.clone() for name, other in needed.items()})
+
+
+def _kind(op: Operation) -> type[Program[Any]] | None:
+    match op:
+        case TeKernelOp():
+            return TeProgram
+        case LoopKernelOp() if not op.is_declaration:
+            return LoopKernelProgram
+        case func.FuncOp() if not op.is_declaration and op.sym_name.data != PREPARE:
+            types = (*op.function_type.inputs, *op.function_type.outputs)
+            if types and all(isinstance(t, TensorType) for t in types):
+                return GraphProgram
+            buffers = not op.function_type.outputs and all(isinstance(t, MemRefType) for t in types)
+            return HostProgram if types and buffers else None
+        case _:
+            return None
+
+
+def _needed(op: func.FuncOp, siblings: Mapping[str, Operation]) -> dict[str, Operation]:
+    called = {c.kernel_name for c in op.walk() if isinstance(c, CallOp)} | {PREPARE}
+    return {n: s for n, s in siblings.items() if n in called or isinstance(s, memref.GlobalOp)}
+
+
+def _symbol(op: Operation) -> str:
+    return cast(StringAttr, op.get_attr_or_prop("sym_name")).data
+
+
+def parameters_of(module: ModuleOp, data: Data) -> dict[str, Array]:
+    """Every parameter that the module's functions use: as @prepare defines it, or raw."""
+    prepare = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == PREPARE]
+    defined = {op.sym_name.data: op for op in module.walk() if isinstance(op, DefineParameterOp)}
+    raw: dict[str, Array] = {}
+    for op in module.walk():
+        if isinstance(op, ParameterOp) and (op.sym_name.data not in defined or _is_inside(op, prepare)):
+            raw[op.sym_name.data] = data.parameter(op.sym_name.data, op.result.type)
+        elif (
+            isinstance(op, memref.GlobalOp)
+            and isinstance(op.initial_value, UnitAttr)
+            and op.sym_name.data not in defined
+        ):
+            tensor = TensorType(op.type.element_type, op.type.shape)
+            raw[op.sym_name.data] = data.parameter(op.sym_name.data, tensor)
+    if not defined:
+        return raw
+    reader = func.FuncOp("main", ([], []))  # prepare_parameters looks at what @main uses: all of them
+    for name, op in defined.items():
+        reader.body.block.add_op(ParameterOp(name, op.value.type))
+    reader.body.block.add_op(func.ReturnOp())
+    with np.errstate(all="ignore"):
+        return raw | prepare_parameters(ModuleOp([*(p.clone() for p in prepare), reader]), raw)
+
+
+def _is_inside(op: Operation, functions: Sequence[func.FuncOp]) -> bool:
+    return any(function.is_ancestor(op) for function in functions)
+
+
+def laid_out(array: Array, type_: Attribute) -> Array:
+    """A copy of an array in memory of the memref's layout."""
+    assert isinstance(type_, MemRefType)
+    if not isinstance(type_.layout, StridedLayoutAttr):
+        return np.array(array)
+    strides = cast(Sequence[int], type_.layout.get_strides())
+    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True)) if array.size else 0
+    view = allocate([span], array.dtype).view(0, array.shape, strides).array
+    view[...] = array
+    return view
+
+
+def _tensor_spec(type_: Attribute) -> Spec:
+    return dims_of(type_), element_dtype(cast("TensorType[Attribute]", type_).element_type)
+
+
+def _shape(dims: Sequence[Expr], symbols: Mapping[Key, int]) -> tuple[int, ...]:
+    return tuple(int(e.evaluate(symbols)) for e in dims)
+
+
+def _volume(extents: Sequence[Expr], symbols: Mapping[Key, int]) -> int:
+    return prod(max(0, int(e.evaluate(symbols))) for e in extents)
+
+
+def _scale(data: Data) -> float:
+    return largest(data.inputs)
+
+
+def _rounds(op: Operation) -> bool:
+    """Whether an operation inside makes numbers that are no small integers out of such."""
+    for inner in op.walk():
+        if isinstance(inner, ROUNDING):
+            return True
+        if isinstance(inner, arith.ConstantOp) and isinstance(inner.value, FloatAttr):
+            value = inner.value.value.data
+            if np.isfinite(value) and value != int(value):
+                return True
+    return False
+
+
+def _loop_work(op: Operation, values: Mapping[Key, int]) -> float:
+    """Iterations of innermost loops; bounds that depend on other loops count as the whole range seen so far."""
+    total, deepest = 0.0, True
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                work = _loop_work(inner, values) if inner.regions else 0.0
+                total += work
+                deepest = deepest and not work
+    trips = _trips(op, values) if isinstance(op, ForOp) else 1.0
+    own = 1.0 if isinstance(op, ForOp) and deepest else 0.0
+    return trips * (total + own)
+
+
+def _trips(loop: ForOp, values: Mapping[Key, int]) -> float:
+    at: dict[Key, int] = {key: values.get(key, 0) for e in (loop.lower, loop.upper) for key in e.variables()}
+    return float(max(0, loop.upper.evaluate(at) - loop.lower.evaluate(at)))
+
+
+def _points(shape: tuple[int, ...], wanted: Array | None) -> Array:
+    """Which elements of a large result to compute: those wanted, or its corners and some inside."""
+    if wanted is not None:
+        return wanted
+    mask = np.zeros(shape, dtype=bool)
+    mask[np.ix_(*[sorted({0, n // 2, n - 1}) for n in shape])] = True
+    mask = _thinned(mask)
+    random = np.random.default_rng(0)
+    mask[tuple(random.integers(0, n, 64) for n in shape)] = True
+    return mask
+
+
+def _thinned(mask: Array) -> Array:
+    """At most so many of the chosen elements, first and last among them."""
+    chosen = np.flatnonzero(mask)
+    if len(chosen) <= MOST_POINTS:
+        return mask
+    kept = np.zeros(mask.size, dtype=bool)
+    kept[chosen[np.linspace(0, len(chosen) - 1, MOST_POINTS).astype(int)]] = True
+    return kept.reshape(mask.shape)
