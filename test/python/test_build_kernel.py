@@ -81,6 +81,36 @@ def test_a_te_kernel_declares_its_scratch(parse_module):
     np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
+VECTOR_LOGIC = """
+loop.kernel @leaky ins(%x: memref<100xf32>, %n: memref<100xi32>) outs(%y: memref<100xf32>, %negative: memref<100xi1>) {
+  %zero = arith.constant 0.0 : f32
+  %three = arith.constant 3 : i32
+  loop.for %i = 0 to 100 "i" vectorized {
+    %v = loop.load %x[%i] : memref<100xf32>
+    %k = loop.load %n[%i] : memref<100xi32>
+    %c = arith.cmpf olt, %v, %zero : f32
+    %d = arith.cmpi sgt, %k, %three : i32
+    %b = arith.andi %c, %d : i1
+    %f = arith.sitofp %k : i32 to f32
+    %w = arith.mulf %v, %f : f32
+    %r = arith.select %b, %w, %v : f32
+    loop.store %r, %y[%i] : memref<100xf32>
+    loop.store %c, %negative[%i] : memref<100xi1>
+  }
+}
+"""
+
+
+def test_comparisons_casts_and_selection_in_a_vector_loop():
+    object_code, _ = build_kernel(VECTOR_LOGIC, "leaky", "llvm", {})
+    rng = np.random.default_rng(0)
+    x, n = rng.normal(size=100).astype(np.float32), rng.integers(0, 9, 100).astype(np.int32)
+    y, negative = np.zeros(100, np.float32), np.zeros(100, np.bool_)
+    run(object_code, "leaky", x, n, y, negative)
+    np.testing.assert_array_equal(negative, x < 0)
+    np.testing.assert_array_equal(y, np.where((x < 0) & (n > 3), x * n.astype(np.float32), x))
+
+
 def test_objects_for_another_machine():
     object_code, _ = build_kernel(LOOP, "twice", "llvm -mtriple=aarch64-linux-gnu", {})
     assert object_code[:4] == b"\x7fELF" and object_code[18] == 183  # EM_AARCH64
