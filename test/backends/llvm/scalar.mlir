@@ -1,0 +1,30 @@
+// RUN: opt-tool %s -t llvmir | filecheck %s
+
+// Sums and products may be fused, and no more: NaN and infinity mean what they mean. Floats are written by their bits.
+// CHECK-LABEL: define internal <4 x float> @tw.exp.v4f32(<4 x float> %x) alwaysinline
+// CHECK-LABEL: define internal float @tw.exp.f32(float %x) alwaysinline
+// CHECK-LABEL: define void @floats
+// CHECK:         %p = fmul contract <4 x float> %v, splat (float 0x3FB99999A0000000)
+// CHECK-NEXT:    %s = fadd contract <4 x float> %p, %v
+// CHECK-NEXT:    %m = call contract <4 x float> @llvm.maximum.v4f32(<4 x float> %s, <4 x float> %p)
+// CHECK-NEXT:    %{{.*}} = call <4 x float> @tw.exp.v4f32(<4 x float> %m)
+// CHECK:         %{{.*}} = call float @tw.exp.f32(float %u)
+// CHECK-NEXT:    %{{.*}} = call float @log1pf(float
+// CHECK:         %[[ROOT:.*]] = call float @llvm.sqrt.f32(float
+// CHECK-NEXT:    %q = fdiv contract float 0x3FF0000000000000, %[[ROOT]]
+// CHECK:       declare float @log1pf(float) nounwind willreturn memory(none)
+loop.kernel @floats ins(%x: memref<8xf32>) outs(%y: memref<9xf32>) {
+  %v = loop.load %x[0] : memref<8xf32>, vector<4xf32>
+  %c = arith.constant 0.1 : f32
+  %b = vector.broadcast %c : f32 to vector<4xf32>
+  %p = arith.mulf %v, %b : vector<4xf32>
+  %s = arith.addf %p, %v : vector<4xf32>
+  %m = arith.maximumf %s, %p : vector<4xf32>
+  %e = math.exp %m : vector<4xf32>
+  loop.store %e, %y[0] : memref<9xf32>, vector<4xf32>
+  %u = loop.load %x[4] : memref<8xf32>
+  %t = math.exp %u : f32
+  %l = math.log1p %t : f32
+  %q = math.rsqrt %l : f32
+  loop.store %q, %y[4] : memref<9xf32>
+}
