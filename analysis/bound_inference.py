@@ -115,11 +115,12 @@ def _stage_bounds(
     starts = [*(low for low, _ in region), *(const(0) for _ in stage.reduction)]
     declared = [*(e for _, e in stage.compute.spatial), *(e for _, e in stage.compute.reduction)]
     domain = domain_of(state, stage, {**known, stage: b})
-    conditions: list[Predicate] = []
+    # every split that does not divide, not only one of a root axis: its surplus would be another iteration's share
+    split = [r.parent for r in stage.relations if isinstance(r, Split)]
+    conditions = [less_than(relative[a], b.extents[a]) for a in split]
     for axis, start, whole in zip(roots, starts, declared, strict=True):
         value = relative[axis] + start
         b.values[axis.name] = value
-        conditions.append(less_than(relative[axis], b.extents[axis]))
         if (start, b.extents[axis]) != (const(0), whole):
             conditions += [at_least(value, 0), less_than(value, whole)]
     for condition in dict.fromkeys(conditions):
@@ -183,8 +184,8 @@ def _check_overlap(stage: Stage, relation: Split) -> None:
         refuse(
             relation.op,
             stage,
-            f"tail shift of axis '{relation.parent}' of stage '{stage.name}' makes tiles overlap: reduce axis '{first}' "
-            f"outside '{late[0]}' would count elements twice; reorder it inside, or use guard, partition or mask",
+            f"tail shift of axis '{relation.parent}' of stage '{stage.name}' makes tiles overlap: reduce axis "
+            f"'{first}' outside '{late[0]}' would count elements twice; reorder it inside, or use guard, partition or mask",
         )
 
 

@@ -173,3 +173,22 @@ schedule.sequence @outside {
   %y, %i, %k = schedule.stage "y" [i, k]
   schedule.reorder %k, %i
 }
+
+// A split of a split: the surplus of the inner one is another outer iteration's share, so it is guarded as well (found
+// by fuzzing: with the reduce axis outside, elements were added twice).
+
+// CHECK-LABEL: loop.kernel @split_split
+// CHECK: loop.if [-3 * %i_outer - 2 * %i_inner_outer - %i_inner_inner + 3 >= 0, -2 * %i_inner_outer - %i_inner_inner + 2 >= 0]
+te.kernel @split_split(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] reduce [k: 8] : tensor<4xf32> {
+    %v = te.read %x[i, k] : tensor<4x8xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+schedule.sequence @split_split {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %o, %n = schedule.split %i factor 3
+  %no, %nn = schedule.split %n factor 2
+  schedule.reorder %k, %o, %no, %nn
+}
