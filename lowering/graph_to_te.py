@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilework.analysis.parameters import PREPARE, graph_functions
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError, name_of
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -78,7 +79,7 @@ class GraphToTe(TileworkPass):
         def declare(kernel: KernelOp) -> None:
             block.insert_op_before(kernel, functions[0])
 
-        kernels = KernelTable(taken, declare)
+        kernels = KernelTable(UniqueNames(taken), declare)
         block.insert_ops_before(list(parameters.values()), functions[0])
         for function in functions:
             host = HostFunction(function, kernels).build()

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StridedLa
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.parameters import is_splat
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
@@ -24,9 +25,9 @@ Layout = StridedLayoutAttr | UnitAttr
 
 @dataclass
 class KernelTable:
-    """The kernels made so far. `taken` are names that no kernel may have; `declare` gets every new kernel."""
+    """The kernels made so far. `declare` gets every new kernel."""
 
-    taken: set[str]
+    names: UniqueNames
     declare: Callable[[KernelOp], None]
     _kernels: dict[Hashable, KernelOp] = field(default_factory=dict[Hashable, KernelOp])
 
@@ -35,20 +36,12 @@ class KernelTable:
         key = (_content(group.body.block), tuple(layouts))
         kernel = self._kernels.get(key)
         if kernel is None:
-            kernel = build_kernel(self._unique(group.label.data), group)
+            kernel = build_kernel(self.names.fresh(group.label.data), group)
             if any(isinstance(layout, StridedLayoutAttr) for layout in layouts):
                 kernel.attributes["te.layouts"] = ArrayAttr(layouts)
             self._kernels[key] = kernel
             self.declare(kernel)
         return kernel
-
-    def _unique(self, label: str) -> str:
-        name, n = label, 0
-        while name in self.taken:
-            n += 1
-            name = f"{label}_{n}"
-        self.taken.add(name)
-        return name
 
 
 def build_kernel(name: str, group: FusedOp) -> KernelOp:
@@ -96,18 +89,12 @@ def _after(block: Block, op: Operation | None) -> Iterable[Operation]:
 def _argument_names(block: Block) -> list[str]:
     """For each argument the name of the operand that it is to its first user, made unique by a number."""
     position = {op: i for i, op in enumerate(block.ops)}
-    names: list[str] = []
-    taken: set[str] = set()
+    names = UniqueNames()
+    result: list[str] = []
     for argument in block.args:
         first = min(argument.uses, key=lambda use: (position[use.operation], use.index), default=None)
-        base = "unused" if first is None else operand_name(first.operation, first.index)
-        name, n = base, 0
-        while name in taken:
-            n += 1
-            name = f"{base}_{n}"
-        taken.add(name)
-        names.append(name)
-    return names
+        result.append(names.fresh("unused" if first is None else operand_name(first.operation, first.index)))
+    return result
 
 
 def operand_name(op: Operation, index: int) -> str:

@@ -416,3 +416,30 @@ def test_average_pool_defines_several_computes_with_unique_names():
     [kernel] = [op for op in module.ops if isinstance(op, KernelOp)]
     assert [c.stage.data for c in kernel.computes][-3:] == ["average_pool", "relu", "relu.1"]
     assert UnitAttr() not in kernel.attributes.values()
+
+
+def test_a_graph_of_20000_operators():
+    """No pass recurses over the graph; depth in @main, in @prepare and of parts in parts."""
+    block = Block(arg_types=[TensorType(f32, (1, 2))])
+    x: SSAValue = block.args[0]
+
+    def insert(op: Operation) -> SSAValue:
+        block.add_op(op)
+        return op.results[0]
+
+    p = insert(ParameterOp("p", TensorType(f32, (2,))))
+    whole = insert(ReduceSumOp.of(x, axes=ints([]), keep_dims=BoolAttr.from_bool(True)))
+    for i in range(6000):
+        p = insert(NegOp.of(p))
+        x = insert(ReluOp.of(insert(AddOp.of(x, p))))
+        if i % 6 == 0:
+            part = insert(ReduceSumOp.of(x, axes=ints([]), keep_dims=BoolAttr.from_bool(True)))
+            whole = insert(ConcatOp.of(whole, part, axis=IntegerAttr(1, i64)))
+    block.add_op(ReturnOp(whole))
+    module = ModuleOp([FuncOp("main", (list(block.arg_types), [whole.type]), Region(block))])
+    for each in (*GRAPH_PASSES, GraphToTe()):
+        each.apply(make_context(), module)
+    verify(module)
+    calls = [op for op in module.walk() if isinstance(op, CallOp)]
+    assert len(calls) == 2001
+    assert len({call.kernel_name for call in calls}) < 10
