@@ -38,15 +38,18 @@ def run_loop_kernel(
     outputs: Sequence[Array],
     scratch: Sequence[Array] | None = None,
     symbols: Sequence[int] | None = None,
+    *,
+    poisoned: bool = True,
 ) -> None:
     """Run a kernel; outputs are written in place. Scratch is allocated and symbols are told by the shapes if absent.
 
+    Outputs are `poisoned` first: a kernel owes all their elements. One that adds to what is there asks for False.
     Raises UsageError where arrays do not fit and CompileError for an access out of bounds.
     """
     values = _symbol_values(kernel, [*inputs, *outputs], symbols)
     buffers = [wrap(a) for a in (*inputs, *outputs)]
     lent = _scratch(kernel, scratch, values)
-    LoopProgram(kernel, values, overlaps([*buffers, *lent])).run([*buffers, *lent])
+    LoopProgram(kernel, values, overlaps([*buffers, *lent])).run([*buffers, *lent], poisoned=poisoned)
 
 
 def run_loop_sample(
@@ -117,7 +120,7 @@ class LoopProgram:
         self._lead: dict[SSAValue, int] = {}
         self._body = self._block(kernel.body.block)
 
-    def run(self, buffers: Sequence[Buffer]) -> None:
+    def run(self, buffers: Sequence[Buffer], *, poisoned: bool = True) -> None:
         """Run on inputs, outputs and scratch. Scratch is poisoned first, and outputs that share no memory."""
         frame = Frame(len(self._names.slots), self._rank)
         for argument, value in zip(self.kernel.body.block.args, [*buffers, *self._symbols], strict=True):
@@ -127,7 +130,7 @@ class LoopProgram:
         shared = {*self._shared.earlier, *self._shared.earlier.values()}
         inputs, outputs, _, _ = self.kernel.group_sizes
         for i, buffer in enumerate(buffers):
-            if i >= inputs + outputs or (i >= inputs and i not in shared):
+            if i >= inputs + outputs or (poisoned and i >= inputs and i not in shared):
                 buffer.array[...] = poison(buffer.dtype)
         with np.errstate(all="ignore"):
             self._body(frame, None)

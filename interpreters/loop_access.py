@@ -93,8 +93,8 @@ class Access:
         accessed = op.result.type if isinstance(op, LoadOp) else op.value.type
         self.lanes = accessed.get_shape()[0] if isinstance(accessed, VectorType) else 1
         self.count = None if count is None else names.index(count)
-        strides = [*[0] * (len(subscripts) - 1), op.lane_stride if self.lanes > 1 else 0]
-        self._subscripts = [_compile(e, names, s) for e, s in zip(subscripts, strides[-len(subscripts) :], strict=True)]
+        last, stride = len(subscripts) - 1, op.lane_stride if self.lanes > 1 else 0
+        self._subscripts = [_compile(e, names, stride if i == last else 0) for i, e in enumerate(subscripts)]
         self._affine = all(s.rest is not None for s in self._subscripts)
         self._lane_numbers = np.arange(self.lanes)
 

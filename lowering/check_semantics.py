@@ -17,12 +17,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tilework.analysis.parameters import PREPARE
 from tilework.dialects.diagnostics import CompileError, TileworkError
 from tilework.dialects.graph.base import Array
 from tilework.lowering.compare_answers import Answer, compare
 from tilework.lowering.fuzz_data import fuzz_array, symbol_values
 from tilework.lowering.instrumentation import Instrumentation
-from tilework.lowering.programs_to_check import Data, Program, TeProgram, program_of
+from tilework.lowering.programs_to_check import Data, Program, TeProgram, parameters_of, program_of
 from tilework.transforms.base import TileworkPass
 
 MAX_WORK = 2.0**29
@@ -88,9 +89,9 @@ class SemanticCheck(Instrumentation):
         root = _root(op)
         if root is not self._root:  # another module: nothing is known of it
             self._root, self._known = root, {}
-        for name, program in self._programs(op).items():
-            if name not in self._known:
-                self._known[name] = self._first_seen(program)
+        for name, program in self._programs(op).items():  # new ones, and what was changed between pipelines
+            self._keep_prepared(name, root)
+            self._known[name] = self._first_seen(program)
 
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
         changed = self._programs(op)
@@ -121,15 +122,23 @@ class SemanticCheck(Instrumentation):
     def _first_seen(self, program: Program[Any]) -> _Known:
         return _Known(program, self._data(program), program if isinstance(program, TeProgram) else None)
 
-    def _data(self, program: Program[Any], *, positive: bool = False) -> list[Data]:
+    def _data(self, program: Program[Any], *, positive: bool = False, filled: bool = False) -> list[Data]:
         data: list[Data] = []
         for case, symbols in enumerate(symbol_values(program.dims)):
             inputs = [
                 fuzz_array([int(e.evaluate(symbols)) for e in dims], dtype, [self._seed, case, i], positive=positive)
                 for i, (dims, dtype) in enumerate(program.inputs)
             ]
-            data.append(Data(symbols, inputs, self._parameters, self._seed, positive, self._max_work))
+            data.append(Data(symbols, inputs, self._parameters, self._seed, self._max_work, positive, filled))
         return data
+
+    def _keep_prepared(self, name: str, root: Operation) -> None:
+        """Before a program is replaced: what its @prepare made, where that was dropped because it has run."""
+        known = self._known.get(name)
+        dropped = isinstance(root, ModuleOp) and all(_symbol(child) != PREPARE for child in root.ops)
+        if dropped and known is not None and PREPARE in known.program.module:
+            made = parameters_of(known.program.in_module(), known.data[0])
+            self._parameters = {**self._parameters, **made}
 
     # -- comparing
 
@@ -142,11 +151,12 @@ class SemanticCheck(Instrumentation):
             return self._first_seen(program)
         exact = not isinstance(pass_, TileworkPass) or pass_.numerics == "exact"
         compared, bitwise = self._compare_all(pass_, known, new, exact, live)
-        if not compared:
-            known.data = new.data = self._data(known.program, positive=True)
-            known.answers.clear()
-            new.answers.clear()
-            compared, bitwise = self._compare_all(pass_, known, new, exact, live)
+        for filled in (False, True):
+            if not compared:
+                known.data = new.data = self._data(known.program, positive=True, filled=filled)
+                known.answers.clear()
+                new.answers.clear()
+                compared, bitwise = self._compare_all(pass_, known, new, exact, live)
         if not compared and any(a.size for answer in new.answers.values() for a in answer.outputs):
             raise CompileError(f"the check of '{pass_.name}' compared no number of {title}: all of them are NaN", live)
         self.report.comparisons.append(Comparison(pass_.name, title, compared, bitwise))

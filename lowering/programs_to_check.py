@@ -51,14 +51,18 @@ MOST_POINTS = 512
 
 @dataclass(frozen=True)
 class Data:
-    """What a program is run on. `limit` is how many scalar iterations are run in full; beyond it a sample is."""
+    """What a program is run on. `limit` is how many scalar iterations are run in full; beyond it a sample is.
+
+    Inputs may be `positive`, for the sake of roots, and outputs may hold integers (`filled`) instead of poison.
+    """
 
     symbols: Mapping[Key, int]
     inputs: list[Array]
     given: Mapping[str, Array]
     seed: int
-    positive: bool
     limit: float
+    positive: bool = False
+    filled: bool = False
 
     def parameter(self, name: str, type_: Attribute) -> Array:
         """The bytes of a parameter: those given, or integers."""
@@ -229,11 +233,15 @@ class LoopKernelProgram(Program[LoopKernelOp]):
         count, outputs_count = self.op.group_sizes[:2]
         specs, types = self._specs(), self.op.function_type.inputs.data
         arrays = [laid_out(a, t) for a, t in zip(data.inputs, types, strict=False)]
-        fresh = [np.zeros(_shape(dims, data.symbols), dtype) for dims, dtype in specs[count : count + outputs_count]]
+        fresh = [
+            fuzz_array(_shape(dims, data.symbols), dtype, [data.seed, i])
+            for i, (dims, dtype) in enumerate(specs[count : count + outputs_count])
+        ]
         outputs = [laid_out(a, t) for a, t in zip(fresh, types[count:], strict=False)]
         computed = None
         if self.work(data.symbols) <= data.limit:
-            run_loop_kernel(self.op, arrays, outputs, symbols=[data.symbols[s.data] for s in self.op.symbols])
+            symbols = [data.symbols[s.data] for s in self.op.symbols]
+            run_loop_kernel(self.op, arrays, outputs, symbols=symbols, poisoned=not data.filled)
         else:
             computed = [_thinned(mask) for mask in run_loop_sample(self.op, arrays, outputs)]
         chosen = outputs if computed is None else [a[mask] for a, mask in zip(outputs, computed, strict=True)]
