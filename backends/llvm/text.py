@@ -77,9 +77,12 @@ class FunctionText:
         stem = _NOT_IN_NAMES.sub("_", hint)
         if stem[0].isdigit() or (stem[0] == "v" and stem[1:].isdigit()):
             stem = f"_{stem}"
-        seen = self._used.get(stem, 0)
-        self._used[stem] = seen + 1
-        return f"%{stem}" if not seen else f"%{stem}.{seen}"
+        name = stem
+        while name in self._used:  # a hint may itself end in a number
+            name = f"{stem}.{self._used[stem]}"
+            self._used[stem] += 1
+        self._used[name] = 1
+        return f"%{name}"
 
     # -- instructions
 
