@@ -70,7 +70,7 @@ class ModuleProcessor:
         if options.crash_reproducer is not None:
             watching.append(ReproducerWriter(options.crash_reproducer))
         if options.check_semantics:
-            watching.append(_semantic_check())
+            watching.append(semantic_check())
         watching.append(CheckLegality())
         if options.verify_each:
             watching.append(VerifyEach())
@@ -95,7 +95,8 @@ def _print_ir(options: Options) -> PrintIR:
     )
 
 
-def _semantic_check() -> Instrumentation:
+def semantic_check() -> Instrumentation:
+    """What compares the program's answers before and after every pass. Raises TileworkError where it is missing."""
     name = "tilework.lowering.check_semantics"
     if importlib.util.find_spec(name) is None:
         raise TileworkError("--check-semantics: this installation has no tilework.lowering.check_semantics")

@@ -72,8 +72,8 @@ def compile_module(
 ) -> CompiledModel:
     """Compile `func @main` of a graph module, which is consumed.
 
-    Kernels are compiled in `processes` processes, those in the cache not at all. `instrumentations` watch the passes over
-    the whole module. Raises what passes raise, and CompileError for what the backend cannot express.
+    Kernels are compiled in `processes` processes, those in the cache not at all. `instrumentations` watch the passes
+    over the whole module. Raises what passes raise, and CompileError for what the backend cannot express.
     """
     report = CompileReport()
     context = make_context()
@@ -88,7 +88,7 @@ def compile_module(
             run("optimize-graph")
         with report.phase("parameters"):
             prepared = prepare_parameters(module, parameters)
-            _drop_prepare(module)
+            drop_prepare(module)
         with report.phase("te"):
             run("lower-to-te")
         with report.phase("kernels"):
@@ -105,8 +105,8 @@ def _silent(phase: str, done: int, total: int) -> None:
     """No progress bar."""
 
 
-def _drop_prepare(module: ModuleOp) -> None:
-    """@prepare has run: its results are parameters now."""
+def drop_prepare(module: ModuleOp) -> None:
+    """Remove @prepare, once it has run: its results are parameters then."""
     for op in list(module.ops):
         if isinstance(op, FuncOp) and op.sym_name.data == "prepare":
             op.detach()
@@ -139,6 +139,8 @@ def _compile_kernels(
             compiled[key] = entry
     jobs = [KernelJob(_job_text(k, key), symbol_name(key), str(target), cost=_work(k)) for key, k in missing.items()]
     waiting = list(missing)
+    distinct = len(compiled) + len(missing)
+    progress("kernels", len(compiled), distinct)
 
     def on_done(index: int, outcome: Outcome) -> None:
         if isinstance(outcome, FailedKernel):
@@ -147,7 +149,7 @@ def _compile_kernels(
         key = waiting[index]
         compiled[key] = outcome.object_code, outcome.metadata
         cache.put(key, outcome.object_code, outcome.metadata)
-        progress("kernels", len(compiled), len(keys))
+        progress("kernels", len(compiled), distinct)
 
     with CompilePool(processes) as pool:
         pool.run(jobs, on_done)

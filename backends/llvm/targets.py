@@ -12,12 +12,12 @@ from tilework.backends.llvm.emit_host import emit_host_function, find_host
 from tilework.backends.llvm.emit_kernel import emit_kernel
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp
-from tilework.targets import parse_target
+from tilework.targets import Target, parse_target
 
 
-def _emit(module: ModuleOp) -> str:
-    """Kernels and host in one LLVM module, for this machine."""
-    text = ModuleText(parse_target("llvm").triple)
+def emit_module(module: ModuleOp, target: Target) -> str:
+    """Kernels and host in one LLVM module, as text."""
+    text = ModuleText(target.triple)
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not op.is_declaration:
             emit_kernel(text, op)
@@ -27,15 +27,15 @@ def _emit(module: ModuleOp) -> str:
 
 
 def _write_llvmir(module: ModuleOp, stream: IO[Any]) -> None:
-    stream.write(_emit(module))
+    stream.write(emit_module(module, parse_target("llvm")))
 
 
 def _write_assembly(module: ModuleOp, stream: IO[Any]) -> None:
-    stream.write(assembly(_emit(module), parse_target("llvm")))
+    stream.write(assembly(emit_module(module, parse_target("llvm")), parse_target("llvm")))
 
 
 def _write_object(module: ModuleOp, stream: IO[Any]) -> None:
-    stream.write(compile_ir(_emit(module), parse_target("llvm")))
+    stream.write(compile_ir(emit_module(module, parse_target("llvm")), parse_target("llvm")))
 
 
 TARGETS: dict[str, Callable[[ModuleOp, IO[Any]], None]] = {

@@ -1,0 +1,143 @@
+"""`tilework`: compile models, run them, measure them.
+
+A command is a file of `tools/commands/`: its name is the file's, its help the docstring, `add_arguments(parser)` says
+what it takes and `run(options)` does it and gives the exit status. A new command needs no list.
+
+Exit status: 0 if all went well, 1 if the model or a file is at fault, 2 if the command line is, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import NoReturn, Protocol, cast
+
+import tilework.tools.commands as package
+from tilework.algebra.errors import TileworkError, UsageError
+
+
+class Command(Protocol):
+    """What a module in `tools/commands/` holds."""
+
+    __doc__: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `tilework` with these arguments (the process's where None) and give its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    try:
+        return _run(words)
+    except SystemExit as stop:  # argparse has said what is wrong, or printed its help
+        return int(stop.code or 0)
+    except KeyboardInterrupt:
+        print("\ntilework: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read the output has stopped; nothing more may be written at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if debug:
+            traceback.print_exception(error)
+        print("\n".join(_explain(error)), file=sys.stderr)
+        return error.code if isinstance(error, TileworkError) else 1
+
+
+def command_names() -> list[str]:
+    """The commands there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+
+
+def _run(words: Sequence[str]) -> int:
+    top = _top_parser()
+    options = top.parse_args(words)
+    if options.command is None:
+        top.print_help(sys.stderr)
+        return 2
+    if options.command not in command_names():
+        raise UsageError(_unknown_command(options.command))
+    command = _load(options.command)
+    parser = _Parser(prog=f"tilework {options.command}", description=command.__doc__, allow_abbrev=False)
+    parser.add_argument("--debug", action="store_true", help="show Python tracebacks of errors")
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(options.arguments))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, where argparse would print all flags first."""
+        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    names = command_names()
+    width = max(map(len, names))
+    listing = [f"  {name:{width}}  {_summary(name)}" for name in names]
+    parser = _Parser(
+        prog="tilework",
+        description="Compile ONNX models to native code and run them.",
+        usage="tilework [--version] [--debug] COMMAND ...",
+        epilog="\n".join(["commands (see tilework COMMAND --help):", *listing]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"tilework {version('tilework')}")
+    parser.add_argument("--debug", action="store_true", help="show Python tracebacks of errors")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _summary(name: str) -> str:
+    """A command's docstring, read without importing it: most need the whole compiler."""
+    source = (Path(package.__path__[0]) / f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+def _load(name: str) -> Command:
+    return cast("Command", importlib.import_module(f"{package.__name__}.{name}"))
+
+
+def _unknown_command(name: str) -> str:
+    names = command_names()
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"the commands are {', '.join(names)}"
+    return f"there is no command '{name}'; {hint}"
+
+
+def _explain(error: Exception) -> list[str]:
+    """The lines that tell a user what went wrong, in the first of them everything that matters."""
+    from tilework.dialects.diagnostics import CompileError  # here: an error is the only time that xDSL is needed
+
+    if isinstance(error, TileworkError):
+        notes = error.notes if isinstance(error, CompileError) else ()
+        return [f"tilework: error: {error}{_origin(error)}", *(f"tilework: note: {message}" for message, _ in notes)]
+    said = str(error).partition("\n")[0]
+    hint = "this is a defect of Tilework, not of your model; --debug shows where it happened"
+    return [f"tilework: internal error: {type(error).__name__}: {said}", f"tilework: note: {hint}"]
+
+
+def _origin(error: TileworkError) -> str:
+    """Which node of the model a compile error is about."""
+    from tilework.dialects.diagnostics import CompileError
+    from tilework.dialects.locations import source_name
+
+    if not isinstance(error, CompileError) or error.op is None:
+        return ""
+    name = source_name(error.op.location)
+    return "" if name is None else f' (from "{name}")'
+
+
+if __name__ == "__main__":
+    sys.exit(main())

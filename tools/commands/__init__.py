@@ -1,0 +1,1 @@
+"""The commands of `tilework`, one a file: see `tilework.tools.cli`."""

@@ -1,0 +1,81 @@
+"""Compile an ONNX model to an artefact that loads in milliseconds."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from tilework.api import compile as compile_model
+from tilework.backends.llvm.compile_model import CompileReport
+from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
+from tilework.targets import Target, parse_target
+from tilework.tools.levels import lower_by_levels, write_levels
+from tilework.tools.model_source import import_model, title_of
+from tilework.tools.process_module import semantic_check
+from tilework.tools.progress import shown_progress
+from tilework.transforms.graph.fuse_operators import explain
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `tilework compile`."""
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or light:NAME for a graph with random weights")
+    parser.add_argument(
+        "-o", dest="output", metavar="FILE", help="the artefact; by default MODEL's name with .tw, here"
+    )
+    parser.add_argument("--target", default="llvm", help='"llvm" (this machine), or as in "llvm -mcpu=haswell"')
+    parser.add_argument(
+        "--dump-levels", metavar="DIR", help="write the program at every level, 1-graph.mlir to 8-llvm.ll"
+    )
+    parser.add_argument("--check-semantics", action="store_true", help="run the program before and after every pass")
+    parser.add_argument("--explain-fusion", action="store_true", help="say why adjacent operators are not fused")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile, write the artefact, say what was done."""
+    target = parse_target(options.target)
+    imported = import_model(options.model)
+    if options.explain_fusion:
+        _explain_fusion(imported.module.clone(), target)
+    _lower_beside(options, imported.module, target)
+    output = Path(options.output or f"{title_of(options.model)}.tw")
+    with shown_progress(title_of(options.model)) as progress:
+        module = compile_model(imported.module, options.target, imported.parameters, progress=progress)
+    module.save(output)
+    assert module.report is not None
+    print(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {module}")
+    print(report_text(module.report))
+    return 0
+
+
+def report_text(report: CompileReport) -> str:
+    """How many kernels were compiled and where the time went, in two lines."""
+    generated = len(report.kernels) - len(report.cached)
+    phases = ", ".join(f"{name} {seconds:.2f}" for name, seconds in report.seconds.items())
+    return f"kernels: {generated} generated, {len(report.cached)} from the cache\nseconds: {phases}"
+
+
+def _explain_fusion(module: ModuleOp, target: Target) -> None:
+    """Print a line for every two neighbours that stay apart, as the graph stands before fusion."""
+    levels = lower_by_levels(module, target)
+    optimized = next(module for name, module in levels if name == "2-optimized")
+    for op in optimized.ops:
+        if isinstance(op, FuncOp) and op.sym_name.data == "main":
+            print("\n".join(explain(op)) or "every operator is fused with its neighbours")
+
+
+def _lower_beside(options: argparse.Namespace, module: ModuleOp, target: Target) -> None:
+    """Lower a copy of the module in this process, where it can be written and watched."""
+    watching: list[Instrumentation] = [CheckLegality(), VerifyEach()]
+    if options.check_semantics:
+        watching.insert(0, semantic_check())
+    if options.dump_levels:
+        for path in write_levels(module.clone(), target, Path(options.dump_levels), watching):
+            print(path)
+    elif options.check_semantics:
+        for _ in lower_by_levels(module.clone(), target, watching):
+            pass
+    if options.check_semantics:
+        print("semantics: every pass kept the program's answers")

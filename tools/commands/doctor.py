@@ -1,0 +1,89 @@
+"""Say what Tilework finds on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import cast
+
+import llvmlite.binding as llvm
+
+import tilework
+from tilework.backends.cache import KernelCache, default_cache
+from tilework.runtime.openmp import installed_libraries, loaded_libraries, openmp_runtime
+from tilework.runtime.threads import get_num_threads
+from tilework.targets.host import host_target
+
+PACKAGES = ("xdsl", "llvmlite", "numpy", "onnx")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`tilework doctor` takes none."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a line for each thing that matters."""
+    facts = {
+        "tilework": f"{version('tilework')} in {Path(tilework.__path__[0])}",
+        "python": f"{platform.python_version()} on {platform.platform()}",
+        "packages": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        "LLVM": _llvm_version(),
+        **_machine(),
+        **_openmp(),
+        "threads": str(get_num_threads()),
+        "cache": cache_text(default_cache()),
+        "onnxruntime": _onnxruntime(),
+    }
+    width = max(map(len, facts))
+    for name, fact in facts.items():
+        print(f"{name:{width}}  {fact}")
+    return 0
+
+
+def _llvm_version() -> str:
+    numbers = cast("tuple[int, ...]", llvm.llvm_version_info)  # pyright: ignore[reportUnknownMemberType]  no types
+    return ".".join(map(str, numbers))
+
+
+def _machine() -> dict[str, str]:
+    target = host_target()
+    caches = ", ".join(f"L{level} {size >> 10} kB" for level, size in enumerate(target.cache_bytes, start=1))
+    vectors = f"{target.vector_registers} registers of {target.vector_bits} bits"
+    return {
+        "target": f"{target.triple}, {target.cpu}",
+        "vectors": vectors,
+        "cores": f"{target.cores} physical; caches {caches}",
+    }
+
+
+def _openmp() -> dict[str, str]:
+    """Which runtime parallel loops use, and why that one."""
+    loaded = loaded_libraries()
+    runtime = openmp_runtime()
+    if runtime.path is None:
+        return {"OpenMP": runtime.description}
+    if runtime.path in loaded:
+        why = "this process had loaded it already"
+    else:
+        why = f"the first that could be loaded of {', '.join(installed_libraries())}"
+    return {"OpenMP": runtime.description, "": f"  ({why})"}
+
+
+def cache_text(cache: KernelCache) -> str:
+    """Where compiled kernels are kept, how many there are, and whether more can be."""
+    sizes = [path.stat().st_size for path in cache.folder.glob("??/*")]
+    existing = next(folder for folder in (cache.folder, *cache.folder.parents) if folder.exists())
+    writable = "" if os.access(existing, os.W_OK) else "; CANNOT BE WRITTEN: every compilation starts afresh"
+    return (
+        f"{cache.folder}: {len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB of {cache.limit_bytes / 1e6:.0f} MB{writable}"
+    )
+
+
+def _onnxruntime() -> str:
+    try:
+        return version("onnxruntime")
+    except PackageNotFoundError:
+        return "not installed; only `tilework bench` compares with it"

@@ -1,0 +1,82 @@
+"""Run a model once and print what comes out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilework.algebra.errors import UsageError
+from tilework.runtime.module import Module
+from tilework.runtime.threads import set_num_threads
+from tilework.tools.model_source import open_model, parse_dims, random_array, read_array, symbol_sizes
+
+Array = NDArray[Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `tilework run`."""
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file, a .tw artefact, or light:NAME")
+    parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; repeatable")
+    parser.add_argument("--random", type=int, metavar="SEED", help="random values for the inputs not given")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
+    parser.add_argument("--out", metavar="DIR", help="save each output there as NAME.npy")
+    parser.add_argument("--target", default="llvm", help="what to compile for; this machine must be able to run it")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads to use; else the physical cores")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open the model, run it, print a line for each output."""
+    given = {name: read_array(path) for name, path in map(_name_and_file, options.input)}
+    dims = parse_dims(options.dim)
+    if options.threads is not None:
+        set_num_threads(options.threads)
+    module = open_model(options.model, options.target)
+    outputs = module.run(_inputs(module, given, dims, options.random))
+    for line in table_lines(outputs):
+        print(line)
+    if options.out is not None:
+        _save(outputs, Path(options.out))
+    return 0
+
+
+def table_lines(outputs: dict[str, Array]) -> list[str]:
+    """Name, shape, dtype, least, largest and mean value of each array, in columns."""
+    rows = [["output", "shape", "dtype", "min", "max", "mean"]]
+    for name, array in outputs.items():
+        values = [f"{value:.6g}" for value in (array.min(), array.max(), array.mean())] if array.size else ["-"] * 3
+        rows.append([name, str(array.shape), str(array.dtype), *values])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _name_and_file(word: str) -> tuple[str, str]:
+    name, equals, path = word.rpartition("=")
+    if not equals or not name:
+        raise UsageError(f"--input {word}: write --input NAME=FILE.npy")
+    return name, path
+
+
+def _inputs(module: Module, given: dict[str, Array], dims: dict[str, int], seed: int | None) -> dict[str, Array]:
+    """What was given, and random values for the rest where a seed was given."""
+    missing = [spec for spec in module.manifest.inputs if spec.name not in given]
+    if missing and seed is None:
+        name = missing[0].name
+        raise UsageError(f"no value for input '{missing[0]}': give --input {name}=FILE.npy, or --random SEED")
+    sizes = symbol_sizes(module, dims, given)
+    rng = np.random.default_rng(seed)
+    return {**given, **{spec.name: random_array(spec, sizes, rng) for spec in missing}}
+
+
+def _save(outputs: dict[str, Array], folder: Path) -> None:
+    """One file an output; what a file name cannot hold is written as in a URL."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in outputs.items():
+            np.save(folder / f"{quote(name, safe=' ')}.npy", array)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}") from None

@@ -1,0 +1,78 @@
+"""One model at every level of the compiler: what `tilework compile --dump-levels` writes and a reader can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.algebra.errors import UsageError
+from tilework.backends.llvm.compile_model import drop_prepare
+from tilework.backends.llvm.targets import emit_module
+from tilework.dialects.registration import make_context
+from tilework.lowering.instrumentation import Instrumentation
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import GRAPH, LOOPS, PIPELINES, SCHEDULE, for_target
+from tilework.targets import Target
+from tilework.tools.ir_printer import PrintingOptions, ir_text
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.fuse_operators import FuseOperators
+
+LARGEST_CONSTANT = 64
+"""Constants of more elements are left out of the text."""
+
+
+def lower_by_levels(
+    module: ModuleOp, target: Target, instrumentations: Sequence[Instrumentation] = ()
+) -> Iterator[tuple[str, ModuleOp]]:
+    """Take a graph module through all levels, in place; after each, give the level's name and the module as it is.
+
+    The kernels stay in the module, where `compile` hands each to a process of its own: what they become is the same.
+    Parameters are not computed; @prepare, which would, goes after the level "fused".
+    """
+    context = make_context()
+    yield "1-graph", module
+    unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), GRAPH))
+    steps: list[tuple[str, tuple[TileworkPass, ...]]] = [
+        ("2-optimized", unfused),
+        ("3-fused", GRAPH[len(unfused) :]),
+        ("4-te", PIPELINES["lower-to-te"]),
+        ("5-schedule", SCHEDULE),
+        ("6-loop", LOOPS),
+        ("7-host", PIPELINES["plan-host"]),
+    ]
+    for name, passes in steps:
+        _run(context, module, for_target(passes, str(target)), instrumentations)
+        yield name, module
+        if name == "3-fused":
+            drop_prepare(module)
+
+
+def write_levels(
+    module: ModuleOp, target: Target, folder: Path, instrumentations: Sequence[Instrumentation] = ()
+) -> list[Path]:
+    """Write `1-graph.mlir` to `8-llvm.ll`; the module is consumed. Raises UsageError if the folder refuses."""
+    options = PrintingOptions(elide_larger_than=LARGEST_CONSTANT)
+    written: list[Path] = []
+    for name, lowered in lower_by_levels(module, target, instrumentations):
+        written.append(_write(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
+    written.append(_write(folder / "8-llvm.ll", emit_module(module, target)))
+    return written
+
+
+def _run(
+    context: Context, module: ModuleOp, passes: tuple[TileworkPass, ...], instrumentations: Sequence[Instrumentation]
+) -> None:
+    PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    return path

@@ -1,0 +1,111 @@
+"""What may stand for a model on the command line: an ONNX file, an artefact, or a light model by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilework.algebra.errors import TileworkError, UsageError
+from tilework.api import compile as compile_model
+from tilework.frontends.onnx import ImportedModel, import_onnx
+from tilework.runtime.manifest import TensorSpec
+from tilework.runtime.module import Module
+from tilework.runtime.shapes import SymbolicShape
+from tilework.tools.light_models import load_light_model
+from tilework.tools.progress import shown_progress
+
+Array: TypeAlias = NDArray[Any]
+
+LIGHT = "light:"
+_ZIP = b"PK\x03\x04"
+
+
+def import_model(source: str) -> ImportedModel:
+    """The graph of an ONNX file, or of "light:NAME" with random weights."""
+    if source.startswith(LIGHT):
+        return import_onnx(load_light_model(source.removeprefix(LIGHT)))
+    if is_artefact(source):
+        raise UsageError(f"{source} is compiled already: give the ONNX model")
+    return import_onnx(source)
+
+
+def open_model(source: str, target: str = "llvm") -> Module:
+    """A module that can be run: loaded where `source` is an artefact, else compiled."""
+    if is_artefact(source):
+        return Module.load(source)
+    imported = import_model(source)
+    with shown_progress(title_of(source)) as progress:
+        return compile_model(imported.module, target, imported.parameters, progress=progress)
+
+
+def title_of(source: str) -> str:
+    """A short name: the file's without its folder and ending, or the light model's."""
+    return source.removeprefix(LIGHT) if source.startswith(LIGHT) else Path(source).stem
+
+
+def is_artefact(source: str) -> bool:
+    """Does the file begin as what `Module.save` writes?"""
+    try:
+        with open(source, "rb") as file:
+            return file.read(len(_ZIP)) == _ZIP
+    except OSError:
+        return False
+
+
+# ---- Inputs ----------------------------------------------------------------------------------------------------------
+
+
+def read_array(path: str) -> Array:
+    """The array in a .npy file. Raises UsageError where there is none."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, EOFError) as error:
+        raise TileworkError(f"{path} is not a .npy file: {error}") from None
+    if isinstance(array, np.lib.npyio.NpzFile):
+        raise TileworkError(f"{path} is not a .npy file: it holds several arrays")
+    return array
+
+
+def symbol_sizes(module: Module, dims: Mapping[str, int], given: Mapping[str, Array] | None = None) -> dict[str, int]:
+    """A size for every symbol of the module: from the arrays given, else from `dims`, else 1.
+
+    Raises UsageError for a name in `dims` that is no symbol.
+    """
+    known = module.manifest.symbols
+    for name in dims:
+        if name not in known:
+            there = f"the model's are {', '.join(known)}" if known else "the model has none"
+            raise UsageError(f"--dim {name}: there is no symbolic dimension '{name}'; {there}")
+    sizes = {symbol: dims.get(symbol, 1) for symbol in known}
+    for spec in module.manifest.inputs:
+        shape = (given or {})[spec.name].shape if spec.name in (given or {}) else ()
+        sizes |= {
+            dim: extent for dim, extent in zip(spec.shape, shape, strict=False) if isinstance(dim, str) and dim in sizes
+        }
+    return sizes
+
+
+def random_array(spec: TensorSpec, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    """Standard normal floating-point numbers; zeros and ones of other types, which are valid as indices too."""
+    shape = SymbolicShape(spec.shape).evaluate(sizes)
+    dtype = np.dtype(spec.dtype)
+    if np.issubdtype(dtype, np.floating):
+        return rng.standard_normal(shape).astype(dtype)
+    return rng.integers(0, 2, shape).astype(dtype)
+
+
+def parse_dims(words: list[str]) -> dict[str, int]:
+    """`["N=4"]` -> `{"N": 4}`. Raises UsageError for anything else."""
+    dims: dict[str, int] = {}
+    for word in words:
+        name, _, size = word.partition("=")
+        if not name or not size.isdecimal():
+            raise UsageError(f"--dim {word}: write --dim NAME=SIZE, as in --dim N=4")
+        dims[name] = int(size)
+    return dims
