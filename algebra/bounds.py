@@ -51,7 +51,7 @@ class Domain:
 
     def innermost(self, e: Expr) -> Key | None:
         """The innermost variable of `e`, unknown ones being innermost of all; None for a constant."""
-        return max(e.variables(), key=self._depth_of, default=None)
+        return max(e.variables(), key=self.depth_of, default=None)
 
     # -- numeric bounds
 
@@ -74,7 +74,7 @@ class Domain:
                 return self._lower_compound(e, atom, c, depth)
         # linear: eliminate the innermost variable
         keys = [a.key for a, _ in e.terms if isinstance(a, Var)]
-        key = max(keys, key=self._depth_of)
+        key = max(keys, key=self.depth_of)
         c = e.coefficient(key)
         first, last = self.range_of(key)
         end = first if c > 0 else last
@@ -82,7 +82,8 @@ class Domain:
             return None
         return self._lower(e.substitute({key: end}), depth + 1)
 
-    def _depth_of(self, key: Key) -> int:
+    def depth_of(self, key: Key) -> int:
+        """The position of a variable counted from the outermost; unknown ones are innermost."""
         return list(self._ranges).index(key) if key in self._ranges else len(self._ranges)
 
     def _lower_compound(self, e: Expr, atom: Compound, c: int, depth: int) -> int | None:
@@ -94,6 +95,9 @@ class Domain:
             # x - d + 1 <= d * (x floordiv d) <= x
             x = atom.args[0]
             bounds.append((x - d + 1 if c > 0 else x) * (c // d))
+        if (both := self._difference_of_quotients(e, atom, c, depth)) is not None:
+            other, bound = both
+            bounds.append(Expr(((other, c),), 0) + bound)
         for bound in bounds:
             low = self._lower(rest + bound, depth + 1)
             if low is not None and (best is None or low > best):
@@ -105,6 +109,20 @@ class Domain:
             if len(known) == len(lows) and (best is None or min(known) > best):
                 best = min(known)
         return best
+
+    def _difference_of_quotients(self, e: Expr, atom: Compound, c: int, depth: int) -> tuple[Compound, int] | None:
+        """Of `c * (x floordiv d) - c * (y floordiv d)` in `e`: the other atom, and a lower bound of the difference."""
+        for other, factor in e.terms:
+            if factor != -c or not isinstance(other, Compound) or (atom.kind, other.kind) != ("floordiv",) * 2:
+                continue
+            (x, d), (y, other_d) = (atom.args, other.args) if c > 0 else (other.args, atom.args)
+            if d != other_d or d.constant is None:
+                continue
+            # x floordiv d - y floordiv d >= (x - y) floordiv d
+            low = self._lower(x - y, depth + 1)
+            if low is not None:
+                return other, abs(c) * (low // d.constant)
+        return None
 
     def _one_sided(self, atom: Compound, *, below: bool, depth: int) -> Iterable[Expr]:
         """Expressions that are never above (`below`) or never below the atom."""

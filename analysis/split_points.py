@@ -1,0 +1,115 @@
+"""Where along a loop the conditions inside it become certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from tilework.algebra.index_expr import Compound, Expr, maximum, minimum, var
+from tilework.algebra.predicate import Predicate
+from tilework.analysis.domains import Scope, ends_from, walk_scoped
+from tilework.dialects.loop import ForOp, IfOp, Kind
+
+
+def certain_conditions(loop: ForOp, scope: Scope) -> list[Predicate]:
+    """Conditions on the loop's index, over what is known outside the loop, that decide conditions inside the loop.
+
+    Where all of them hold, every condition they stem from is true throughout the iteration, whatever the inner indices.
+    """
+    inside = scope.inside_loop(loop.index, loop.lower, loop.upper)
+    found: dict[Predicate, None] = {}
+    for op, at in walk_scoped(loop.body.block, inside):
+        for p in _open_conditions(op, at, loop):
+            certain = _whatever_inside(p, loop, at)
+            if certain is not None:
+                found[certain] = None
+    return list(found)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A loop's range in three: `lower..first`, `first..end` where conditions are certain, and `end..upper`."""
+
+    first: Expr
+    end: Expr
+
+
+def certain_range(loop: ForOp, scope: Scope) -> Split | None:
+    """The part of the loop in which conditions are certain, where it has one that is not all of the loop."""
+    simplify = scope.domain.simplify
+    first, end = loop.lower, loop.upper
+    for p in certain_conditions(loop, scope):
+        start, last = ends_from(p, loop.index)
+        if start is None and last is None:
+            continue
+        new_first = first if start is None else simplify(maximum(first, start))
+        new_end = end if last is None else simplify(minimum(end, last + 1))
+        if not scope.domain.is_empty(new_end - new_first):
+            first, end = new_first, new_end
+    if (first, end) == (loop.lower, loop.upper):
+        return None
+    # where the symbols leave nothing certain, the first part is all of the loop
+    first = simplify(minimum(first, loop.upper))
+    return Split(first, simplify(maximum(end, first)))
+
+
+def _open_conditions(op: Operation, scope: Scope, loop: ForOp) -> Iterator[Predicate]:
+    """The conditions that `op` evaluates, at every iteration of `loop` anew, and that are open."""
+    conditions: list[Predicate] = []
+    if isinstance(op, IfOp):
+        # the first lanes pass: a count serves as well
+        counted = loop.kind.data is Kind.VECTORIZED and not op.outputs
+        conditions = [] if counted else list(op.conditions)
+    elif isinstance(op, ForOp) and (op.kind.data in (Kind.VECTORIZED, Kind.UNROLLED) or loop.partition is not None):
+        conditions = [*_constant_argument("min", op.upper), *_constant_argument("max", op.lower)]
+    for p in conditions:
+        if scope.proves(p) is None:
+            yield p
+
+
+def _constant_argument(kind: str, bound: Expr) -> Iterator[Predicate]:
+    """The conditions under which a minimum or maximum is its constant argument."""
+    for atom, _ in bound.terms:
+        if isinstance(atom, Compound) and atom.kind == kind:
+            constants = [a for a in atom.args if a.is_constant]
+            for a in atom.args if constants else ():
+                if not a.is_constant:
+                    yield Predicate(a - constants[0] if kind == "min" else constants[0] - a)
+
+
+def _whatever_inside(p: Predicate, loop: ForOp, scope: Scope) -> Predicate | None:
+    """A condition on the loop's index, free of those inside it, that implies `p`; None where none is found."""
+    e = p.expr
+    outside = scope.domain.depth_of(loop.index)
+    while (key := scope.domain.innermost(e)) is not None and scope.domain.depth_of(key) > outside:
+        c = e.coefficient(key)
+        if p.kind != ">=" or not e.is_affine_in(key):
+            return None
+        first, last = scope.domain.range_of(key)
+        end = _any_argument("max", first) if c > 0 else _any_argument("min", last)
+        if end is None:
+            return None
+        e = e.substitute({key: end})
+    if loop.index not in e.variables():
+        return None
+    return _unequal_from(e, loop) if p.kind == "==" else Predicate(e)
+
+
+def _any_argument(kind: str, end: Expr | None) -> Expr | None:
+    """One argument of a minimum or maximum, each of which is an end as well: a constant one if there is one."""
+    atom = end.terms[0][0] if end is not None and len(end.terms) == 1 and end.terms[0][1] == 1 else None
+    if end is None or not isinstance(atom, Compound) or atom.kind != kind:
+        return end
+    return min(atom.args, key=lambda a: not a.is_constant) + end.offset
+
+
+def _unequal_from(e: Expr, loop: ForOp) -> Predicate | None:
+    """`e != 0` at all iterations but the first, or but the last, as a condition of the kind `>=`."""
+    at, _ = ends_from(Predicate(e, "=="), loop.index)
+    if at is None:
+        return None
+    if at == loop.lower:
+        return Predicate(var(loop.index) - at - 1)
+    return Predicate(at - var(loop.index) - 1) if at == loop.upper - 1 else None

@@ -1,0 +1,139 @@
+"""Split loops where conditions inside them change their truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilework.algebra.index_expr import Expr
+from tilework.algebra.predicate import Predicate
+from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
+from tilework.analysis.split_points import certain_conditions, certain_range
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.simplify import Simplifier
+
+
+@dataclass(frozen=True)
+class Partition(TileworkPass):
+    """Split loops where conditions inside them change their truth, so that most iterations ask nothing.
+
+    loop.for %x = 0 to 58 "x" {                        loop.for %x = 0 to 1 "x" { .. 0 .. }
+      %v = loop.if [%x - 1 >= 0, 56 - %x >= 0] {  ->   loop.for %x = 1 to 57 "x" { .. load .. }
+        load } else { 0 }                              loop.for %x = 57 to 58 "x" { .. 0 .. }
+
+    A condition may use inner indices: it is certain where it holds for all of them. The minimum or maximum in the bound
+    of a vectorized or unrolled loop counts as a condition, so that its extent is constant most of the time; with the
+    hint `partition`, that of any inner loop. A parallel loop stays whole: its body gets a branch without conditions
+    instead. An unrolled loop is split with the hint only: its index is a constant anyway.
+    Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
+    Requires simplified loops (`loop-simplify`); leaves simplified ones.
+    """
+
+    name = "loop-partition"
+    anchor = KernelOp
+
+    max_growth: int = 16
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        if not op.is_declaration:
+            size = sum(1 for _ in op.body.walk())
+            _Partitioner((self.max_growth - 1) * size).block(op.body.block, kernel_scope(op))
+
+
+class _Partitioner:
+    """Outermost loops first, so that a copy of an inner loop can be simpler than the original."""
+
+    def __init__(self, budget: int):
+        self.budget = budget
+        self.branched: set[ForOp] = set()
+
+    def block(self, block: Block, scope: Scope) -> None:
+        for op in list(block.ops):
+            self._operation(op, scope)
+
+    def _operation(self, op: Operation, scope: Scope) -> None:
+        if isinstance(op, ForOp) and self._split(op, scope):
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                self.block(block, scope_of_block(block, scope))
+
+    def _split(self, loop: ForOp, scope: Scope) -> bool:
+        """Split a loop, and what is left of it further; False where it is left as it is."""
+        block, before, after = loop.parent_block(), loop.prev_op, loop.next_op
+        assert block is not None
+        if loop.kind.data is Kind.PARALLEL:
+            pieces = self._branch(loop, scope)
+        elif loop.kind.data is Kind.UNROLLED and loop.partition is None:
+            pieces = []
+        else:
+            pieces = self._cut(loop, scope)
+        for piece in pieces:
+            Simplifier().loop(piece, scope)
+        op = block.first_op if before is None else before.next_op
+        while pieces and op is not after:
+            assert op is not None
+            following = op.next_op
+            self._operation(op, scope)
+            op = following
+        return bool(pieces)
+
+    def _cut(self, loop: ForOp, scope: Scope) -> list[ForOp]:
+        """Up to three loops in place of one; none where that does not pay."""
+        split = certain_range(loop, scope)
+        if split is None:
+            return []
+        ends = [loop.lower, split.first, split.end, loop.upper]
+        ranges = [(a, b) for a, b in zip(ends, ends[1:], strict=False) if not scope.domain.is_empty(b - a)]
+        if len(ranges) < 2 or not self._afford(loop, len(ranges) - 1):
+            return []
+        return _restricted_copies(loop, ranges)
+
+    def _branch(self, loop: ForOp, scope: Scope) -> list[ForOp]:
+        """The parallel loop with two bodies, one of them for where all conditions are certain."""
+        conditions = certain_conditions(loop, scope)
+        if not conditions or loop in self.branched or not self._afford(loop, 1):
+            return []
+        self.branched.add(loop)
+        _two_bodies(loop, conditions)
+        return [loop]
+
+    def _afford(self, loop: ForOp, copies: int) -> bool:
+        cost = copies * sum(1 for _ in loop.walk())
+        if cost > self.budget:
+            return False
+        self.budget -= cost
+        return True
+
+
+def _restricted_copies(loop: ForOp, ranges: list[tuple[Expr, Expr]]) -> list[ForOp]:
+    """The loop over the last range and, before it, copies over the others, in order."""
+    block = loop.parent_block()
+    assert block is not None
+    pieces = [loop.clone() for _ in ranges[1:]] + [loop]
+    for piece, (lower, upper) in zip(pieces, ranges, strict=True):
+        piece.set_bounds(lower, upper)
+        if piece is not loop:
+            piece.index.name_hint = loop.index.name_hint
+            copy_location(piece, loop)
+            block.insert_op_before(piece, loop)
+    return pieces
+
+
+def _two_bodies(loop: ForOp, conditions: list[Predicate]) -> None:
+    """Put the body into a branch on `conditions`, and a copy of it into the other branch."""
+    body = loop.body.block
+    mapping: dict[SSAValue, SSAValue] = {}
+    usual, rest = Region(Block()), Region(Block())
+    for op in list(body.ops):
+        rest.block.add_op(op.clone(mapping))
+        op.detach()
+        usual.block.add_op(op)
+    guard = IfOp(conditions, usual, rest)
+    copy_location(guard, loop)
+    body.add_op(guard)
