@@ -9,8 +9,12 @@ from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.annotate_views import AnnotateViews
+from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
+from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
+from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.loop.simplify import Simplify
@@ -18,7 +22,11 @@ from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
 GRAPH: tuple[TileworkPass, ...] = (
+    RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
+    FoldBatchNorm(),  # leaves computations on parameters
+    FoldPadding(),
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
+    AnnotateViews(),  # right before fusion, which leaves views out of the kernels
     FuseOperators(),  # last: it fixes what becomes one kernel
 )
 
