@@ -81,16 +81,23 @@ class Dependences:
                 known[key] = const(cast(IntegerAttr, key.owner.value).value.data)
         return e.substitute(known) if known else e
 
-    def is_independent(self, loop: ForOp) -> bool:
-        """Whether no iteration of the loop touches what another one stores."""
+    def overwritten_by(self, loop: ForOp) -> set[StoreOp] | None:
+        """None where an iteration of the loop may touch what another one stores: it carries a dependence.
+
+        Else the stores, in general none, by which several iterations may write one element that nothing in the loop
+        reads: the last tile that is moved inwards does that. The order matters unless they write the same value.
+        """
         inside = [a for a in self.accesses if loop.is_ancestor(a.op) and not _is_inside(a.root, loop)]
-        stored = {a.root for a in inside if a.is_store}
-        by_root = {root: [a for a in inside if a.root is root] for root in stored}
-        for accesses in by_root.values():
+        found: set[StoreOp] = set()
+        for root in {a.root for a in inside if a.is_store}:
+            accesses = [a for a in inside if a.root is root]
             for i, a in enumerate(accesses):
-                if any(self._may_conflict(loop, a, b) for b in accesses[i:] if a.is_store or b.is_store):
-                    return False
-        return True
+                if not any(self._may_conflict(loop, a, b) for b in accesses[i:] if a.is_store or b.is_store):
+                    continue
+                if len(accesses) > 1 or not isinstance(a.op, StoreOp):
+                    return None
+                found.add(a.op)
+        return found
 
     # -- facts
 

@@ -23,7 +23,7 @@ from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
 from tilework.interpreters.buffers import Buffer, allocate, check_memref, memref_dtype, poison, wrap
 from tilework.interpreters.independence import Dependences
-from tilework.interpreters.loop_access import Access, Frame, Mask, Names, along
+from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
 from tilework.interpreters.loop_plan import Mode, plan_loops
 from tilework.interpreters.scalar import meaning_of
 from tilework.interpreters.symbols import bind_symbols
@@ -106,7 +106,12 @@ class LoopProgram:
         same: dict[SSAValue, SSAValue] = {arguments[j]: arguments[i] for j, i in self._shared.earlier.items()}
         values: dict[SSAValue, int] = dict(zip(kernel.symbol_values, symbols, strict=True))
         self._facts = Dependences(kernel, values, same, self._shared.identical)
-        self._plan = plan_loops(kernel, self._facts, iterations is not None)
+        self._symbols = symbols
+        self._translate(overlaps=not self._shared.earlier)
+
+    def _translate(self, *, overlaps: bool) -> None:
+        kernel = self.kernel
+        self._plan = plan_loops(kernel, self._facts, sampled=self._iterations is not None, overlaps=overlaps)
         self._rank = self._plan.rank
         slots: dict[SSAValue, int] = {}
         for op in kernel.walk():
@@ -116,12 +121,20 @@ class LoopProgram:
             loop.index: self._plan.positions[loop] for loop, m in self._plan.modes.items() if m is Mode.AXIS
         }
         self._names = Names(slots, axes, self._rank)
-        self._symbols = symbols
         self._lead: dict[SSAValue, int] = {}
         self._body = self._block(kernel.body.block)
 
     def run(self, buffers: Sequence[Buffer], *, poisoned: bool = True) -> None:
         """Run on inputs, outputs and scratch. Scratch is poisoned first, and outputs that share no memory."""
+        if self._plan.overlapping and not poisoned:
+            self._translate(overlaps=False)
+        try:
+            self._run(buffers, poisoned)
+        except OrderMatters:
+            self._translate(overlaps=False)
+            self._run(buffers, poisoned)
+
+    def _run(self, buffers: Sequence[Buffer], poisoned: bool) -> None:
         frame = Frame(len(self._names.slots), self._rank)
         for argument, value in zip(self.kernel.body.block.args, [*buffers, *self._symbols], strict=True):
             if isinstance(value, Buffer):
@@ -230,7 +243,8 @@ class LoopProgram:
 
     def _store(self, op: StoreOp) -> Step:
         access, source = self._access(op), self._names.slots[op.value]
-        return lambda frame, mask: access.store(frame, mask, frame.values[source])
+        overlapping = op in self._plan.overlapping
+        return lambda frame, mask: access.store(frame, mask, frame.values[source], overlapping=overlapping)
 
     def _alloca(self, op: memref.AllocaOp) -> Step:
         lead = self._plan.axes_around(op)

@@ -72,6 +72,14 @@ class Names:
         return "(" + {"floordiv": " // ", "mod": " % ", "product": " * "}[atom.kind].join(args) + ")"
 
 
+class OrderMatters(Exception):
+    """Iterations that were run at once have stored different values to one element."""
+
+    def __init__(self, op: StoreOp):
+        super().__init__(op)
+        self.op = op
+
+
 @dataclass(frozen=True)
 class _Subscript:
     """One subscript: as a function; and, if it is affine in the axes, its steps along them and the rest."""
@@ -111,23 +119,27 @@ class Access:
             return value
         return np.where(self._lane_numbers < self.count(frame.values), value, poison(buffer.dtype))
 
-    def store(self, frame: Frame, mask: Mask, value: Any) -> None:
-        """Write the elements where the mask holds."""
+    def store(self, frame: Frame, mask: Mask, value: Any, *, overlapping: bool = False) -> None:
+        """Write the elements where the mask holds. Raises OrderMatters where two `overlapping` values differ."""
         buffer: Buffer = frame.values[self.slot]
         mask = self._lane_mask(frame, mask)
-        found = self._box(frame, buffer) if self._affine else None
-        positions = None if found is not None else self._positions(frame, buffer, mask)
-        for storage, stored in ((buffer.storage, value), (buffer.written, True)):
-            if storage is None:
-                continue
-            if found is not None:
-                step = storage.itemsize
-                scale = buffer.storage.itemsize // step
-                strides = [s // scale for s in found[2]]
-                view = np.ndarray(found[0], storage.dtype, storage, found[1] // scale, strides)
-                view[...] = stored if mask is None else np.where(mask, stored, view)
-            else:
-                self._scatter(storage, positions, mask, stored)
+        found = self._box(frame, buffer) if self._affine and not overlapping else None
+        positions = None if found is not None and buffer.written is None else self._positions(frame, buffer, mask)
+        if found is not None:
+            view = np.ndarray(found[0], buffer.dtype, buffer.storage, found[1], found[2])
+            view[...] = value if mask is None else np.where(mask, value, view)
+        else:
+            self._scatter(buffer.storage, positions, mask, value)
+        if buffer.written is not None:
+            self._scatter(buffer.written, positions, mask, True)
+        if overlapping and not self._holds(buffer, positions, mask, value):
+            raise OrderMatters(self.op)
+
+    def _holds(self, buffer: Buffer, positions: Any, mask: Mask, value: Any) -> bool:
+        """Whether every value that was stored is there: none was overwritten by a different one."""
+        stored, expected, chosen = np.broadcast_arrays(buffer.storage[positions], value, True if mask is None else mask)
+        same = (stored == expected) | ((stored != stored) & (expected != expected))
+        return bool((same | ~chosen).all())
 
     def _scatter(self, storage: Array, positions: Any, mask: Mask, value: Any) -> None:
         where, chosen, values = np.broadcast_arrays(positions, True if mask is None else mask, value)

@@ -7,7 +7,7 @@ changes the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 
@@ -31,10 +31,15 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Plan:
-    """The mode of every loop; for an axis, or a loop outside of axes, how many axes enclose it."""
+    """The mode of every loop, and how many axes enclose it.
+
+    Several iterations of axes may store to one element by one of the `overlapping` stores: the same value, or else the
+    order matters.
+    """
 
     modes: Mapping[ForOp, Mode]
     positions: Mapping[ForOp, int]
+    overlapping: Set[StoreOp]
 
     @property
     def rank(self) -> int:
@@ -51,21 +56,42 @@ class Plan:
         return self.positions[parent] + (self.modes[parent] is Mode.AXIS)
 
 
-def plan_loops(kernel: KernelOp, facts: Dependences, sampled: bool) -> Plan:
-    """Decide for every loop. With `sampled`, outermost independent loops whose results nobody reads are sampled."""
+def plan_loops(kernel: KernelOp, facts: Dependences, *, sampled: bool = False, overlaps: bool = True) -> Plan:
+    """Decide for every loop. With `sampled`, outermost independent loops whose results nobody reads are sampled.
+
+    With `overlaps`, a loop may be an axis although its iterations may store to the same elements.
+    """
     modes: dict[ForOp, Mode] = {}
+    stores: dict[ForOp, set[StoreOp]] = {}
     for loop in kernel.walk():
         if isinstance(loop, ForOp):
-            serial = Mode.BACKWARDS if loop.kind.data is Kind.PARALLEL else Mode.SERIAL
-            modes[loop] = Mode.AXIS if facts.is_independent(loop) else serial
+            found = facts.overwritten_by(loop)
+            modes[loop] = Mode.AXIS if found is not None and (overlaps or not found) else _in_order(loop)
+            stores[loop] = found or set()
     if sampled:
         _sample(kernel, facts, modes)
     for block in kernel.body.blocks:
         _limit(block, facts, modes)
+    for loop in reversed(modes):  # inner ones first
+        if any(modes[between] is not Mode.AXIS for s in stores[loop] for between in _loops_between(s, loop)):
+            modes[loop] = _in_order(loop)
     positions: dict[ForOp, int] = {}
     for block in kernel.body.blocks:
         _number(block, 0, modes, positions)
-    return Plan(modes, positions)
+    overlapping = {s for loop, found in stores.items() if modes[loop] is Mode.AXIS for s in found}
+    return Plan(modes, positions, overlapping)
+
+
+def _in_order(loop: ForOp) -> Mode:
+    return Mode.BACKWARDS if loop.kind.data is Kind.PARALLEL else Mode.SERIAL
+
+
+def _loops_between(store: StoreOp, loop: ForOp) -> Iterator[ForOp]:
+    parent = store.parent_op()
+    while parent is not None and parent is not loop:
+        if isinstance(parent, ForOp):
+            yield parent
+        parent = parent.parent_op()
 
 
 def _limit(block: Block, facts: Dependences, modes: dict[ForOp, Mode]) -> int:

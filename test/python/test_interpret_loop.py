@@ -205,7 +205,20 @@ def test_a_shifted_tail_computes_elements_twice():
     kernel = elementwise(body, 'loop.for %i = 0 to 3 "i"', kind="parallel")
     run_loop_kernel(kernel, [x], [y])
     np.testing.assert_array_equal(y, x)
-    assert modes(kernel) == {"i": Mode.BACKWARDS, "j": Mode.AXIS}
+    assert modes(kernel) == {"i": Mode.AXIS, "j": Mode.AXIS}
+
+
+def test_the_last_of_different_values_stays():
+    x, y = integers(8), np.zeros(8, np.float32)
+    body = """loop.for %j = 0 to 8 "j" {
+      %v = loop.load %x[%i] : memref<8xf32>
+      loop.store %v, %y[%j] : memref<8xf32>
+    }"""
+    x[:2], x[-1] = (1, 2), 3
+    run_loop_kernel(elementwise(body), [x], [y])
+    np.testing.assert_array_equal(y, np.full(8, 3))
+    run_loop_kernel(elementwise(body, kind="parallel"), [x], [y])
+    np.testing.assert_array_equal(y, np.full(8, 1))  # a race: such loops run backwards
 
 
 def test_bounds_that_differ_from_iteration_to_iteration():
