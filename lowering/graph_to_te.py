@@ -25,7 +25,6 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import CallOp
 from tilework.dialects.shapes import dims_of
-from tilework.dialects.te import KernelOp
 from tilework.lowering.host_buffers import HostBuffers, layout_in_kernel, plan_placements
 from tilework.lowering.host_shapes import HostShapes, memref_type
 from tilework.lowering.te_kernels import KernelTable
@@ -72,17 +71,13 @@ class GraphToTe(TileworkPass):
         functions = graph_functions(op)
         if not functions:
             return
-        block = op.body.block
         parameters = declare_parameters(functions)
         taken = {*parameters, *(f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp))}
-
-        def declare(kernel: KernelOp) -> None:
-            block.insert_op_before(kernel, functions[0])
-
-        kernels = KernelTable(UniqueNames(taken), declare)
-        block.insert_ops_before(list(parameters.values()), functions[0])
-        for function in functions:
-            host = HostFunction(function, kernels).build()
+        kernels = KernelTable(UniqueNames(taken))
+        hosts = [HostFunction(function, kernels).build() for function in functions]
+        block = op.body.block
+        block.insert_ops_before([*parameters.values(), *kernels.made], functions[0])
+        for function, host in zip(functions, hosts, strict=True):
             block.insert_op_before(host, function)
             function.detach()
             function.erase()

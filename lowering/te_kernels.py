@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -25,10 +25,9 @@ Layout = StridedLayoutAttr | UnitAttr
 
 @dataclass
 class KernelTable:
-    """The kernels made so far. `declare` gets every new kernel."""
+    """The kernels made so far, in no module yet."""
 
     names: UniqueNames
-    declare: Callable[[KernelOp], None]
     _kernels: dict[Hashable, KernelOp] = field(default_factory=dict[Hashable, KernelOp])
 
     def kernel_for(self, group: FusedOp, layouts: Sequence[Layout]) -> KernelOp:
@@ -40,8 +39,12 @@ class KernelTable:
             if any(isinstance(layout, StridedLayoutAttr) for layout in layouts):
                 kernel.attributes["te.layouts"] = ArrayAttr(layouts)
             self._kernels[key] = kernel
-            self.declare(kernel)
         return kernel
+
+    @property
+    def made(self) -> list[KernelOp]:
+        """All kernels, in the order in which they were first asked for."""
+        return list(self._kernels.values())
 
 
 def build_kernel(name: str, group: FusedOp) -> KernelOp:

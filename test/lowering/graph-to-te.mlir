@@ -129,3 +129,21 @@ func.func @prepare() {
   graph.define_parameter @v, %v : tensor<2xf32>
   func.return
 }
+
+// -----
+
+// Kernels serve all functions.
+// CHECK-LABEL: te.kernel @relu(
+// CHECK-NOT:   te.kernel
+// CHECK:       func.func @f
+// CHECK:         loop.call @relu
+// CHECK:       func.func @g
+// CHECK:         loop.call @relu
+func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.relu %x : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}
+func.func @g(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.relu %x : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}

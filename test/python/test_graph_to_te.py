@@ -6,12 +6,24 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+    UnitAttr,
+    f32,
+    i64,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
 from tilework.algebra.index_expr import ExprLike, const, var
+from tilework.analysis.parameters import is_splat
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph import (
@@ -443,3 +455,52 @@ def test_a_graph_of_20000_operators():
     calls = [op for op in module.walk() if isinstance(op, CallOp)]
     assert len(calls) == 2001
     assert len({call.kernel_name for call in calls}) < 10
+
+
+def test_constants_inside_kernels():
+    """One number repeated, a scalar of rank 0 included, is a number of the kernel's own."""
+    module = parse(
+        """func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+             %two = arith.constant dense<2.0> : tensor<f32>
+             %row = arith.constant dense<-1.0> : tensor<3xf32>
+             %big = arith.constant dense<4.0> : tensor<3xf32>
+             %0 = graph.mul %x, %two : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+             %1 = graph.add %row, %0 : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+             %2 = graph.max %x, %big : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+             func.return %1, %2 : tensor<2x3xf32>, tensor<2x3xf32>
+           }"""
+    )
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for each in (*GRAPH_PASSES, GraphToTe()):
+        each.apply(make_context(), module)
+    verify(module)
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, KernelOp)}
+    assert {name: len(k.body.block.args) for name, k in kernels.items()} == {"mul_add": 1, "max": 1}
+    found = run_host(module, "main", [x], {})
+    assert np.array_equal(found[0], 2 * x - 1)
+    assert np.array_equal(found[1], np.maximum(x, 4))
+
+
+def test_what_is_one_number_repeated():
+    def constant(*values: float) -> ConstantOp:
+        return ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(f32, (len(values),)), values))
+
+    assert is_splat(constant(1, 1, 1))
+    assert is_splat(constant(float("nan"), float("nan")))
+    assert not is_splat(constant(0.0, -0.0))
+    assert not is_splat(constant())
+
+
+def test_kernel_arguments_are_named_after_operands():
+    module = parse(
+        """func.func @main(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>) -> tensor<2x6xf32> {
+             %0 = graph.add %a, %b : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+             %1 = graph.concat %b, %c, %0 {axis = 1 : i64}
+               : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
+             func.return %1 : tensor<2x6xf32>
+           }"""
+    )
+    for each in (FuseOperators(), GraphToTe()):
+        each.apply(make_context(), module)
+    [kernel] = [op for op in module.ops if isinstance(op, KernelOp)]
+    assert [a.name_hint for a in kernel.body.block.args] == ["left", "right", "inputs"]
