@@ -88,7 +88,8 @@ def _candidates(
         extent = extents[vector]
         for width in sorted({min(w, extent) for w in (lanes, lanes // 2, lanes // 4) if w > 1}):
             for vectors in (1, 2, 3, 4):
-                if vectors > 1 and width * vectors > extent:
+                # the masked inner part of a symbolic axis cannot be split again into several vectors
+                if vectors > 1 and (width * vectors > extent or extent == LARGE):
                     break
                 for factors in _factors(vector, extents, reads, target.vector_registers - 2 - vectors, vectors):
                     cost = _cost(vector, width, vectors, factors, extents, reads, output, steps, lanes)

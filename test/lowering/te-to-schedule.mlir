@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=x86-64"}' | filecheck %s --check-prefix=NARROW
 
 // Bias and relu are inlined, the convolution is computed in a register tile at relu, padding fills a buffer of its own.
 
@@ -69,6 +70,20 @@ te.kernel @relu(%x: tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>>) -> tensor<?x3x5xf
     te.yield %p : f32
   }
   te.return %relu : tensor<?x3x5xf32, #graph.dims<[N, 3, 5]>>
+}
+
+// A symbolic axis that becomes lanes has a masked tail: it is split once, whatever the number of lanes.
+
+// NARROW-LABEL: schedule.sequence @row_sums
+// NARROW: schedule.split %{{.*}} factor 4 tail mask
+// NARROW-NOT: schedule.split
+// NARROW: schedule.vectorize
+te.kernel @row_sums(%x: tensor<?x10xf32, #graph.dims<[N, 10]>>) -> tensor<?xf32, #graph.dims<[N]>> {
+  %sum = te.compute "sum" [i: N] reduce [k: 10] : tensor<?xf32, #graph.dims<[N]>> {
+    %e = te.read %x[i, k] : tensor<?x10xf32, #graph.dims<[N, 10]>>
+    te.reduce add %e : f32
+  }
+  te.return %sum : tensor<?xf32, #graph.dims<[N]>>
 }
 
 // A kernel that has a schedule keeps it.
