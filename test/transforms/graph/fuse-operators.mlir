@@ -1,5 +1,6 @@
 // RUN: opt-tool %s --graph-fuse-operators | filecheck %s
 // RUN: opt-tool %s --pass-pipeline='builtin.module(graph-fuse-operators{explain})' | filecheck %s --check-prefix=EXPLAIN
+// RUN: opt-tool %s --pass-pipeline='builtin.module(graph-fuse-operators{explain})' | opt-tool - | filecheck %s --check-prefix=EXPLAIN
 // RUN: opt-tool %s --graph-fuse-operators --graph-fuse-operators | filecheck %s
 
 // A convolution takes bias, activation and a residual with it; the constant moves inside.
