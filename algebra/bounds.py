@@ -22,12 +22,17 @@ from tilework.algebra.index_expr import (
 )
 from tilework.algebra.predicate import Predicate
 
+EFFORT = 400
+"""How many eliminations a bound may take: nested minima and maxima double the work each."""
+
 
 class Domain:
     """Variables with ranges `first..last` (both included, None where unknown), outermost first."""
 
     def __init__(self, ranges: Mapping[Key, tuple[ExprLike | None, ExprLike | None]] | None = None):
         self._ranges: dict[Key, tuple[Expr | None, Expr | None]] = {}
+        self._known: dict[Expr, int | None] = {}
+        self._effort = 0
         for key, (first, last) in (ranges or {}).items():
             self.add(key, first, last)
 
@@ -37,6 +42,7 @@ class Domain:
             None if first is None else to_expr(first),
             None if last is None else to_expr(last),
         )
+        self._known.clear()
 
     def extended(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
         """A copy with one more innermost variable."""
@@ -57,17 +63,24 @@ class Domain:
 
     def lower(self, e: ExprLike) -> int | None:
         """A constant that `e` never goes below, the greatest that the ranges show; None where there is none."""
-        return self._lower(to_expr(e), 0)
+        e = to_expr(e)
+        if e.is_constant:
+            return e.offset
+        if e not in self._known:
+            self._effort = EFFORT
+            self._known[e] = self._lower(e, 0)
+        return self._known[e]
 
     def upper(self, e: ExprLike) -> int | None:
         """A constant that `e` never exceeds, the least that the ranges show; None where there is none."""
-        low = self._lower(-to_expr(e), 0)
+        low = self.lower(-to_expr(e))
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:
         if e.is_constant:
             return e.offset
-        if depth > 64:
+        self._effort -= 1
+        if depth > 64 or self._effort < 0:
             return None
         for atom, c in e.terms:
             if isinstance(atom, Compound):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
@@ -28,16 +27,11 @@ def certain_conditions(loop: ForOp, scope: Scope) -> list[Predicate]:
     return list(found)
 
 
-@dataclass(frozen=True)
-class Split:
-    """A loop's range in three: `lower..first`, `first..end` where conditions are certain, and `end..upper`."""
+def certain_range(loop: ForOp, scope: Scope) -> tuple[Expr, Expr] | None:
+    """The part `first..end` of the loop in which conditions are certain, where there is one that is not all of it.
 
-    first: Expr
-    end: Expr
-
-
-def certain_range(loop: ForOp, scope: Scope) -> Split | None:
-    """The part of the loop in which conditions are certain, where it has one that is not all of the loop."""
+    It lies within the loop's range, or is empty.
+    """
     simplify = scope.domain.simplify
     first, end = loop.lower, loop.upper
     for p in certain_conditions(loop, scope):
@@ -48,11 +42,7 @@ def certain_range(loop: ForOp, scope: Scope) -> Split | None:
         new_end = end if last is None else simplify(minimum(end, last + 1))
         if not scope.domain.is_empty(new_end - new_first):
             first, end = new_first, new_end
-    if (first, end) == (loop.lower, loop.upper):
-        return None
-    # where the symbols leave nothing certain, the first part is all of the loop
-    first = simplify(minimum(first, loop.upper))
-    return Split(first, simplify(maximum(end, first)))
+    return None if (first, end) == (loop.lower, loop.upper) else (first, end)
 
 
 def _open_conditions(op: Operation, scope: Scope, loop: ForOp) -> Iterator[Predicate]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, maximum, minimum
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.rewriting import constant_trip
 from tilework.transforms.loop.simplify import Simplifier
 
 
@@ -50,7 +51,7 @@ class _Partitioner:
 
     def __init__(self, budget: int):
         self.budget = budget
-        self.branched: set[ForOp] = set()
+        self.finished: set[ForOp] = set()
 
     def block(self, block: Block, scope: Scope) -> None:
         for op in list(block.ops):
@@ -85,21 +86,31 @@ class _Partitioner:
 
     def _cut(self, loop: ForOp, scope: Scope) -> list[ForOp]:
         """Up to three loops in place of one; none where that does not pay."""
-        split = certain_range(loop, scope)
-        if split is None:
+        certain = None if loop in self.finished else certain_range(loop, scope)
+        if certain is None:
             return []
-        ends = [loop.lower, split.first, split.end, loop.upper]
-        ranges = [(a, b) for a, b in zip(ends, ends[1:], strict=False) if not scope.domain.is_empty(b - a)]
+        first, end = certain
+        # where the symbols leave nothing certain, the first part is all of the loop
+        before = scope.domain.simplify(minimum(first, loop.upper))
+        after = scope.domain.simplify(maximum(end, before))
+        ranges = [
+            (lower, upper)
+            for lower, upper in ((loop.lower, before), (first, end), (after, loop.upper))
+            if not scope.domain.is_empty(upper - lower)
+        ]
         if len(ranges) < 2 or not self._afford(loop, len(ranges) - 1):
             return []
-        return _restricted_copies(loop, ranges)
+        pieces = _restricted_copies(loop, ranges)
+        # what is left is cut again where the cuts are constants; others would pile up minima
+        self.finished |= {piece for piece in pieces if constant_trip(piece) is None}
+        return pieces
 
     def _branch(self, loop: ForOp, scope: Scope) -> list[ForOp]:
         """The parallel loop with two bodies, one of them for where all conditions are certain."""
         conditions = certain_conditions(loop, scope)
-        if not conditions or loop in self.branched or not self._afford(loop, 1):
+        if not conditions or loop in self.finished or not self._afford(loop, 1):
             return []
-        self.branched.add(loop)
+        self.finished.add(loop)
         _two_bodies(loop, conditions)
         return [loop]
 
