@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.index_attr import LoopIndexAttr, to_operands
+from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
 
 
@@ -95,6 +96,17 @@ def inline_before(op: Operation, body: Block) -> None:
             block.insert_op_before(inner, op)
     op.detach()
     op.erase()
+
+
+def guarded(loop: ForOp, conditions: Iterable[Predicate]) -> None:
+    """Put a loop into a conditional."""
+    block = loop.parent_block()
+    assert block is not None
+    guard = IfOp(tuple(conditions), Region(Block()))
+    copy_location(guard, loop)
+    block.insert_op_before(guard, loop)
+    loop.detach()
+    guard.then_body.block.add_op(loop)
 
 
 def constant_trip(loop: ForOp) -> int | None:

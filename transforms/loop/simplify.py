@@ -6,16 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.ir import Block, BlockArgument, Operation, Region
+from xdsl.ir import Block, BlockArgument, Operation
 
 from tilework.algebra.index_expr import Expr, Key, maximum, minimum
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, ends_from, kernel_scope, tightened
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, Kind
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.dead_code import erase_dead
-from tilework.transforms.loop.rewriting import constant_trip, inline_before, materialize_indices, rewrite_indices
+from tilework.transforms.loop.rewriting import (
+    constant_trip,
+    guarded,
+    inline_before,
+    materialize_indices,
+    rewrite_indices,
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class Simplifier:
         else:
             inline_before(guard, guard.then_body.block)
         if invariant:
-            _wrap(loop, invariant)
+            guarded(loop, invariant)
         loop.set_bounds(lower, upper)
         if (trip := constant_trip(loop)) is not None and trip <= 1:
             self.loop(loop, scope.inside_if(invariant))
@@ -181,17 +186,6 @@ def _narrowed_bounds(loop: ForOp, conditions: Iterable[Predicate], scope: Scope)
         else:
             lower, upper = new_lower, new_upper
     return lower, upper, left
-
-
-def _wrap(loop: ForOp, conditions: Iterable[Predicate]) -> None:
-    """Put a loop into a conditional."""
-    block = loop.parent_block()
-    assert block is not None
-    guard = IfOp(tuple(conditions), Region(Block()))
-    copy_location(guard, loop)
-    block.insert_op_before(guard, loop)
-    loop.detach()
-    guard.then_body.block.add_op(loop)
 
 
 def _only_operation(block: Block) -> Operation | None:

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import at_least
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.analysis.lanes import why_serial
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr
+from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.loop.rewriting import inline_before
+from tilework.transforms.loop.rewriting import guarded, inline_before
 from tilework.transforms.loop.vector_body import VectorBody, some_lane
 
 REMARK = "tilework.remark"
@@ -72,6 +72,10 @@ class Vectorize(TileworkPass):
         if most is not None and most <= self.max_lanes:
             _to_vectors(loop, max(most, 0), extent, scope)
             return
+        if not scope.proves(at_least(extent, 0)):
+            # an extent below 0 has no chunks, and no remainder either
+            guarded(loop, [at_least(extent, 1)])
+            scope = scope.inside_if([at_least(extent, 1)])
         chunks, full = extent // self.max_lanes, extent // self.max_lanes * self.max_lanes
         remainder = _remainder(loop, loop.lower + full)
         _to_vectors(_chunked(loop, chunks, self.max_lanes), self.max_lanes, const(self.max_lanes), scope)
@@ -112,11 +116,5 @@ def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
     VectorBody(loop, lanes).rewrite(count, scope)
     open_ends = [] if count is None else [p for p in some_lane(count) if not scope.proves(p)]
     if open_ends:
-        guard = IfOp(open_ends, Region(Block()))
-        copy_location(guard, loop)
-        block = loop.parent_block()
-        assert block is not None
-        block.insert_op_before(guard, loop)
-        loop.detach()
-        guard.then_body.block.add_op(loop)
+        guarded(loop, open_ends)
     inline_before(loop, loop.body.block)
