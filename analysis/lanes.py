@@ -50,6 +50,8 @@ class _LaneCheck:
     private: set[SSAValue] = field(default_factory=set[SSAValue])
     inner: list[SSAValue] = field(default_factory=list[SSAValue])
     shared: list[tuple[LoadOp | StoreOp, Expr]] = field(default_factory=list[tuple[LoadOp | StoreOp, Expr]])
+    some_lanes: bool = False
+    """Whether some access stands under a condition that not all lanes pass."""
 
     def block(self, block: Block, scope: Scope) -> None:
         for op in block.ops:
@@ -124,6 +126,7 @@ class _LaneCheck:
             first, last = ends_from(p, self.index)
             if first is not None or last is None or op.outputs or op.else_body.blocks:
                 raise _NoVectorForm(f"the condition {_named(p.expr)} {p.kind} 0 inside it differs between lanes")
+            self.some_lanes = True
 
 
 def _dependence(loop: ForOp, check: _LaneCheck, lanes: int | None) -> str | None:
@@ -138,13 +141,13 @@ def _dependence(loop: ForOp, check: _LaneCheck, lanes: int | None) -> str | None
             if a is b and ea.coefficient(loop.index) == 0 and a.operands[0] not in check.varying:
                 continue  # one value, stored once instead of once a lane
             meets = _lanes_meet(ea, eb, loop.index, check.inner, lanes)
-            if meets is True:
+            if meets and not check.some_lanes:
                 raise CompileError(
                     f"loop '{loop.axis.data}' cannot be vectorized: {_text(a.memref, ea)} of one lane is "
                     f"{_text(b.memref, eb)} of another; reduce into separate elements first, or leave the loop serial",
                     loop,
                 )
-            if meets is None:
+            if meets is not False:
                 return f"lanes may depend on each other through {_text(a.memref, ea)} and {_text(b.memref, eb)}"
     return None
 

@@ -73,7 +73,7 @@ class VectorBody:
         if stride == 0:
             set_access(op, [e])
             return False
-        new = LoadOp(buffer, [e], self._vector_type(op.result.type), stride, count)
+        new = LoadOp(buffer, [e], self._vector_type(op.result.type), stride, self._counted(op, count))
         new.result.name_hint = op.result.name_hint
         self._insert(new, op)
         self.vectors[op.result] = new.result
@@ -84,7 +84,7 @@ class VectorBody:
         if stride == 0:
             set_access(op, [e])
             return False
-        self._insert(StoreOp(self._vector(op.value, op), buffer, [e], stride, count), op)
+        self._insert(StoreOp(self._vector(op.value, op), buffer, [e], stride, self._counted(op, count)), op)
         return True
 
     def _place(self, op: LoadOp | StoreOp, scope: Scope) -> tuple[SSAValue, Expr, int]:
@@ -95,6 +95,10 @@ class VectorBody:
             # element i of lane l is at lanes * i + l
             return self.private[op.memref], self.lanes * first, self.lanes * stride + 1
         return op.memref, first, stride
+
+    def _counted(self, op: LoadOp | StoreOp, count: Expr | None) -> Expr | None:
+        """How many lanes an access touches: all, where every lane has its own element, which lets it be a register."""
+        return None if op.memref in self.private else count
 
     def _allocate(self, op: memref.AllocaOp) -> bool:
         """Give every lane a copy of a local buffer, elements of the same index side by side."""

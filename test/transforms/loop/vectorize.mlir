@@ -88,6 +88,22 @@ loop.kernel @reduce_inside ins(%a: memref<7xf32>, %b: memref<56xf32>) outs(%y: m
   }
 }
 
+// Lanes that do not count have their own elements of a local buffer all the same: no count there.
+// CHECK-LABEL: loop.kernel @count_not_local
+// CHECK:         %[[V:.*]] = loop.load %{{.*}}[0] count min({{.*}}) : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    loop.store %[[V]], %[[T:.*]][0] : memref<8xf32>, vector<8xf32>
+// CHECK-NEXT:    %[[W:.*]] = loop.load %[[T]][0] : memref<8xf32>, vector<8xf32>
+// CHECK-NEXT:    loop.store %[[W]], %{{.*}}[0] count
+loop.kernel @count_not_local ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
+  loop.for %i = 0 to min(8, %N) "i" vectorized {
+    %t = memref.alloca() : memref<1xf32>
+    %v = loop.load %x[%i] : memref<?xf32>
+    loop.store %v, %t[0] : memref<1xf32>
+    %w = loop.load %t[0] : memref<1xf32>
+    loop.store %w, %y[%i] : memref<?xf32>
+  }
+}
+
 // Accumulators of several vectors outside the loop: the same lane mapping in load and store, rows 16 apart.
 // CHECK-LABEL: loop.kernel @accumulate
 // CHECK:         loop.for %[[R:.*]] = 0 to 4 "r" unrolled {
@@ -172,6 +188,18 @@ loop.kernel @serial ins(%x: memref<16xf32>) outs(%y: memref<16xf32>, %z: memref<
   loop.for %p = 0 to 4 "p" vectorized {
     %v = arith.index_cast %p : index to i64
     loop.store %v, %z[%p] : memref<16xi64>
+  }
+}
+
+// One element that one lane only writes: no dependence, but no vector either.
+// CHECK-LABEL: loop.kernel @one_lane
+// CHECK:         loop.for %{{.*}} = 0 to 4 "i" attributes {tilework.remark = "not vectorized: lanes may depend on each other through %y[0] and %y[0]"}
+loop.kernel @one_lane ins(%x: memref<4xf32>) outs(%y: memref<4xf32>) {
+  loop.for %i = 0 to 4 "i" vectorized {
+    %v = loop.load %x[%i] : memref<4xf32>
+    loop.if [-%i >= 0] {
+      loop.store %v, %y[0] : memref<4xf32>
+    }
   }
 }
 
