@@ -15,6 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
@@ -105,13 +106,13 @@ def wrap(array: Array) -> Buffer:
 
 def memref_dtype(type_: Attribute) -> np.dtype[Any]:
     """The numpy type of a memref's elements."""
-    assert isinstance(type_, MemRefType)
-    return element_dtype(cast(Attribute, type_.element_type))
+    assert isa(type_, MemRefType)
+    return element_dtype(type_.element_type)
 
 
 def check_memref(buffer: Buffer, type_: Attribute, what: str) -> None:
     """Raise CompileError, naming `what`, where a buffer is not of that memref type."""
-    assert isinstance(type_, MemRefType)
+    assert isa(type_, MemRefType)
     shape = type_.get_shape()
     if buffer.dtype != memref_dtype(type_) or len(shape) != len(buffer.shape):
         raise CompileError(f"{what} is {type_}, got memory of {list(buffer.shape)} {buffer.dtype}")

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, const
 from tilework.dialects.diagnostics import CompileError, UsageError
@@ -86,7 +87,7 @@ class HostSignature:
         given = _attributes(self.function, self.function.args.index(argument)).get(DIMS)
         if isinstance(given, DimsAttr):
             return given.data
-        assert isinstance(argument.type, MemRefType)
+        assert isa(argument.type, MemRefType)
         if DYNAMIC_INDEX in argument.type.get_shape():
             raise CompileError(f"{argument.type} has dynamic dimensions: expected {DIMS}", self.function)
         return tuple(map(const, argument.type.get_shape()))
@@ -165,7 +166,7 @@ class _Host:
                 return self._evaluate([op.value])[0]
             case _:
                 value = evaluate(op, [self.values[operand] for operand in op.operands])
-                return int(value) if isinstance(value, np.integer) else value
+                return int(value) if np.ndim(value) == 0 and np.asarray(value).dtype.kind == "i" else value
 
     def _evaluate(self, exprs: Sequence[Expr]) -> list[int]:
         return [int(e.evaluate(self.values)) for e in exprs]

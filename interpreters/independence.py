@@ -163,8 +163,8 @@ class _Equalities:
 
     def __init__(self, domain: Domain, differences: Sequence[Expr], facts: Sequence[Expr]):
         self.domain = domain
-        self.facts = list(facts)
-        self.differences = list(differences)
+        self.facts: list[Expr] = list(facts)
+        self.differences: list[Expr] = list(differences)
         self.digits: list[Expr] = []
         self.impossible = False
 
@@ -175,7 +175,7 @@ class _Equalities:
             equal = dict(self._equal_variables())
             if index in equal.values():
                 return True
-            values = {k: var(v) for k, v in equal.items()}
+            values: dict[Key, Expr] = {k: var(v) for k, v in equal.items()}
             self.differences = [e.substitute(values) for e in self.differences]
             self.facts = [e.substitute(values) for e in self.facts]
             progress = bool(equal)

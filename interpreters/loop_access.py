@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import VectorType
@@ -50,7 +50,7 @@ class Names:
 
     def axis_of(self, key: Key) -> int | None:
         """The position of the axis whose index this is, or None."""
-        return self.axes.get(key) if isinstance(key, SSAValue) else None
+        return self.axes.get(cast(SSAValue, key))
 
     def index(self, e: Expr) -> Index:
         """Compile an expression over SSA values."""
@@ -64,8 +64,7 @@ class Names:
 
     def _atom(self, atom: Var | Compound) -> str:
         if isinstance(atom, Var):
-            assert isinstance(atom.key, SSAValue)
-            return f"v[{self.slots[atom.key]}]"
+            return f"v[{self.slots[cast(SSAValue, atom.key)]}]"
         args = [f"({self._source(a)})" for a in atom.args]
         if atom.kind in ("min", "max"):
             return f"_{atom.kind}({', '.join(args)})"
@@ -75,7 +74,7 @@ class Names:
 class OrderMatters(Exception):
     """Iterations that were run at once have stored different values to one element."""
 
-    def __init__(self, op: StoreOp):
+    def __init__(self, op: Operation):
         super().__init__(op)
         self.op = op
 

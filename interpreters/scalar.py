@@ -8,7 +8,7 @@ broadcast; the result has the element type of the operation's result, so f32 ari
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import erf
@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import numpy_dtype
@@ -49,7 +50,8 @@ def _unsigned(function: _Meaning) -> _Meaning:
 
 def _divide_towards_zero(a: Value, b: Value) -> Value:
     quotient = np.floor_divide(a, b)
-    return np.where((quotient < 0) & (quotient * b != a), quotient + 1, quotient)
+    rounded: Value = np.where((quotient < 0) & (quotient * b != a), quotient + 1, quotient)
+    return rounded
 
 
 def _reciprocal_root(a: Value) -> Value:
@@ -202,7 +204,7 @@ def constant(op: arith.ConstantOp) -> Value:
 
 def element_dtype(type_: Attribute) -> np.dtype[Any]:
     """The numpy type that holds a scalar, or the elements of a vector; an index is a 64-bit integer."""
-    element = cast(Attribute, type_.element_type) if isinstance(type_, VectorType) else type_
+    element = type_.element_type if isa(type_, VectorType) else type_
     if isinstance(element, IndexType):
         return np.dtype(np.int64)
     if isinstance(element, BFloat16Type):

@@ -201,7 +201,8 @@ class _Body:
                 chosen.append(self._block(body.block, dict(values), everywhere))
             else:
                 chosen.append(element_dtype(op.result.type).type(0))
-        return np.where(holds, chosen[0], chosen[1])
+        value: Any = np.where(holds, chosen[0], chosen[1])
+        return value
 
     def _read(self, op: ReadOp, mask: Mask) -> Any:
         tensor = self.evaluation.tensors[op.tensor]

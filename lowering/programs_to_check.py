@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.parameters import PREPARE
@@ -119,7 +120,7 @@ class GraphProgram(Program[func.FuncOp]):
     @property
     def dims(self) -> list[Expr]:
         types = (value.type for op in self.op.walk() for value in op.results)
-        return [e for t in (*self.op.function_type.inputs, *types) if isinstance(t, TensorType) for e in dims_of(t)]
+        return [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         module = self.in_module()
