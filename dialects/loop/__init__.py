@@ -1,0 +1,44 @@
+"""The loop dialect: imperative programs over buffers. Kernels are loop nests; the host is a function that calls them.
+
+    loop.kernel @dense ins(%x: memref<?x64xf32> [N, 64], %w: memref<32x64xf32>)
+                       outs(%y: memref<?x32xf32> [N, 32]) symbols(%N) {
+      loop.for %i = 0 to %N "i" parallel {
+        loop.for %j = 0 to 2 "j.outer" {
+          %acc = memref.alloca() : memref<16xf32, "register">
+          ...
+          %v = loop.load %acc[%l] : memref<16xf32, "register">
+          loop.store %v, %y[%i, 16 * %j + %l] : memref<?x32xf32>
+
+Index arithmetic is written where it is used: bounds, subscripts and conditions are expressions over SSA values of type
+`index`. Everything else is `arith`, `math`, `memref` and `vector`. Loops have a name and a kind; unrolling and
+vectors stay attributes until the emitter, respectively until `loop-vectorize`.
+"""
+
+from xdsl.ir import Dialect
+
+from tilework.dialects.index_attr import LoopIndexAttr, LoopWhenAttr
+from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
+from tilework.dialects.loop.common import INDEX
+from tilework.dialects.loop.control import ForOp, IfOp, Kind, KindAttr, YieldOp
+from tilework.dialects.loop.kernel import CallOp, KernelOp
+
+__all__ = [
+    "INDEX",
+    "ApplyOp",
+    "CallOp",
+    "ForOp",
+    "IfOp",
+    "KernelOp",
+    "Kind",
+    "KindAttr",
+    "LoadOp",
+    "Loop",
+    "StoreOp",
+    "YieldOp",
+]
+
+Loop = Dialect(
+    "loop",
+    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, ApplyOp, CallOp],
+    [KindAttr, LoopIndexAttr, LoopWhenAttr],
+)

@@ -1,0 +1,255 @@
+"""Reading and writing buffers, and index expressions as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import (
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    Pure,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, ExprLike, to_expr
+from tilework.algebra.parse import parse_expr
+from tilework.dialects.index_attr import (
+    LoopIndexAttr,
+    ParserTokens,
+    over_values,
+    print_with_operands,
+    to_operands,
+)
+from tilework.dialects.loop.common import (
+    INDEX,
+    memref_of,
+    parse_access,
+    resolve,
+    verify_positions,
+)
+from tilework.dialects.shapes import element_type
+
+
+class _AccessOp(IRDLOperation):
+    """Subscripts, lane stride and lane count, common to load and store.
+
+    A vector access touches `lanes` elements, `stride` apart along the last dimension, and only the first `count` of
+    them where a count is given.
+    """
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """The subscripts, over SSA values."""
+        a = cast(LoadOp | StoreOp, self)
+        return tuple(e.substitute(over_values(a.index_operands)) for e in a.indices)
+
+    @property
+    def lane_count(self) -> Expr | None:
+        """How many lanes are touched, over SSA values; None for all."""
+        a = cast(LoadOp | StoreOp, self)
+        return None if a.count is None else a.count.data[0].substitute(over_values(a.index_operands))
+
+    @property
+    def lane_stride(self) -> int:
+        """The distance between lanes in elements of the last dimension; 1 for a scalar access."""
+        a = cast(LoadOp | StoreOp, self)
+        return 1 if a.stride is None else a.stride.value.data
+
+    def _verify_access(self, memref: SSAValue, accessed: Attribute) -> None:
+        a = cast(LoadOp | StoreOp, self)
+        buffer = memref_of(memref)
+        if len(a.indices) != buffer.get_num_dims():
+            raise VerifyException(f"{len(a.indices)} subscripts into {buffer}")
+        counts = () if a.count is None else a.count.data
+        verify_positions((*a.indices, *counts), len(a.index_operands))
+        if element_type(accessed) != buffer.element_type:
+            raise VerifyException(f"access of {accessed} to {buffer}")
+        if not isinstance(accessed, VectorType) and (a.stride is not None or a.count is not None):
+            raise VerifyException("stride and count are for vectors")
+
+    def _print_access(self, printer: Printer, memref: SSAValue) -> None:
+        a = cast(LoadOp | StoreOp, self)
+        printer.print_ssa_value(memref)
+        printer.print_string("[")
+        print_with_operands(printer, ", ".join(map(str, a.indices)), a.index_operands)
+        printer.print_string("]")
+        if a.stride is not None:
+            printer.print_string(f" stride {a.stride.value.data}")
+        if a.count is not None:
+            printer.print_string(" count ")
+            print_with_operands(printer, str(a.count.data[0]), a.index_operands)
+
+
+Subscripts: TypeAlias = Sequence[ExprLike]
+
+
+def _access_properties(
+    indices: Subscripts, stride: int | None, count: ExprLike | None
+) -> tuple[list[SSAValue], dict[str, Attribute | None]]:
+    exprs = [to_expr(e) for e in indices]
+    operands, mapped = to_operands([*exprs, *([] if count is None else [to_expr(count)])])
+    return operands, {
+        "indices": LoopIndexAttr(mapped[: len(exprs)]),
+        "stride": None if stride is None or stride == 1 else IntegerAttr(stride, i64),
+        "count": None if count is None else LoopIndexAttr(mapped[len(exprs) :]),
+    }
+
+
+@irdl_op_definition
+class LoadOp(_AccessOp):
+    """Read one element, or a vector of elements."""
+
+    name = "loop.load"
+    memref = operand_def(MemRefType)
+    index_operands = var_operand_def(IndexType)
+    indices = prop_def(LoopIndexAttr)
+    stride = opt_prop_def(IntegerAttr)
+    count = opt_prop_def(LoopIndexAttr)
+    result = result_def()
+    traits = traits_def(MemoryReadEffect())
+
+    def __init__(
+        self,
+        memref: SSAValue,
+        indices: Subscripts,
+        result_type: Attribute | None = None,
+        stride: int | None = None,
+        count: ExprLike | None = None,
+    ):
+        """Subscripts are expressions over SSA values; without a result type the access is scalar."""
+        operands, properties = _access_properties(indices, stride, count)
+        super().__init__(
+            operands=[memref, operands],
+            properties=properties,
+            result_types=[result_type or element_type(memref.type)],
+        )
+
+    def verify_(self) -> None:
+        self._verify_access(self.memref, self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        memref, indices, stride, count = parse_access(parser)
+        parser.parse_punctuation(":")
+        value = parser.resolve_operand(memref, parser.parse_type())
+        vector = parser.parse_type() if parser.parse_optional_punctuation(",") else None
+        return LoadOp(value, indices, vector, stride, count)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self._print_access(printer, self.memref)
+        printer.print_string(" : ")
+        printer.print_attribute(self.memref.type)
+        if isinstance(self.result.type, VectorType):
+            printer.print_string(", ")
+            printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class StoreOp(_AccessOp):
+    """Write one element, or a vector of elements."""
+
+    name = "loop.store"
+    value = operand_def()
+    memref = operand_def(MemRefType)
+    index_operands = var_operand_def(IndexType)
+    indices = prop_def(LoopIndexAttr)
+    stride = opt_prop_def(IntegerAttr)
+    count = opt_prop_def(LoopIndexAttr)
+    traits = traits_def(MemoryWriteEffect())
+
+    def __init__(
+        self,
+        value: SSAValue,
+        memref: SSAValue,
+        indices: Subscripts,
+        stride: int | None = None,
+        count: ExprLike | None = None,
+    ):
+        """Subscripts are expressions over SSA values."""
+        operands, properties = _access_properties(indices, stride, count)
+        super().__init__(operands=[value, memref, operands], properties=properties)
+
+    def verify_(self) -> None:
+        self._verify_access(self.memref, self.value.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        memref, indices, stride, count = parse_access(parser)
+        parser.parse_punctuation(":")
+        type_ = parser.parse_type()
+        stored = parser.parse_type() if parser.parse_optional_punctuation(",") else element_type(type_)
+        return StoreOp(
+            parser.resolve_operand(value, stored),
+            parser.resolve_operand(memref, type_),
+            indices,
+            stride,
+            count,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        self._print_access(printer, self.memref)
+        printer.print_string(" : ")
+        printer.print_attribute(self.memref.type)
+        if isinstance(self.value.type, VectorType):
+            printer.print_string(", ")
+            printer.print_attribute(self.value.type)
+
+
+@irdl_op_definition
+class ApplyOp(IRDLOperation):
+    """An index expression as a value, for operations of other dialects: sizes and offsets on the host."""
+
+    name = "loop.apply"
+    index_operands = var_operand_def(IndexType)
+    expr = prop_def(LoopIndexAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+
+    def __init__(self, expr: ExprLike):
+        operands, exprs = to_operands((to_expr(expr),))
+        super().__init__(operands=[operands], properties={"expr": LoopIndexAttr(exprs)}, result_types=[INDEX])
+
+    @property
+    def value(self) -> Expr:
+        """The expression, over SSA values."""
+        return self.expr.data[0].substitute(over_values(self.index_operands))
+
+    def verify_(self) -> None:
+        verify_positions(self.expr.data, len(self.index_operands))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ApplyOp:
+        unresolved: list[UnresolvedOperand] = []
+        expr = parse_expr(ParserTokens(parser, unresolved))
+        return ApplyOp(expr.substitute(over_values(resolve(parser, unresolved))))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_with_operands(printer, str(self.expr.data[0]), self.index_operands)
