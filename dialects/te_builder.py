@@ -224,15 +224,6 @@ class KernelBuilder:
         """exp, tanh, erf, log, sqrt, rsqrt, abs, floor, ceil, sin or cos."""
         return self.insert(_UNARY[function](a.value))
 
-    def compare(self, predicate: str, a: Scalar, b: ScalarLike) -> Scalar:
-        """An i1: `arith.cmpf` with an MLIR predicate such as `olt`."""
-        return self.insert(arith.CmpfOp(a.value, self.scalar(b, a.value.type).value, predicate))
-
-    def select(self, condition: Scalar, a: ScalarLike, b: ScalarLike) -> Scalar:
-        """Strict choice: both values are computed."""
-        dtype = next(x.value.type for x in (a, b) if isinstance(x, Scalar))
-        return self.insert(arith.SelectOp(condition.value, self.scalar(a, dtype).value, self.scalar(b, dtype).value))
-
     def if_then_else(
         self,
         when: Sequence[Predicate],

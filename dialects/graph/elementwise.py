@@ -63,7 +63,7 @@ class LeakyReluOp(UnaryOp):
     alpha = prop_def(FloatAttr)
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return k.select(k.compare("olt", x, 0.0), x * self.alpha.value.data, x)
+        return k.max(x, 0.0) + k.min(x, 0.0) * self.alpha.value.data
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
@@ -78,7 +78,7 @@ class EluOp(UnaryOp):
     alpha = prop_def(FloatAttr)
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return k.select(k.compare("olt", x, 0.0), (k.call("exp", x) - 1.0) * self.alpha.value.data, x)
+        return k.max(x, 0.0) + (k.call("exp", k.min(x, 0.0)) - 1.0) * self.alpha.value.data
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
