@@ -6,17 +6,20 @@ number of an integer type), so that reading before writing shows in the results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.interpreters.scalar import element_dtype
@@ -129,3 +132,40 @@ def _strides(type_: MemRefType[Attribute], shape: Sequence[int]) -> Sequence[int
         return contiguous_strides(shape)
     strides = cast(Sequence[Any], type_.layout.strides)
     return [cast(int, s.data) for s in strides]
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """Buffers that share memory with an earlier one, which that is, and whether all such are the same elements."""
+
+    earlier: Mapping[int, int]
+    identical: bool
+
+
+def overlaps(buffers: Sequence[Buffer]) -> Overlaps:
+    """Which of a kernel's buffers (inputs, outputs, scratch) share memory."""
+    found: dict[int, int] = {}
+    identical = True
+    for i, j in combinations(range(len(buffers)), 2):
+        a, b = buffers[i].array, buffers[j].array
+        if np.may_share_memory(a, b):
+            found.setdefault(j, found.get(i, i))
+            identical &= a.__array_interface__ == b.__array_interface__
+    return Overlaps(found, identical)
+
+
+def reinterpret_operands(
+    op: memref.ReinterpretCastOp | memref.SubviewOp,
+) -> tuple[list[Expr], list[Expr], list[Expr]]:
+    """Offsets, sizes and strides as index expressions."""
+
+    def merged(static: Any, dynamic: Sequence[SSAValue]) -> list[Expr]:
+        rest = iter(dynamic)
+        values = cast(Sequence[int], static.get_values())
+        return [var(next(rest)) if s == DYNAMIC_INDEX else const(s) for s in values]
+
+    return (
+        merged(op.static_offsets, op.offsets),
+        merged(op.static_sizes, op.sizes),
+        merged(op.static_strides, op.strides),
+    )

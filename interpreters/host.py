@@ -30,9 +30,19 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ApplyOp, CallOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.te import KernelOp as TeKernelOp
-from tilework.interpreters.buffers import Buffer, allocate, check_memref, contiguous_strides, memref_dtype, poison, wrap
+from tilework.interpreters.buffers import (
+    Buffer,
+    allocate,
+    check_memref,
+    contiguous_strides,
+    memref_dtype,
+    overlaps,
+    poison,
+    reinterpret_operands,
+    wrap,
+)
 from tilework.interpreters.graph import constant_array
-from tilework.interpreters.loop import LoopProgram, overlaps, reinterpret_operands
+from tilework.interpreters.loop import LoopProgram
 from tilework.interpreters.scalar import evaluate
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te import run_kernel

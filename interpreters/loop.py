@@ -7,21 +7,29 @@ outputs that share no memory with an input. An access out of bounds is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
-from tilework.interpreters.buffers import Buffer, allocate, check_memref, memref_dtype, poison, wrap
+from tilework.interpreters.buffers import (
+    Buffer,
+    Overlaps,
+    allocate,
+    check_memref,
+    memref_dtype,
+    overlaps,
+    poison,
+    reinterpret_operands,
+    wrap,
+)
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
 from tilework.interpreters.loop_plan import Mode, plan_loops
@@ -64,26 +72,6 @@ def run_loop_sample(
     buffers = [*map(wrap, inputs), *tracked, *_scratch(kernel, None, values)]
     LoopProgram(kernel, values, overlaps(buffers), iterations).run(buffers)
     return [b.written_array for b in tracked]
-
-
-@dataclass(frozen=True)
-class Overlaps:
-    """Buffers that share memory with an earlier one, which that is, and whether all such are the same elements."""
-
-    earlier: Mapping[int, int]
-    identical: bool
-
-
-def overlaps(buffers: Sequence[Buffer]) -> Overlaps:
-    """Which of a kernel's buffers (inputs, outputs, scratch) share memory."""
-    found: dict[int, int] = {}
-    identical = True
-    for i, j in combinations(range(len(buffers)), 2):
-        a, b = buffers[i].array, buffers[j].array
-        if np.may_share_memory(a, b):
-            found.setdefault(j, found.get(i, i))
-            identical &= a.__array_interface__ == b.__array_interface__
-    return Overlaps(found, identical)
 
 
 class LoopProgram:
@@ -359,23 +347,6 @@ def _narrowed(mask: Mask, holds: Any) -> Mask:
     if not np.any(inside):
         return False
     return None if np.all(inside) else inside
-
-
-def reinterpret_operands(
-    op: memref.ReinterpretCastOp | memref.SubviewOp,
-) -> tuple[list[Expr], list[Expr], list[Expr]]:
-    """Offsets, sizes and strides as index expressions."""
-
-    def merged(static: Any, dynamic: Sequence[SSAValue]) -> list[Expr]:
-        rest = iter(dynamic)
-        values = cast(Sequence[int], static.get_values())
-        return [var(next(rest)) if s == DYNAMIC_INDEX else Expr((), s) for s in values]
-
-    return (
-        merged(op.static_offsets, op.offsets),
-        merged(op.static_sizes, op.sizes),
-        merged(op.static_strides, op.strides),
-    )
 
 
 def _symbol_values(kernel: KernelOp, arrays: Sequence[Array], symbols: Sequence[int] | None) -> list[int]:

@@ -50,8 +50,7 @@ def _unsigned(function: _Meaning) -> _Meaning:
 
 def _divide_towards_zero(a: Value, b: Value) -> Value:
     quotient = np.floor_divide(a, b)
-    rounded: Value = np.where((quotient < 0) & (quotient * b != a), quotient + 1, quotient)
-    return rounded
+    return quotient + ((quotient < 0) & (quotient * b != a))
 
 
 def _reciprocal_root(a: Value) -> Value:

@@ -193,16 +193,15 @@ class _Body:
     def _choose(self, op: IfThenElseOp, values: dict[SSAValue, Any], mask: Mask) -> Any:
         """Evaluate each branch where it is chosen only."""
         holds = conjunction(list(op.when), self.names)
-        chosen: list[Any] = []
+        chosen: list[Array] = []
         for body, condition in ((op.then_body, holds), (op.else_body, np.logical_not(holds))):
             inside = condition if mask is None else condition & mask
             if np.any(inside):
                 everywhere = None if np.all(inside) else inside
-                chosen.append(self._block(body.block, dict(values), everywhere))
+                chosen.append(np.asarray(self._block(body.block, dict(values), everywhere)))
             else:
-                chosen.append(element_dtype(op.result.type).type(0))
-        value: Any = np.where(holds, chosen[0], chosen[1])
-        return value
+                chosen.append(np.zeros((), element_dtype(op.result.type)))
+        return np.where(holds, chosen[0], chosen[1])
 
     def _read(self, op: ReadOp, mask: Mask) -> Any:
         tensor = self.evaluation.tensors[op.tensor]

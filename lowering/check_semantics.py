@@ -23,7 +23,8 @@ from tilework.dialects.graph.base import Array
 from tilework.lowering.compare_answers import Answer, compare
 from tilework.lowering.fuzz_data import fuzz_array, symbol_values
 from tilework.lowering.instrumentation import Instrumentation
-from tilework.lowering.programs_to_check import Data, Program, TeProgram, parameters_of, program_of
+from tilework.lowering.program_data import Data, parameters_of
+from tilework.lowering.programs_to_check import Program, TeProgram, program_of
 from tilework.transforms.base import TileworkPass
 
 MAX_WORK = 2.0**29

@@ -14,30 +14,28 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     MemRefType,
     ModuleOp,
-    StridedLayoutAttr,
     StringAttr,
     TensorType,
-    UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.parameters import PREPARE
-from tilework.dialects.graph.base import Array, numpy_dtype
-from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
+from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import KernelOp as TeKernelOp
-from tilework.interpreters.buffers import allocate, memref_dtype
-from tilework.interpreters.graph import prepare_parameters, run_function
+from tilework.interpreters.buffers import memref_dtype
+from tilework.interpreters.graph import run_function
 from tilework.interpreters.host import HostSignature, run_host
 from tilework.interpreters.loop import run_loop_kernel, run_loop_sample
 from tilework.interpreters.scalar import ROUNDING, element_dtype
 from tilework.interpreters.te import run_kernel, run_kernel_at
 from tilework.lowering.compare_answers import Answer, is_exact, largest
 from tilework.lowering.fuzz_data import fuzz_array
+from tilework.lowering.program_data import Data, laid_out, parameters_of, sample_points, thinned
 
 Spec: TypeAlias = tuple[tuple[Expr, ...], np.dtype[Any]]
 """Dimensions and element type of an array."""
@@ -46,32 +44,6 @@ OpT = TypeVar("OpT", bound=Operation)
 
 NETWORK_ROUNDINGS = 4096.0
 """How far whole functions may differ, in units of the error bound: the lengths of their sums are not followed."""
-MOST_POINTS = 512
-"""How many elements of a large result are looked at."""
-
-
-@dataclass(frozen=True)
-class Data:
-    """What a program is run on. `limit` is how many scalar iterations are run in full; beyond it a sample is.
-
-    Inputs may be `positive`, for the sake of roots, and outputs may hold integers (`filled`) instead of poison.
-    """
-
-    symbols: Mapping[Key, int]
-    inputs: list[Array]
-    given: Mapping[str, Array]
-    seed: int
-    limit: float
-    positive: bool = False
-    filled: bool = False
-
-    def parameter(self, name: str, type_: Attribute) -> Array:
-        """The bytes of a parameter: those given, or integers."""
-        if name in self.given:
-            return self.given[name]
-        element = cast("TensorType[Attribute]", type_).element_type
-        shape = cast("TensorType[Attribute]", type_).get_shape()
-        return fuzz_array(shape, numpy_dtype(element), [self.seed, *name.encode()], positive=self.positive)
 
 
 @dataclass
@@ -190,7 +162,7 @@ class TeProgram(Program[TeKernelOp]):
             outputs, computed = run_kernel(self.op, data.inputs), None
         else:
             shapes = [_shape(dims_of(v.type), data.symbols) for v in self.op.results_returned]
-            computed = [_points(shape, wanted[i] if wanted else None) for i, shape in enumerate(shapes)]
+            computed = [sample_points(shape, wanted[i] if wanted else None) for i, shape in enumerate(shapes)]
             outputs = [self._at(data, i, mask) for i, mask in enumerate(computed)]
         return Answer(
             outputs, computed, not _rounds(self.op) and is_exact(outputs), self._roundings(data), _scale(data)
@@ -244,7 +216,7 @@ class LoopKernelProgram(Program[LoopKernelOp]):
             symbols = [data.symbols[s.data] for s in self.op.symbols]
             run_loop_kernel(self.op, arrays, outputs, symbols=symbols, poisoned=not data.filled)
         else:
-            computed = [_thinned(mask) for mask in run_loop_sample(self.op, arrays, outputs)]
+            computed = [thinned(mask) for mask in run_loop_sample(self.op, arrays, outputs)]
         chosen = outputs if computed is None else [a[mask] for a, mask in zip(outputs, computed, strict=True)]
         return Answer(outputs, computed, not _rounds(self.op) and is_exact(chosen), 16.0, _scale(data))
 
@@ -287,47 +259,6 @@ def _needed(op: func.FuncOp, siblings: Mapping[str, Operation]) -> dict[str, Ope
 
 def _symbol(op: Operation) -> str:
     return cast(StringAttr, op.get_attr_or_prop("sym_name")).data
-
-
-def parameters_of(module: ModuleOp, data: Data) -> dict[str, Array]:
-    """Every parameter that the module's functions use: as @prepare defines it, or raw."""
-    prepare = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == PREPARE]
-    defined = {op.sym_name.data: op for op in module.walk() if isinstance(op, DefineParameterOp)}
-    raw: dict[str, Array] = {}
-    for op in module.walk():
-        if isinstance(op, ParameterOp) and (op.sym_name.data not in defined or _is_inside(op, prepare)):
-            raw[op.sym_name.data] = data.parameter(op.sym_name.data, op.result.type)
-        elif (
-            isinstance(op, memref.GlobalOp)
-            and isinstance(op.initial_value, UnitAttr)
-            and op.sym_name.data not in defined
-        ):
-            tensor = TensorType(op.type.element_type, op.type.shape)
-            raw[op.sym_name.data] = data.parameter(op.sym_name.data, tensor)
-    if not defined:
-        return raw
-    reader = func.FuncOp("main", ([], []))  # prepare_parameters looks at what @main uses: all of them
-    for name, op in defined.items():
-        reader.body.block.add_op(ParameterOp(name, op.value.type))
-    reader.body.block.add_op(func.ReturnOp())
-    with np.errstate(all="ignore"):
-        return raw | prepare_parameters(ModuleOp([*(p.clone() for p in prepare), reader]), raw)
-
-
-def _is_inside(op: Operation, functions: Sequence[func.FuncOp]) -> bool:
-    return any(function.is_ancestor(op) for function in functions)
-
-
-def laid_out(array: Array, type_: Attribute) -> Array:
-    """A copy of an array in memory of the memref's layout."""
-    assert isinstance(type_, MemRefType)
-    if not isinstance(type_.layout, StridedLayoutAttr):
-        return np.array(array)
-    strides = cast(Sequence[int], type_.layout.get_strides())
-    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True)) if array.size else 0
-    view = allocate([span], array.dtype).view(0, array.shape, strides).array
-    view[...] = array
-    return view
 
 
 def _tensor_spec(type_: Attribute) -> Spec:
@@ -375,25 +306,3 @@ def _loop_work(op: Operation, values: Mapping[Key, int]) -> float:
 def _trips(loop: ForOp, values: Mapping[Key, int]) -> float:
     at: dict[Key, int] = {key: values.get(key, 0) for e in (loop.lower, loop.upper) for key in e.variables()}
     return float(max(0, loop.upper.evaluate(at) - loop.lower.evaluate(at)))
-
-
-def _points(shape: tuple[int, ...], wanted: Array | None) -> Array:
-    """Which elements of a large result to compute: those wanted, or its corners and some inside."""
-    if wanted is not None:
-        return wanted
-    mask = np.zeros(shape, dtype=bool)
-    mask[np.ix_(*[sorted({0, n // 2, n - 1}) for n in shape])] = True
-    mask = _thinned(mask)
-    random = np.random.default_rng(0)
-    mask[tuple(random.integers(0, n, 64) for n in shape)] = True
-    return mask
-
-
-def _thinned(mask: Array) -> Array:
-    """At most so many of the chosen elements, first and last among them."""
-    chosen = np.flatnonzero(mask)
-    if len(chosen) <= MOST_POINTS:
-        return mask
-    kept = np.zeros(mask.size, dtype=bool)
-    kept[chosen[np.linspace(0, len(chosen) - 1, MOST_POINTS).astype(int)]] = True
-    return kept.reshape(mask.shape)
