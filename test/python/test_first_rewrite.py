@@ -1,0 +1,105 @@
+"""The diffs of docs/your-first-rewrite.md apply to a copy of the repository, and the tests that they bring pass there.
+
+The copy is what runs: a package folder with links into it stands first on the path, and every process says where its
+`tilework` comes from. As a control, the same tests without the rest of their diffs fail.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "your-first-rewrite.md"
+DIFFS = re.findall(r"^```diff\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+"""A pass, an operator, a rule."""
+RUN_TESTS = """
+import sys
+from pathlib import Path
+import tilework.tools.lit_in_process as runner
+assert Path(runner.__file__).resolve().is_relative_to(sys.argv[1]), runner.__file__
+failures = [runner.run_test(Path(test), Path(sys.argv[2])) for test in sys.argv[3:]]
+print("\\n".join(filter(None, failures)))
+sys.exit(sum(map(bool, failures)))
+"""
+
+
+class Checkout:
+    """A copy of the files that git knows, as they are now, and a package `tilework` made of it."""
+
+    def __init__(self, folder: Path):
+        self.root, self.package = folder / "copy", folder / "package"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, self.root / name)
+        self._link_package()
+
+    def _link_package(self) -> None:
+        """`package/tilework`, with a link for every folder that is installed as a part of it."""
+        packaging = tomllib.loads((self.root / "pyproject.toml").read_text())["tool"]["setuptools"]
+        inside = self.package / "tilework"
+        inside.mkdir(parents=True)
+        for module in (self.root / "tilework").iterdir():
+            (inside / module.name).symlink_to(module)
+        for name, folder in packaging["package-dir"].items():
+            if name != "tilework":
+                (inside / name.removeprefix("tilework.")).symlink_to(self.root / folder)
+
+    def apply(self, diff: str, *arguments: str) -> None:
+        command = ["git", "apply", *arguments, "-"]
+        subprocess.run(command, input=diff, cwd=self.root, text=True, check=True)
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run Python on the copy; -P keeps the current folder, where `tilework/` alone lies, off the path."""
+        environment = {**os.environ, "PYTHONPATH": str(self.package), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-P", *arguments]
+        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+
+    def run_tests(self, tests: list[str]) -> subprocess.CompletedProcess[str]:
+        """The exit status counts those that fail."""
+        return self.python("-c", RUN_TESTS, str(self.root), str(self.root.parent), *tests)
+
+
+def filecheck_tests(diff: str) -> list[str]:
+    """The FileCheck tests that a diff adds."""
+    return re.findall(r"^\+\+\+ b/(test/\S+\.mlir)$", diff, re.MULTILINE)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    return Checkout(tmp_path)
+
+
+def test_there_are_three_diffs_with_tests():
+    assert len(DIFFS) == 3 and all(filecheck_tests(diff) for diff in DIFFS)
+
+
+def test_diffs_apply_and_their_tests_pass(checkout: Checkout):
+    for diff in DIFFS:
+        checkout.apply(diff)
+    outcome = checkout.run_tests([test for diff in DIFFS for test in filecheck_tests(diff)])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    selected = ["test/python/test_onnx_operators.py", "test/python/test_passes_agree.py", "-k", "Trilu or idle"]
+    outcome = checkout.python("-m", "pytest", *selected)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert re.search(r"[4-9] passed", outcome.stdout), outcome.stdout
+
+
+def test_without_the_rest_of_its_diff_every_test_fails(checkout: Checkout):
+    for diff in DIFFS:
+        checkout.apply(diff, "--include=test/*.mlir", "--include=test/*/*.mlir")
+    tests = [test for diff in DIFFS for test in filecheck_tests(diff)]
+    assert all((checkout.root / test).exists() for test in tests)
+    outcome = checkout.run_tests(tests)
+    assert outcome.returncode == len(tests) > 1, outcome.stdout + outcome.stderr
