@@ -17,12 +17,23 @@ from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.flatten_storage import FlattenStorage
+from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
 
 CONTEXT = make_context()
-PIPELINE = (Simplify(), Partition(), Simplify(), FlattenStorage(), Vectorize(max_lanes=8), Simplify())
+PIPELINE = (
+    Simplify(),
+    Partition(),
+    Simplify(),
+    FlattenStorage(),
+    Vectorize(max_lanes=8),
+    Unroll(),
+    HoistInvariant(),
+    Simplify(),
+)
 FOLDER = Path(__file__).parent.parent / "transforms" / "loop"
 SYMBOLS = (0, 1, 7, 33)
 
@@ -64,7 +75,7 @@ def check(kernel: KernelOp, passes: tuple[TileworkPass, ...] = PIPELINE) -> Kern
 
 WRITTEN = [
     kernel
-    for file in ("simplify", "partition", "flatten-storage", "vectorize")
+    for file in ("simplify", "partition", "flatten-storage", "vectorize", "hoist-invariant")
     for kernel in kernels_in((FOLDER / f"{file}.mlir").read_text(encoding="utf-8"))
 ]
 
