@@ -34,7 +34,7 @@ loop.kernel @hoist ins(%x: memref<8xf32>) outs(%y: memref<8x8x8xf32>) {
 // CHECK:         loop.for %{{.*}} = 0 to 8 "i" {
 // CHECK-NEXT:      loop.load %{{.*}}[0] : memref<8xf32>
 // CHECK:         %[[C:.*]] = arith.constant 2.0
-// CHECK-NEXT:    loop.for %{{.*}} = 0 to %{{.*}} "n" {
+// CHECK-NEXT:    loop.for %{{.*}} = 0 to min({{.*}}) "n" {
 // CHECK-NEXT:      loop.load
 // CHECK:         loop.for %{{.*}} = 0 to 8 "j" {
 // CHECK-NEXT:      loop.if
@@ -49,7 +49,7 @@ loop.kernel @stay ins(%x: memref<8xf32>, %z: memref<?xf32> [N]) outs(%y: memref<
     %a = loop.load %y[0] : memref<8xf32>
     loop.store %a, %y[%i] : memref<8xf32>
   }
-  loop.for %n = 0 to %N "n" {
+  loop.for %n = 0 to min(%N, 8) "n" {
     %a = loop.load %z[0] : memref<?xf32>
     %c = arith.constant 2.0 : f32
     %b = arith.addf %a, %c : f32
