@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum
 from tilework.algebra.predicate import at_least
@@ -23,10 +25,6 @@ class Lifetime:
     size: Expr
     first: int
     last: int
-
-    def meets(self, other: Lifetime) -> bool:
-        """Whether both are in use at some step."""
-        return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,9 @@ class _Packer:
         self.offsets: dict[int, Expr] = {}
         self.symbols: Mapping[Key, int] = {k: TYPICAL_SYMBOL for size in self.sizes for k in size.variables()}
         self.domain = Domain({k: (0, None) for k in self.symbols})
+        self.placed = np.zeros(len(lifetimes), np.int64)
+        """The buffers placed so far, in that order, as far as `len(offsets)`; and when each lives."""
+        self.first, self.last = np.zeros_like(self.placed), np.zeros_like(self.placed)
 
     def typical(self, e: Expr) -> int:
         return e.evaluate(self.symbols)
@@ -72,7 +73,7 @@ class _Packer:
     def place(self, i: int) -> None:
         """Give buffer `i` an offset."""
         size = self.sizes[i]
-        met = [j for j in self.offsets if self.lifetimes[i].meets(self.lifetimes[j])]
+        met = self._met(i)
         met.sort(key=lambda j: self.typical(self.offsets[j]))
         best: tuple[int, Expr] | None = None
         top = const(0)
@@ -82,7 +83,18 @@ class _Packer:
                 if best is None or waste < best[0]:
                     best = waste, top
             top = self.simplest(maximum(top, self.offsets[j] + self.sizes[j]))
-        self.offsets[i] = top if best is None else best[1]
+        self._remember(i, top if best is None else best[1])
+
+    def _remember(self, i: int, offset: Expr) -> None:
+        count = len(self.offsets)
+        self.placed[count], self.first[count], self.last[count] = i, self.lifetimes[i].first, self.lifetimes[i].last
+        self.offsets[i] = offset
+
+    def _met(self, i: int) -> list[int]:
+        """The buffers placed so far that live at some time with buffer `i`. Of 30 000 it must not ask one by one."""
+        count = len(self.offsets)
+        together = (self.first[:count] <= self.lifetimes[i].last) & (self.last[:count] >= self.lifetimes[i].first)
+        return self.placed[:count][together].tolist()
 
     def _fits(self, offset: Expr, size: Expr, above: Sequence[int]) -> bool:
         """Whether a buffer at `offset` ends before all buffers of `above` begin, whatever the symbols."""
