@@ -42,7 +42,8 @@ class Unroll(TileworkPass):
                 continue
             for access in uses:
                 for index in access.index_operands:
-                    self._make_constant(index, access, buffer)
+                    if any(index in e.variables() for e in access.exprs):
+                        self._make_constant(index, access, buffer)
 
     def _make_constant(self, index: SSAValue, access: LoadOp | StoreOp, buffer: SSAValue) -> None:
         """Unroll the loop of an index, and those that its first value depends on."""

@@ -15,6 +15,7 @@ from tilework.analysis.lanes import why_serial
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.local_counts import drop_local_counts
 from tilework.transforms.loop.rewriting import guarded, inline_before
 from tilework.transforms.loop.vector_body import VectorBody, some_lane
 
@@ -37,9 +38,10 @@ class Vectorize(TileworkPass):
       %w = math.exp %v : f32                          loop.store %w, %y[0] stride 4 : memref<64xf32>, vector<16xf32>
       loop.store %w, %y[4 * %i] : memref<64xf32>
 
-    An extent that is known at run time only, but bounded, gives that many lanes and a `count` on every access; a longer
-    loop is cut into chunks of `max_lanes` and a remainder. Local buffers get an element a lane. A body without vector
-    form stays a serial loop, whose attribute `tilework.remark` says why; lanes that depend on each other are refused.
+    An extent that is known at run time only but bounded gives lanes up to the bound, rounded up to a power of two, and
+    every access a `count`, but for local buffers that can do without; a longer loop is cut into chunks of
+    `max_lanes` and a remainder. Buffers local to the body get an element a lane. A body without vector form stays a
+    serial loop, whose attribute `tilework.remark` says why; lanes that depend on each other are refused.
     Requires one-dimensional accesses (`loop-flatten-storage`); leaves no vectorized loop.
     """
 
@@ -60,6 +62,7 @@ class Vectorize(TileworkPass):
         ]
         for loop, scope in reversed(found):
             self._vectorize(loop, scope)
+        drop_local_counts(op)
 
     def _vectorize(self, loop: ForOp, scope: Scope) -> None:
         reason = why_serial(loop, scope)
@@ -70,7 +73,7 @@ class Vectorize(TileworkPass):
         extent = scope.domain.simplify(loop.extent)
         most = scope.domain.upper(extent)
         if most is not None and most <= self.max_lanes:
-            _to_vectors(loop, max(most, 0), extent, scope)
+            _to_vectors(loop, self._lanes(extent, most), extent, scope)
             return
         if not scope.proves(at_least(extent, 0)):
             # an extent below 0 has no chunks, and no remainder either
@@ -80,7 +83,13 @@ class Vectorize(TileworkPass):
         remainder = _remainder(loop, loop.lower + full)
         _to_vectors(_chunked(loop, chunks, self.max_lanes), self.max_lanes, const(self.max_lanes), scope)
         rest = scope.domain.simplify(extent - full)
-        _to_vectors(remainder, rest.constant if rest.constant is not None else self.max_lanes, rest, scope)
+        _to_vectors(remainder, self._lanes(rest, self.max_lanes), rest, scope)
+
+    def _lanes(self, extent: Expr, most: int) -> int:
+        """As many as the extent; where that is known at run time only, a power of two, which machines have."""
+        if extent.constant is not None:
+            return max(extent.constant, 0)
+        return most if most <= 1 else min(self.max_lanes, 1 << (most - 1).bit_length())
 
 
 def _remainder(loop: ForOp, lower: Expr) -> ForOp:

@@ -104,6 +104,58 @@ loop.kernel @count_not_local ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [
   }
 }
 
+// The tail of a tile in registers: where one count holds for all its accesses, they need none.
+// CHECK-LABEL: loop.kernel @tile_in_registers
+// CHECK:         loop.store %{{.*}}, %[[ACC:.*]][0] : memref<8xf32, "register">, vector<8xf32>
+// CHECK-NEXT:    loop.for
+// CHECK-NEXT:      %[[V:.*]] = loop.load %{{.*}} stride 3 count %{{.*}} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:      %[[OLD:.*]] = loop.load %[[ACC]][0] : memref<8xf32, "register">, vector<8xf32>
+// CHECK:           loop.store %{{.*}}, %[[ACC]][0] : memref<8xf32, "register">, vector<8xf32>
+// CHECK:         %[[R:.*]] = loop.load %[[ACC]][0] : memref<8xf32, "register">, vector<8xf32>
+// CHECK-NEXT:    loop.store %[[R]], %{{.*}} count %{{.*}} : memref<?xf32>, vector<8xf32>
+loop.kernel @tile_in_registers ins(%x: memref<?xf32> [3 * N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %o = %N floordiv 8 to (%N + 7) floordiv 8 "o" {
+    %acc = memref.alloca() : memref<8xf32, "register">
+    loop.for %i = 0 to %N - 8 * %o "i" vectorized {
+      loop.store %zero, %acc[%i] : memref<8xf32, "register">
+    }
+    loop.for %k = 0 to 3 "k" {
+      loop.for %i = 0 to %N - 8 * %o "i" vectorized {
+        %v = loop.load %x[24 * %o + 3 * %i + %k] : memref<?xf32>
+        %old = loop.load %acc[%i] : memref<8xf32, "register">
+        %new = arith.addf %old, %v : f32
+        loop.store %new, %acc[%i] : memref<8xf32, "register">
+      }
+    }
+    loop.for %i = 0 to %N - 8 * %o "i" vectorized {
+      %r = loop.load %acc[%i] : memref<8xf32, "register">
+      loop.store %r, %y[8 * %o + %i] : memref<?xf32>
+    }
+  }
+}
+
+// Counts that differ stay: the second store leaves lanes that the first one has written.
+// CHECK-LABEL: loop.kernel @counts_differ
+// CHECK:         loop.store %{{.*}}, %[[ACC:.*]][0] : memref<8xf32>, vector<8xf32>
+// CHECK:         loop.store %{{.*}}, %[[ACC]][0] count
+// CHECK:         loop.load %[[ACC]][0] : memref<8xf32>, vector<8xf32>
+loop.kernel @counts_differ ins(%x: memref<8xf32>) outs(%y: memref<8xf32>) symbols(%N) {
+  %zero = arith.constant 0.0 : f32
+  %acc = memref.alloca() : memref<8xf32>
+  loop.for %i = 0 to 8 "i" vectorized {
+    loop.store %zero, %acc[%i] : memref<8xf32>
+  }
+  loop.for %i = 0 to min(8, %N) "i" vectorized {
+    %v = loop.load %x[%i] : memref<8xf32>
+    loop.store %v, %acc[%i] : memref<8xf32>
+  }
+  loop.for %i = 0 to 8 "i" vectorized {
+    %v = loop.load %acc[%i] : memref<8xf32>
+    loop.store %v, %y[%i] : memref<8xf32>
+  }
+}
+
 // Accumulators of several vectors outside the loop: the same lane mapping in load and store, rows 16 apart.
 // CHECK-LABEL: loop.kernel @accumulate
 // CHECK:         loop.for %[[R:.*]] = 0 to 4 "r" unrolled {

@@ -1,0 +1,52 @@
+"""Local buffers that vectors may access whole, so that they can live in registers."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.analysis.accesses import accesses, memref_type
+from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
+from tilework.transforms.loop.rewriting import set_access
+
+
+def drop_local_counts(kernel: KernelOp) -> None:
+    """Let accesses touch all lanes of a local buffer, where the lanes that do not count hold nothing anybody reads.
+
+    That is so where all accesses are vectors of one length, aligned to it, with one and the same count, which does not
+    change while the buffer lives. Masked accesses would keep the buffer in memory.
+    """
+    for buffer, uses in accesses(kernel).items():
+        alloca = buffer.owner
+        if isinstance(alloca, memref.AllocaOp) and _count_is_idle(alloca, uses):
+            for op in uses:
+                set_access(op, op.exprs)
+
+
+def _count_is_idle(alloca: memref.AllocaOp, uses: list[LoadOp | StoreOp]) -> bool:
+    types = {_accessed(op).type for op in uses}
+    counts = {op.lane_count for op in uses}
+    if len(types) != 1 or len(counts) != 1:
+        return False
+    [type_], [count] = types, counts
+    if count is None or not isinstance(type_, VectorType):
+        return False
+    [lanes], [size] = type_.get_shape(), memref_type(alloca.memref.type).get_shape()
+    aligned = all(op.lane_stride == 1 and op.memref is alloca.memref and (op.exprs[0] % lanes) == 0 for op in uses)
+    return size % lanes == 0 and aligned and all(_is_before(key, alloca) for key in count.variables())
+
+
+def _accessed(op: LoadOp | StoreOp) -> SSAValue:
+    return op.value if isinstance(op, StoreOp) else op.result
+
+
+def _is_before(key: object, alloca: Operation) -> bool:
+    """Whether an index has one value for as long as the buffer lives: defined in a block around the allocation."""
+    if not isinstance(key, SSAValue):
+        return False
+    defined_in = key.owner if isinstance(key.owner, Block) else key.owner.parent_block()
+    block = alloca.parent_block()
+    while block is not None and block is not defined_in:
+        block = block.parent_block()
+    return block is not None
