@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from tilework.dialects.graph.base import Array
 
 LARGEST = 4
 """The absolute value of the largest integer."""
+NONZERO = 4
+"""How many elements of a large weight are not zero, of those that are summed."""
 
 
 def fuzz_array(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], *, positive: bool = False) -> Array:
@@ -21,6 +24,18 @@ def fuzz_array(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], 
         return random.integers(0, 2, tuple(shape)).astype(dtype)
     lowest = 1 if positive else 0 if dtype.kind == "u" else -LARGEST
     return random.integers(lowest, LARGEST + 1, tuple(shape)).astype(dtype)
+
+
+def fuzz_parameter(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], *, positive: bool = False) -> Array:
+    """Small integers for a trained parameter, about four of them not zero in what one output element sums.
+
+    So values grow by a small factor from layer to layer, and deep networks stay within their type.
+    """
+    array = fuzz_array(shape, dtype, seed, positive=positive)
+    terms = prod(shape[1:])
+    if terms > NONZERO:
+        array[np.random.default_rng([*seed, 1]).random(array.shape) > NONZERO / terms] = 0
+    return array
 
 
 def symbol_values(dims: Iterable[Expr]) -> list[dict[Key, int]]:

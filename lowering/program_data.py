@@ -17,7 +17,7 @@ from tilework.dialects.graph.base import Array, numpy_dtype
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
 from tilework.interpreters.buffers import allocate
 from tilework.interpreters.graph import prepare_parameters
-from tilework.lowering.fuzz_data import fuzz_array
+from tilework.lowering.fuzz_data import fuzz_parameter
 
 MOST_POINTS = 512
 """How many elements of a large result are looked at."""
@@ -44,7 +44,7 @@ class Data:
             return self.given[name]
         element = cast("TensorType[Attribute]", type_).element_type
         shape = cast("TensorType[Attribute]", type_).get_shape()
-        return fuzz_array(shape, numpy_dtype(element), [self.seed, *name.encode()], positive=self.positive)
+        return fuzz_parameter(shape, numpy_dtype(element), [self.seed, *name.encode()], positive=self.positive)
 
 
 def parameters_of(module: ModuleOp, data: Data) -> dict[str, Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -95,12 +95,15 @@ def _print_ir(options: Options) -> PrintIR:
     )
 
 
-def semantic_check() -> Instrumentation:
-    """What compares the program's answers before and after every pass. Raises TileworkError where it is missing."""
+def semantic_check(parameters: Mapping[str, Any] | None = None) -> Instrumentation:
+    """What compares the program's answers before and after every pass. Raises TileworkError where it is missing.
+
+    `parameters` are the bytes of a model's parameters by name; those not given are small integers.
+    """
     name = "tilework.lowering.check_semantics"
     if importlib.util.find_spec(name) is None:
         raise TileworkError("--check-semantics: this installation has no tilework.lowering.check_semantics")
-    return importlib.import_module(name).SemanticCheck()
+    return importlib.import_module(name).SemanticCheck(parameters)
 
 
 def _target_writer(options: Options) -> Callable[[ModuleOp], Output]:

@@ -11,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import CompileError
@@ -20,6 +21,7 @@ from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.dialects.te import ComputeOp, IfThenElseOp, ReadOp, ReduceOp
 from tilework.lowering.check_semantics import SemanticCheck
+from tilework.lowering.fuzz_data import fuzz_parameter, symbol_values
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.transforms.base import TileworkPass
 
@@ -473,3 +475,17 @@ def test_another_module_starts_afresh():
     check(SOFT.replace("KI", "k"), lambda module: None, checker=checker)
     check(SOFT.replace("KI", "6 - k").replace("math.exp", "math.sqrt"), lambda module: None, checker=checker)
     assert checker.report.comparisons == []
+
+
+def test_parameters_of_deep_networks_do_not_make_values_explode():
+    weight = fuzz_parameter((64, 64, 3, 3), np.dtype(np.float32), [0])
+    used = np.count_nonzero(weight.reshape(64, -1), axis=1)
+    assert 2 < used.mean() < 5
+    assert np.count_nonzero(fuzz_parameter((8, 4), np.dtype(np.float32), [0])) > 24
+
+
+def test_symbols_are_large_enough_for_every_dimension():
+    n, h = var("N"), var("H")
+    assert symbol_values([n, h - 6]) == [{"N": 9, "H": 15}]
+    assert symbol_values([n, 2 * h]) == [{"N": 3, "H": 5}, {"N": 1, "H": 1}]
+    assert symbol_values([const(4)]) == [{}]

@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp
 
 from tilework.api import compile as compile_model
 from tilework.backends.llvm.compile_model import CompileReport
+from tilework.frontends.onnx.importer import ImportedModel
 from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.targets import Target, parse_target
 from tilework.tools.levels import lower_by_levels, write_levels
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     imported = import_model(options.model)
     if options.explain_fusion:
         _explain_fusion(imported.module.clone(), target)
-    _lower_beside(options, imported.module, target)
+    _lower_beside(options, imported, target)
     output = Path(options.output or f"{title_of(options.model)}.tw")
     with shown_progress(title_of(options.model)) as progress:
         module = compile_model(imported.module, options.target, imported.parameters, progress=progress)
@@ -66,16 +67,16 @@ def _explain_fusion(module: ModuleOp, target: Target) -> None:
             print("\n".join(explain(op)) or "every operator is fused with its neighbours")
 
 
-def _lower_beside(options: argparse.Namespace, module: ModuleOp, target: Target) -> None:
+def _lower_beside(options: argparse.Namespace, imported: ImportedModel, target: Target) -> None:
     """Lower a copy of the module in this process, where it can be written and watched."""
     watching: list[Instrumentation] = [CheckLegality(), VerifyEach()]
     if options.check_semantics:
-        watching.insert(0, semantic_check())
+        watching.insert(0, semantic_check(imported.parameters))
     if options.dump_levels:
-        for path in write_levels(module.clone(), target, Path(options.dump_levels), watching):
+        for path in write_levels(imported.module.clone(), target, Path(options.dump_levels), watching):
             print(path)
     elif options.check_semantics:
-        for _ in lower_by_levels(module.clone(), target, watching):
+        for _ in lower_by_levels(imported.module.clone(), target, watching):
             pass
     if options.check_semantics:
         print("semantics: every pass kept the program's answers")
