@@ -30,5 +30,8 @@ models: $(READY)  ## nine well-known image networks, every stage against onnxrun
 lit: $(READY)  ## the FileCheck tests with LLVM's own runner
 	$(BIN)/lit test
 
+fuzz: $(READY)  ## 20000 random schedules, interpreted and compiled (half an hour)
+	$(BIN)/python -m tilework.tools.fuzz
+
 clean:  ## remove what was made
 	rm -rf $(VENV) build dist *.egg-info

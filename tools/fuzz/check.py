@@ -1,4 +1,4 @@
-"""One fuzz case: a kernel and a schedule, compiled, against what te says the kernel is."""
+"""One fuzz case: a kernel and a schedule, interpreted and compiled, against what te says the kernel is."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
+from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
@@ -37,10 +38,10 @@ class Outcome:
     difference: str | None = None
 
 
-def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int = 0) -> Outcome:
-    """Compile the kernel under the schedule and run it on small integers, so that equality is bitwise.
+def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -> Outcome:
+    """Lower the kernel under the schedule and run it, interpreted and compiled, on small integers: equality is bitwise.
 
-    `size` is the value of the symbol. Anything but a CompileError that escapes is a defect.
+    `size` is the value of the symbol. Anything but a CompileError of a pass that escapes is a defect.
     """
     module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
     try:
@@ -51,14 +52,24 @@ def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int = 
     verify(module)
     [lowered] = [op for op in module.ops if isinstance(op, loop.KernelOp)]
     arrays = _arguments(lowered, size, seed)
-    inputs, outputs, *_ = lowered.group_sizes
+    inputs, count = lowered.group_sizes[:2]
+    outputs = arrays[inputs : inputs + count]
     expected = run_kernel(kernel, arrays[:inputs])
-    _run(module, lowered, arrays, size)
-    for i, (got, wanted) in enumerate(zip(arrays[inputs : inputs + outputs], expected, strict=True)):
-        if not np.array_equal(got, wanted, equal_nan=True):
-            at = tuple(int(j) for j in np.argwhere(~((got == wanted) | (np.isnan(got) & np.isnan(wanted))))[0])
-            return Outcome(difference=f"result {i} at {at}: {got[at]}, not {wanted[at]}")
-    return Outcome()
+    run_loop_kernel(lowered, arrays[:inputs], outputs, symbols=[size] * lowered.group_sizes[3])
+    difference = _compare("interpreted", outputs, expected)
+    for output in outputs:
+        output.fill(np.nan)
+    _run_native(module, lowered, arrays, size)
+    return Outcome(difference=difference or _compare("compiled", outputs, expected))
+
+
+def _compare(how: str, outputs: list[Array], expected: list[Array]) -> str | None:
+    for i, (got, wanted) in enumerate(zip(outputs, expected, strict=True)):
+        wrong = np.argwhere(~((got == wanted) | (np.isnan(got) & np.isnan(wanted))))
+        if wrong.size or got.shape != wanted.shape:
+            at = tuple(map(int, wrong[0]))
+            return f"{how}, result {i} at {at}: {got[at]}, not {wanted[at]}"
+    return None
 
 
 def _arguments(kernel: loop.KernelOp, size: int, seed: int) -> list[Array]:
@@ -68,13 +79,11 @@ def _arguments(kernel: loop.KernelOp, size: int, seed: int) -> list[Array]:
     for i, dims in enumerate(kernel.dims):
         shape = tuple(int(e.evaluate({SYMBOL: size})) for e in dims)
         is_input = i < kernel.group_sizes[0]
-        arrays.append(
-            rng.integers(-2, 3, shape).astype(np.float32) if is_input else np.full(shape, np.nan, np.float32)
-        )
+        arrays.append(rng.integers(-2, 3, shape).astype(np.float32) if is_input else np.full(shape, np.nan, np.float32))
     return arrays
 
 
-def _run(module: ModuleOp, kernel: loop.KernelOp, arrays: list[Array], size: int) -> None:
+def _run_native(module: ModuleOp, kernel: loop.KernelOp, arrays: list[Array], size: int) -> None:
     target = host_target()
     code = compile_ir(emit_kernels(module, target), target, opt_level=1)
     library = load_objects([code], openmp_runtime().symbols)

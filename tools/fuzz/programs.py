@@ -71,9 +71,7 @@ def _reduction(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> 
     at = draw.choice(range(len(x.dims)))
     outer = [d for i, d in enumerate(x.dims) if i != at]
     reducer = draw.choice((k.sum, k.reduce_max))
-    return k.compute(
-        "reduced", outer, lambda *i: reducer((x.dims[at],), lambda r: x[(*i[:at], r, *i[at:])])
-    )
+    return k.compute("reduced", outer, lambda *i: reducer((x.dims[at],), lambda r: x[(*i[:at], r, *i[at:])]))
 
 
 def _window(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
@@ -110,6 +108,4 @@ def _product(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Te
     if len(x.dims) != 2 or not fits:
         return _elementwise(k, draw, x, known)
     y = draw.choice(fits)
-    return k.compute(
-        "product", (x.dims[0], y.dims[0]), lambda i, j: k.sum((x.dims[1],), lambda r: x[i, r] * y[j, r])
-    )
+    return k.compute("product", (x.dims[0], y.dims[0]), lambda i, j: k.sum((x.dims[1],), lambda r: x[i, r] * y[j, r]))

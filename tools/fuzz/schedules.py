@@ -45,9 +45,10 @@ def random_schedule(kernel: KernelOp, draw: Draw) -> SequenceOp:
             s.compute_inline(stage.handle)
             continue
         stages.append(stage)
+    primitives = (_split, _split, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at)
     for _ in range(draw.choice((0, 2, 4, 6, 8, 12))):
         if stages:
-            draw.choice((_split, _split, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at))(s, draw, stages)
+            draw.choice(primitives)(s, draw, stages)
     return s.finish()
 
 

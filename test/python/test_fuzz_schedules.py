@@ -1,0 +1,51 @@
+"""A short fuzz run of schedules; the long one is `make fuzz`."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tilework.dialects.schedule import SplitOp
+from tilework.tools.fuzz.cases import random_case, shrink
+from tilework.tools.fuzz.draw import Seeded
+
+T = TypeVar("T")
+
+
+class Hypothesis:
+    """Choices that hypothesis makes, and shrinks."""
+
+    def __init__(self, data: st.DataObject):
+        self.data = data
+
+    def choice(self, options: Sequence[T]) -> T:
+        return options[self.data.draw(st.integers(0, len(options) - 1))]
+
+    def chance(self, percent: int) -> bool:
+        return self.data.draw(st.integers(0, 99)) >= 100 - percent
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_an_accepted_schedule_computes_what_te_says(data: st.DataObject):
+    case = random_case(Hypothesis(data), seed=0)
+    assert case.run().difference is None, str(case)
+
+
+def test_both_sides_of_the_border_are_met():
+    outcomes = [random_case(Seeded(seed), seed).run() for seed in range(60)]
+    assert sum(o.refused is not None for o in outcomes) > 5
+    assert sum(o.refused is None for o in outcomes) > 20
+
+
+def test_a_finding_is_shrunk():
+    """Pretend that splits are wrong: of a case with several primitives only what a split needs is left."""
+    case = next(c for c in map(lambda s: random_case(Seeded(s), s), range(200)) if _splits(c.sequence) >= 2)
+    small = shrink(case, lambda c: _splits(c.sequence) > 0)
+    assert _splits(small.sequence) == 1
+    assert len(list(small.sequence.body.block.ops)) < len(list(case.sequence.body.block.ops))
+
+
+def _splits(sequence) -> int:
+    return sum(isinstance(op, SplitOp) for op in sequence.body.block.ops)
