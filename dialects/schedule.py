@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttrConstr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.dialects.utils import EnumAttribute
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import (
     Block,
     Dialect,
@@ -43,6 +44,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
@@ -310,7 +312,7 @@ class _OperandsOnly(ScheduleOp):
 
 
 @irdl_op_definition
-class ReorderOp(_OperandsOnly):
+class ReorderOp(_OperandsOnly, HasCanonicalizationPatternsInterface):
     """The given leaf axes of one stage, in this order from now on, in the places they hold together."""
 
     name = "schedule.reorder"
@@ -319,6 +321,12 @@ class ReorderOp(_OperandsOnly):
 
     def __init__(self, axes: Sequence[SSAValue]):
         super().__init__(operands=[axes])
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilework.dialects.schedule_canonicalization import IdleReorder  # which imports this file
+
+        return (IdleReorder(),)
 
     def verify_(self) -> None:
         if len(set(self.axes)) != len(self.axes):

@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -43,6 +44,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
@@ -274,7 +276,7 @@ class ReadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class IfThenElseOp(IRDLOperation):
+class IfThenElseOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """Lazy choice: only the region that the condition selects is evaluated (TVM's `if_then_else`)."""
 
     name = "te.if_then_else"
@@ -287,6 +289,12 @@ class IfThenElseOp(IRDLOperation):
         super().__init__(
             properties={"when": TeWhenAttr(tuple(when))}, result_types=[result_type], regions=[then_body, else_body]
         )
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilework.dialects.te_canonicalization import ConstantChoice  # which imports this file
+
+        return (ConstantChoice(),)
 
     def verify_(self) -> None:
         for body in (self.then_body, self.else_body):

@@ -15,9 +15,11 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FunctionType, IntegerType, TensorType, i64
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
@@ -46,7 +48,7 @@ class Category(IntEnum):
     """Never fused."""
 
 
-class GraphOp(IRDLOperation, ABC):
+class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     """Base of the graph operators. Operands and results are tensors; a subclass declares them and its properties."""
 
     CATEGORY: ClassVar[Category]
@@ -72,6 +74,12 @@ class GraphOp(IRDLOperation, ABC):
         finally:
             probe.drop_all_references()  # else the operands would keep a use by an operation that is nowhere
         return cls.create(operands=operands, properties=properties, result_types=types)
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilework.dialects.graph.canonicalization import GraphCanonicalization  # which imports the operators
+
+        return (GraphCanonicalization(),)
 
     def verify_(self) -> None:
         for i in range(len(self.operands)):

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -24,6 +25,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import (
     MemoryReadEffect,
@@ -223,7 +225,7 @@ class StoreOp(_AccessOp):
 
 
 @irdl_op_definition
-class ApplyOp(IRDLOperation):
+class ApplyOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """An index expression as a value, for operations of other dialects: sizes and offsets on the host."""
 
     name = "loop.apply"
@@ -240,6 +242,12 @@ class ApplyOp(IRDLOperation):
     def value(self) -> Expr:
         """The expression, over SSA values."""
         return self.expr.data[0].substitute(over_values(self.index_operands))
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilework.dialects.loop.canonicalization import TrivialApply  # which imports this file
+
+        return (TrivialApply(),)
 
     def verify_(self) -> None:
         verify_positions(self.expr.data, len(self.index_operands))

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.dialects.utils import EnumAttribute
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -24,6 +25,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import (
     HasParent,
@@ -70,7 +72,7 @@ class KindAttr(EnumAttribute[Kind], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class ForOp(IRDLOperation):
+class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """A loop over `lower, lower + 1, ..., upper - 1`. `axis` is the schedule's name for it.
 
     `partition` asks `loop-partition` to split the range where a condition inside changes its truth.
@@ -136,6 +138,12 @@ class ForOp(IRDLOperation):
         self.operands = operands
         self.properties["bounds"] = LoopIndexAttr(bounds)
 
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilework.dialects.loop.canonicalization import EmptyRange  # which imports this file
+
+        return (EmptyRange(),)
+
     def verify_(self) -> None:
         verify_positions(self.bounds.data, len(self.index_operands))
         if len(self.bounds) != 2:
@@ -181,7 +189,7 @@ class ForOp(IRDLOperation):
 
 
 @irdl_op_definition
-class IfOp(IRDLOperation):
+class IfOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """Run (or yield from) the first region where all conditions hold, the second elsewhere."""
 
     name = "loop.if"
@@ -218,6 +226,12 @@ class IfOp(IRDLOperation):
         operands, predicates = to_operands(tuple(when))
         self.operands = operands
         self.properties["when"] = LoopWhenAttr(predicates)
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilework.dialects.loop.canonicalization import ConstantCondition  # which imports this file
+
+        return (ConstantCondition(),)
 
     def verify_(self) -> None:
         verify_positions([p.expr for p in self.when], len(self.index_operands))

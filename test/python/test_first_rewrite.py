@@ -32,11 +32,12 @@ sys.exit(sum(map(bool, failures)))
 
 
 class Checkout:
-    """A copy of the files that git knows, as they are now, and a package `tilework` made of it."""
+    """A copy of the files that git knows or would add, as they are now, and a package `tilework` made of it."""
 
     def __init__(self, folder: Path):
         self.root, self.package = folder / "copy", folder / "package"
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, listed.split("\0")):
             if (ROOT / name).is_file():
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
