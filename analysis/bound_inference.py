@@ -218,9 +218,8 @@ def _pass_up(stage: Stage, b: StageBounds) -> dict[Axis, Expr]:
         if isinstance(relation, Fuse):
             rest = value[relation.fused]
             for parent in reversed(relation.parents[1:]):
-                extent = b.extents[parent]
-                value[parent] = rest % extent if extent != 0 else const(0)
-                rest = rest // extent if extent != 0 else const(0)
+                extent = maximum(b.extents[parent], 1)  # where it is 0 the loop does not run, but must not divide by it
+                value[parent], rest = rest % extent, rest // extent
             value[relation.parents[0]] = rest
             continue
         factor, extent = b.extents[relation.inner], b.extents[relation.parent]
