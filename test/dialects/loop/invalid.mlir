@@ -1,0 +1,205 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics
+
+// loop.kernel
+
+// expected-error@+1 {{memref<?xf32> has dynamic dimensions: expected their expressions, as in [N, 64]}}
+loop.kernel @no_dims ins(%x: memref<?xf32>) {
+}
+
+// -----
+
+// expected-error@+1 {{dims [N, 8] do not fit memref<?x4xf32>}}
+loop.kernel @wrong_dims ins(%x: memref<?x4xf32> [N, 8]) symbols(%N) {
+}
+
+// -----
+
+// expected-error@+1 {{dims [4] do not fit memref<?xf32>}}
+loop.kernel @static_dims ins(%x: memref<?xf32> [4]) {
+}
+
+// -----
+
+// expected-error@+1 {{dims name 'M', which is not among the symbols}}
+loop.kernel @unknown_symbol ins(%x: memref<?xf32> [M]) symbols(%N) {
+}
+
+// -----
+
+// expected-error@+1 {{expected a memref, got f32}}
+loop.kernel @no_buffer ins(%x: f32) {
+}
+
+// -----
+
+// expected-error@+1 {{in_place is for declarations; of a kernel with a body it is computed}}
+loop.kernel @in_place ins(%x: memref<4xf32>) outs(%y: memref<4xf32>) in_place [0 -> 0] {
+}
+
+// -----
+
+// expected-error@+1 {{the argument groups do not add up to the arguments}}
+"loop.kernel"() <{sym_name = "groups", function_type = (memref<4xf32>) -> (), groups = array<i32: 1, 1, 0, 0>, symbols = [], dims = [#graph.dims<[4]>]}> ({
+^bb0(%x: memref<4xf32>):
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{the body's arguments differ from the kernel's}}
+"loop.kernel"() <{sym_name = "arguments", function_type = (memref<4xf32>) -> (), groups = array<i32: 1, 0, 0, 0>, symbols = [], dims = [#graph.dims<[4]>]}> ({
+^bb0(%x: memref<8xf32>):
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{0 dims for 1 buffers}}
+"loop.kernel"() <{sym_name = "dims", function_type = (memref<4xf32>) -> (), groups = array<i32: 1, 0, 0, 0>, symbols = [], dims = []}> ({
+^bb0(%x: memref<4xf32>):
+}) : () -> ()
+
+// -----
+
+// loop.for
+
+loop.kernel @bounds symbols(%N) {
+  // expected-error@+1 {{expressions use ['d0', 'd1'] where the operands are ['d0']}}
+  "loop.for"(%N) <{bounds = #loop.index<[d1, d0]>, axis = "i"}> ({
+  ^bb0(%i: index):
+  }) : (index) -> ()
+}
+
+// -----
+
+loop.kernel @one_bound symbols(%N) {
+  // expected-error@+1 {{a loop has a lower and an upper bound, not 1 bounds}}
+  "loop.for"(%N) <{bounds = #loop.index<[d0]>, axis = "i"}> ({
+  ^bb0(%i: index):
+  }) : (index) -> ()
+}
+
+// -----
+
+loop.kernel @no_index {
+  // expected-error@+1 {{a loop's body has one argument, of type index}}
+  "loop.for"() <{bounds = #loop.index<[0, 4]>, axis = "i"}> ({
+  ^bb0(%i: i32):
+  }) : () -> ()
+}
+
+// -----
+
+// loop.if and loop.yield
+
+loop.kernel @if_operands symbols(%N) {
+  // expected-error@+1 {{expressions use [] where the operands are ['d0']}}
+  "loop.if"(%N) <{when = #loop.when<[1 ge 0]>}> ({
+    %c = arith.constant 1.0 : f32
+  }, {
+  }) : (index) -> ()
+}
+
+// -----
+
+loop.kernel @if_results ins(%x: memref<4xf32>) symbols(%N) {
+  %v = loop.load %x[0] : memref<4xf32>
+  // expected-error@+1 {{a loop.if with results has two regions that end in loop.yield of them}}
+  %w = loop.if [%N >= 0] -> f32 {
+    loop.yield %v : f32
+  }
+}
+
+// -----
+
+loop.kernel @if_types ins(%x: memref<4xf32>) symbols(%N) {
+  %v = loop.load %x[0] : memref<4xf32>
+  // expected-error@+1 {{a loop.if with results has two regions that end in loop.yield of them}}
+  %w = loop.if [%N >= 0] -> f64 {
+    loop.yield %v : f32
+  } else {
+    loop.yield %v : f32
+  }
+}
+
+// -----
+
+loop.kernel @yield ins(%x: memref<4xf32>) {
+  loop.for %i = 0 to 4 "i" {
+    %v = loop.load %x[0] : memref<4xf32>
+    // expected-error@+1 {{'loop.yield' expects parent op 'loop.if'}}
+    loop.yield %v : f32
+  }
+}
+
+// -----
+
+// loop.load and loop.store
+
+loop.kernel @rank ins(%x: memref<4x4xf32>) {
+  // expected-error@+1 {{1 subscripts into memref<4x4xf32>}}
+  %v = loop.load %x[0] : memref<4x4xf32>
+}
+
+// -----
+
+loop.kernel @element ins(%x: memref<4xf32>) {
+  // expected-error@+1 {{access of vector<4xf64> to memref<4xf32>}}
+  %v = loop.load %x[0] : memref<4xf32>, vector<4xf64>
+}
+
+// -----
+
+loop.kernel @scalar_stride ins(%x: memref<4xf32>) {
+  // expected-error@+1 {{stride and count are for vectors}}
+  %v = loop.load %x[0] stride 2 : memref<4xf32>
+}
+
+// -----
+
+loop.kernel @scalar_count ins(%x: memref<4xf32>) {
+  %v = loop.load %x[0] : memref<4xf32>
+  // expected-error@+1 {{stride and count are for vectors}}
+  loop.store %v, %x[0] count 2 : memref<4xf32>
+}
+
+// -----
+
+loop.kernel @store_rank ins(%x: memref<4xf32>) {
+  %v = loop.load %x[0] : memref<4xf32>
+  // expected-error@+1 {{2 subscripts into memref<4xf32>}}
+  loop.store %v, %x[0, 0] : memref<4xf32>
+}
+
+// -----
+
+loop.kernel @undefined ins(%x: memref<4xf32>) {
+  // expected-error@+1 {{use of undeclared SSA value name '%i'}}
+  %v = loop.load %x[%i] : memref<4xf32>
+}
+
+// -----
+
+// loop.apply
+
+func.func @apply(%n: index) {
+  // expected-error@+1 {{expressions use ['d0', 'd1'] where the operands are ['d0']}}
+  %m = "loop.apply"(%n) <{expr = #loop.index<[d0 + d1]>}> : (index) -> index
+  func.return
+}
+
+// -----
+
+// loop.call
+
+func.func @call_groups(%x: memref<4xf32>) {
+  // expected-error@+1 {{the argument groups do not add up to the arguments}}
+  "loop.call"(%x) <{callee = @k, groups = array<i32: 1, 1, 0, 0>}> : (memref<4xf32>) -> ()
+  func.return
+}
+
+// -----
+
+func.func @call_symbol(%x: memref<4xf32>) {
+  // expected-error@+1 {{a symbol is an index, not memref<4xf32>}}
+  "loop.call"(%x) <{callee = @k, groups = array<i32: 0, 0, 0, 1>}> : (memref<4xf32>) -> ()
+  func.return
+}

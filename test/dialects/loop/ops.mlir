@@ -1,0 +1,89 @@
+// RUN: opt-tool %s --verify-roundtrip | filecheck %s
+// RUN: opt-tool %s --mlir-print-op-generic | opt-tool | filecheck %s
+// RUN: opt-tool %s --mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
+
+// Every group of arguments; subscripts, strides and counts; loops of all kinds; conditions with and without results.
+// CHECK-LABEL: loop.kernel @all ins(%x: memref<?x64xf32> [N, 64], %w: memref<64xf32>) outs(%y: memref<?x64xf32, strided<[128, 1]>> [N, 64]) scratch(%s: memref<?xf32> [2 * N + 1]) symbols(%N, %M) attributes {tilework.note = "x"} {
+// CHECK-NEXT:    loop.for %i = 0 to %N "i" parallel {
+// CHECK-NEXT:      loop.for %j = 0 to min({{.*}}) "j.outer" unrolled partition {
+// CHECK-NEXT:        loop.for %k = %i to %i + 4 "k" vectorized {
+// CHECK-NEXT:          loop.for %l = -2 to 0 "l" attributes {tilework.remark = "r"} {
+// CHECK-NEXT:            %v = loop.load %x[%i, 16 * %j + %k mod 4] : memref<?x64xf32>
+// CHECK-NEXT:            %u = loop.load %w[0] stride 2 count %M - 1 : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:            %n = loop.load %w[63] stride -3 : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:            loop.store %u, %w[16 * %j] count %M - 1 : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:            loop.store %n, %w[8] stride 3 : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:            %c = loop.if [%j - 1 >= 0, %k - %i == 0] -> f32 {
+// CHECK-NEXT:              loop.yield %v : f32
+// CHECK-NEXT:            } else {
+// CHECK-NEXT:              %z = loop.load %s[%l + 2] : memref<?xf32>
+// CHECK-NEXT:              loop.yield %z : f32
+// CHECK-NEXT:            }
+// CHECK-NEXT:            loop.if [%N floordiv 2 - %i >= 0] {
+// CHECK-NEXT:              loop.store %c, %y[%i, %k] : memref<?x64xf32, strided<[128, 1]>>
+// CHECK-NEXT:            }
+// GENERIC:       "loop.kernel"() <{sym_name = "all", {{.*}}symbols = ["N", "M"]
+// GENERIC:       "loop.for"(%N) <{bounds = #loop.index<[0, d0]>, axis = "i", kind = #loop<kind parallel>}>
+// GENERIC:       "loop.load"(%x, %i, %j, %k) <{indices = #loop.index<[d0, 16 * d1 + d2 mod 4]>}>
+// GENERIC:       "loop.load"(%w, %M) <{indices = #loop.index<[0]>, stride = 2 : i64, count = #loop.index<[d0 - 1]>}>
+// GENERIC:       "loop.if"(%j, %k, %i) <{when = #loop.when<[d0 - 1 ge 0, d1 - d2 eq 0]>}>
+loop.kernel @all ins(%x: memref<?x64xf32> [N, 64], %w: memref<64xf32>)
+                 outs(%y: memref<?x64xf32, strided<[128, 1]>> [N, 64])
+                 scratch(%s: memref<?xf32> [2 * N + 1])
+                 symbols(%N, %M) attributes {tilework.note = "x"} {
+  loop.for %i = 0 to %N "i" parallel {
+    loop.for %j = 0 to min(4, %M) "j.outer" unrolled partition {
+      loop.for %k = %i to %i + 4 "k" vectorized {
+        loop.for %l = -2 to 0 "l" attributes {tilework.remark = "r"} {
+          %v = loop.load %x[%i, 16 * %j + %k mod 4] : memref<?x64xf32>
+          %u = loop.load %w[0] stride 2 count %M - 1 : memref<64xf32>, vector<16xf32>
+          %n = loop.load %w[63] stride -3 : memref<64xf32>, vector<16xf32>
+          loop.store %u, %w[16 * %j] count %M - 1 : memref<64xf32>, vector<16xf32>
+          loop.store %n, %w[8] stride 3 : memref<64xf32>, vector<16xf32>
+          %c = loop.if [%j - 1 >= 0, %k - %i == 0] -> f32 {
+            loop.yield %v : f32
+          } else {
+            %z = loop.load %s[%l + 2] : memref<?xf32>
+            loop.yield %z : f32
+          }
+          loop.if [%N floordiv 2 - %i >= 0] {
+            loop.store %c, %y[%i, %k] : memref<?x64xf32, strided<[128, 1]>>
+          }
+        }
+      }
+    }
+  }
+}
+
+// Declarations, with and without pairs that may be in place; kernels without buffers, buffers without dimensions.
+// CHECK-LABEL: loop.kernel @declared ins(%arg0: memref<4xf32>, %arg1: memref<4xf32>) outs(%arg2: memref<4xf32>) in_place [0 -> 0, 1 -> 0]
+// CHECK-NEXT:  loop.kernel @symbolic outs(%arg0: memref<?xf32> [N floordiv 2]) symbols(%N)
+// CHECK-NEXT:  loop.kernel @nothing {
+// CHECK-NEXT:  }
+// CHECK-NEXT:  loop.kernel @scalar outs(%y: memref<f32>) {
+// CHECK-NEXT:    %v = loop.load %y[] : memref<f32>
+// CHECK-NEXT:    loop.store %v, %y[] : memref<f32>
+loop.kernel @declared ins(%a: memref<4xf32>, %b: memref<4xf32>) outs(%c: memref<4xf32>) in_place [0 -> 0, 1 -> 0]
+loop.kernel @symbolic outs(%a: memref<?xf32> [N floordiv 2]) symbols(%N)
+loop.kernel @nothing {
+}
+loop.kernel @scalar outs(%y: memref<f32>) {
+  %v = loop.load %y[] : memref<f32>
+  loop.store %v, %y[] : memref<f32>
+}
+
+// On the host.
+// CHECK-LABEL: func.func @host
+// CHECK-NEXT:    %m = loop.apply 2 * %n + 1
+// CHECK-NEXT:    %four = loop.apply 4
+// CHECK-NEXT:    loop.call @all ins(%x, %w) outs(%y) scratch(%s) symbols(%n, %m) : memref<?x64xf32>, memref<64xf32>, memref<?x64xf32, strided<[128, 1]>>, memref<?xf32>
+// CHECK-NEXT:    loop.call @nothing
+// CHECK-NEXT:    loop.call @symbolic outs(%s) symbols(%n) : memref<?xf32>
+func.func @host(%x: memref<?x64xf32>, %w: memref<64xf32>, %y: memref<?x64xf32, strided<[128, 1]>>, %s: memref<?xf32>, %n: index) {
+  %m = loop.apply 2 * %n + 1
+  %four = loop.apply 4
+  loop.call @all ins(%x, %w) outs(%y) scratch(%s) symbols(%n, %m) : memref<?x64xf32>, memref<64xf32>, memref<?x64xf32, strided<[128, 1]>>, memref<?xf32>
+  loop.call @nothing
+  loop.call @symbolic outs(%s) symbols(%n) : memref<?xf32>
+  func.return
+}
