@@ -159,7 +159,11 @@ class SemanticCheck(Instrumentation):
                 new.answers.clear()
                 compared, bitwise = self._compare_all(pass_, known, new, exact, live)
         if not compared and any(a.size for answer in new.answers.values() for a in answer.outputs):
-            raise CompileError(f"the check of '{pass_.name}' compared no number of {title}: all of them are NaN", live)
+            raise CompileError(
+                f"the check of '{pass_.name}' compared no number of {title}: "
+                "all are NaN, or samples before and after have none in common",
+                live,
+            )
         self.report.comparisons.append(Comparison(pass_.name, title, compared, bitwise))
         return new
 

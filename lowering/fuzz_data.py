@@ -13,7 +13,7 @@ from tilework.dialects.graph.base import Array
 
 LARGEST = 4
 """The absolute value of the largest integer."""
-NONZERO = 4
+NONZERO = 2
 """How many elements of a large weight are not zero, of those that are summed."""
 
 
@@ -27,15 +27,16 @@ def fuzz_array(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], 
 
 
 def fuzz_parameter(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], *, positive: bool = False) -> Array:
-    """Small integers for a trained parameter, about four of them not zero in what one output element sums.
+    """Smaller integers for a trained parameter: ones in a weight, and about two a sum; up to 2 in a vector.
 
-    So values grow by a small factor from layer to layer, and deep networks stay within their type.
+    So values grow little from layer to layer, and those of deep networks stay within their type.
     """
     array = fuzz_array(shape, dtype, seed, positive=positive)
     terms = prod(shape[1:])
-    if terms > NONZERO:
+    array = np.sign(array) if len(shape) > 1 else np.sign(array) * (1 + np.abs(array) % 2)
+    if len(shape) > 1 and terms > NONZERO:
         array[np.random.default_rng([*seed, 1]).random(array.shape) > NONZERO / terms] = 0
-    return array
+    return array.astype(dtype)
 
 
 def symbol_values(dims: Iterable[Expr]) -> list[dict[Key, int]]:
