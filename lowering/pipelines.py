@@ -16,8 +16,11 @@ from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.loop.flatten_storage import FlattenStorage
+from tilework.transforms.loop.hoist_invariant import HoistInvariant
+from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
@@ -38,9 +41,13 @@ SCHEDULE: tuple[TileworkPass, ...] = (
 LOOPS: tuple[TileworkPass, ...] = (
     ScheduleToLoop(),
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
+    Partition(),  # before vectorize: lanes under a condition have no simple vector form
+    Simplify(),  # the conditions that the pieces decide
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
     Vectorize(),
+    Unroll(),  # after vectorize: lanes are no loops any more
     Simplify(),
+    HoistInvariant(),
 )
 
 PIPELINES: Mapping[str, tuple[TileworkPass, ...]] = {

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.register_tile import LARGE, Tile, choose_tile, size_of
 from tilework.rules.cpu.stages import plan_stages
@@ -49,7 +49,7 @@ class Default(ScheduleRule):
             if reduction is not None:
                 _tiled(s, stage, s.stage(reduction.stage.data), reduction, target)
             elif compute.reduction and compute.spatial:
-                _tiled(s, stage, s.cache_write(stage, "register"), compute, target)
+                _tiled(s, stage, s.cache_write(stage, "local"), compute, target)
             elif compute.spatial:
                 _elementwise(s, stage, compute, target)
         return s.finish()
@@ -76,8 +76,15 @@ def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reductio
     for axis in loops.unrolled:
         s.unroll(axis)
     _mark_vector(s, loops.vector)
-    s.compute_at(inside, around[-1], "register")
+    s.compute_at(inside, around[-1], _scope(reduction, tile))
     _order_reduction(s, inside, reduction, tile)
+
+
+def _scope(reduction: ComputeOp, tile: Tile | None) -> str:
+    """Registers have no run-time subscripts: a tile stays out of them where conditions or masks would make some."""
+    conditional = any(isinstance(op, IfThenElseOp) for op in reduction.body.walk())
+    masked = tile is not None and any(e.constant is None for n, e in reduction.spatial if n == tile.vector)
+    return "local" if conditional or masked else "register"
 
 
 def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr, tile: Tile | None, name: str) -> None:

@@ -46,7 +46,8 @@ te.kernel @conv_relu(%x: tensor<1x16x28x28xf32>, %w: tensor<32x16x3x3xf32>, %b: 
 // A reduction that is the result itself is cached in registers.
 
 // CHECK-LABEL: schedule.sequence @row_sum
-// CHECK: schedule.cache_write %sum "register" [i, k]
+// CHECK: schedule.cache_write %sum "local" [i, k]
+// CHECK: schedule.set_scope %cache "register"
 // CHECK-NOT: schedule.parallel
 te.kernel @row_sum(%x: tensor<7x13xf32>) -> tensor<7xf32> {
   %sum = te.compute "sum" [i: 7] reduce [k: 13] : tensor<7xf32> {
