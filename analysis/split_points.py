@@ -36,8 +36,8 @@ def certain_range(loop: ForOp, scope: Scope) -> tuple[Expr, Expr] | None:
     first, end = loop.lower, loop.upper
     for p in certain_conditions(loop, scope):
         start, last = ends_from(p, loop.index)
-        if start is None and last is None:
-            continue
+        if (start is None and last is None) or any(_extrema(e) for e in (start, last) if e is not None):
+            continue  # a cut at a minimum would only move the question: the loop that decides it is cut instead
         new_first = first if start is None else simplify(maximum(first, start))
         new_end = end if last is None else simplify(minimum(end, last + 1))
         if not scope.domain.is_empty(new_end - new_first):
@@ -52,21 +52,26 @@ def _open_conditions(op: Operation, scope: Scope, loop: ForOp) -> Iterator[Predi
         # the first lanes pass: a count serves as well
         counted = loop.kind.data is Kind.VECTORIZED and not op.outputs
         conditions = [] if counted else list(op.conditions)
+        conditions += [q for p in conditions for q in _constant_arguments(p.expr)]
     elif isinstance(op, ForOp) and (op.kind.data in (Kind.VECTORIZED, Kind.UNROLLED) or loop.partition is not None):
-        conditions = [*_constant_argument("min", op.upper), *_constant_argument("max", op.lower)]
+        conditions = [*_constant_arguments(op.upper), *_constant_arguments(op.lower)]
     for p in conditions:
         if scope.proves(p) is None:
             yield p
 
 
-def _constant_argument(kind: str, bound: Expr) -> Iterator[Predicate]:
-    """The conditions under which a minimum or maximum is its constant argument."""
-    for atom, _ in bound.terms:
-        if isinstance(atom, Compound) and atom.kind == kind:
-            constants = [a for a in atom.args if a.is_constant]
-            for a in atom.args if constants else ():
-                if not a.is_constant:
-                    yield Predicate(a - constants[0] if kind == "min" else constants[0] - a)
+def _extrema(e: Expr) -> list[Compound]:
+    """The minima and maxima that an expression adds up."""
+    return [atom for atom, _ in e.terms if isinstance(atom, Compound) and atom.kind in ("min", "max")]
+
+
+def _constant_arguments(e: Expr) -> Iterator[Predicate]:
+    """The conditions under which minima and maxima are their constant arguments."""
+    for atom in _extrema(e):
+        constants = [a for a in atom.args if a.is_constant]
+        for a in atom.args if constants else ():
+            if not a.is_constant:
+                yield Predicate(a - constants[0] if atom.kind == "min" else constants[0] - a)
 
 
 def _whatever_inside(p: Predicate, loop: ForOp, scope: Scope) -> Predicate | None:

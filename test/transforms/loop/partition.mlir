@@ -155,6 +155,29 @@ loop.kernel @window ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
   }
 }
 
+// The last tile is moved inwards: the minimum that says so is decided first, and with it the condition of the window.
+// CHECK-LABEL: loop.kernel @shifted
+// CHECK-NOT:     min
+// CHECK-NOT:     loop.if
+// CHECK:         loop.for %[[X:.*]] = 1 to 4 "x" vectorized {
+// CHECK-NEXT:      loop.load %{{.*}}[%[[X]] - 1]
+// CHECK:         loop.for %[[X:.*]] = 0 to 4 "x" vectorized {
+// CHECK-NEXT:      loop.load %{{.*}}[%[[X]] + 2]
+loop.kernel @shifted ins(%x: memref<7xf32>) outs(%y: memref<7xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %o = 0 to 2 "o" {
+    loop.for %i = 0 to 4 "x" vectorized {
+      %v = loop.if [%i + min(3, 4 * %o) - 1 >= 0] -> f32 {
+        %w = loop.load %x[%i + min(3, 4 * %o) - 1] : memref<7xf32>
+        loop.yield %w : f32
+      } else {
+        loop.yield %zero : f32
+      }
+      loop.store %v, %y[%i + min(3, 4 * %o)] : memref<7xf32>
+    }
+  }
+}
+
 // Three operands side by side: every part reads its own.
 // CHECK-LABEL: loop.kernel @concat
 // CHECK-NOT:     loop.if
