@@ -14,6 +14,6 @@ config.test_source_root = str(Path(__file__).parent)  # noqa: F821
 
 # lit does not inherit an environment that is not activated: opt-tool and filecheck stand beside this Python.
 config.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # noqa: F821
-for name in ("HOME", "TILEWORK_CACHE_DIR"):
+for name in ("HOME", "TILEWORK_CACHE"):
     if name in os.environ:
         config.environment[name] = os.environ[name]  # noqa: F821

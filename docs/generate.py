@@ -1,0 +1,172 @@
+"""Write what of the documentation follows from the code.
+
+    python docs/generate.py
+
+dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it. In the README,
+what stands behind an opt-tool command becomes what the command prints. Tests fail where a page is not what this makes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir
+from importlib import import_module
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Dialect, TypeAttribute
+from xdsl.passes import ModulePass
+
+from tilework.dialects.registration import load_dialect
+from tilework.lowering.pass_manager import Pipeline
+from tilework.lowering.pass_options import options_of
+from tilework.lowering.pipeline_text import pipeline_text
+from tilework.tools.lit_in_process import run_line
+from tilework.tools.registry import named_pipelines, tilework_passes
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "test" / "dialects"
+README = ROOT / "README.md"
+SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A command with the block behind it: command, language, output."""
+LEVELS = ("graph", "te", "schedule", "loop")
+NOTE = "<!-- Written by docs/generate.py from docstrings and tests; edit those. -->"
+
+
+def dialects_page() -> str:
+    """What each level means, and its operations with their syntax."""
+    lines = [
+        *("# Dialects", "", NOTE, ""),
+        "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`. Every operation also has MLIR's generic form.",
+    ]
+    for level in LEVELS:
+        lines += ["", *_dialect(level, load_dialect(level))]
+    return "\n".join(lines) + "\n"
+
+
+def passes_page() -> str:
+    """Every pass: what it does, an example, its options; and the named pipelines."""
+    lines = [
+        *("# Passes", "", NOTE, ""),
+        "`opt-tool --list-passes` lists these with xDSL's; [opt-tool](opt-tool.md) says how to run them.",
+        "`canonicalize`, `cse` and `dce` are xDSL's, with the canonicalizations of our operations.",
+    ]
+    passes = {name: load() for name, load in tilework_passes().items()}
+    lowerings = [name for name in passes if "-to-" in name]
+    sections = {f"On {level}": [n for n in passes if n.startswith(level) and n not in lowerings] for level in LEVELS}
+    for title, names in {"Between levels": lowerings, **sections}.items():
+        lines += ["", f"## {title}"] if names else []
+        for name in names:
+            lines += ["", *_pass(passes[name])]
+    lines += ["", "## Named pipelines", "", "A name stands for its passes:", ""]
+    for name, steps in named_pipelines().items():
+        inner = pipeline_text(Pipeline(ModuleOp.name, steps)).removeprefix(f"{ModuleOp.name}(").removesuffix(")")
+        lines.append(f"- `{name}`: {', '.join(f'`{step}`' for step in inner.split(','))}")
+    return "\n".join(lines) + "\n"
+
+
+def readme_page() -> str:
+    """The README with the output of its commands as it is now."""
+
+    def refreshed(shown: re.Match[str]) -> str:
+        command, language, _ = shown.groups()
+        return f"```sh\n{command}\n```\n```{language}\n{output_of(command)}```"
+
+    return SHOWN.sub(refreshed, README.read_text(encoding="utf-8"))
+
+
+def output_of(command: str) -> str:
+    """What `opt-tool ... | sed ...` prints at the root of the repository. opt-tool runs in this process."""
+    ours, _, rest = command.partition(" | ")
+    with tempfile.TemporaryDirectory() as scratch, chdir(ROOT):
+        outcome = run_line(ours, README, Path(scratch))
+    if outcome.status != 0:
+        raise RuntimeError(f"{command}: {outcome.stderr}")
+    if not rest:
+        return outcome.stdout
+    return subprocess.run(rest, shell=True, input=outcome.stdout, capture_output=True, text=True, check=True).stdout
+
+
+PAGES = {"docs/dialects.md": dialects_page, "docs/passes.md": passes_page, "README.md": readme_page}
+
+
+def _dialect(level: str, dialect: Dialect) -> Iterator[str]:
+    yield f"## {level}"
+    yield ""
+    yield from _paragraphs(inspect.cleandoc(import_module(f"tilework.dialects.{level}").__doc__ or ""))
+    yield "Operations:"
+    yield ""
+    yield "```mlir"
+    for op in dialect.operations:
+        yield f"// {_first_paragraph(op)}"
+        yield _syntax(op.name, level)
+    yield "```"
+    yield ""
+    for attribute in dialect.attributes:
+        sigil = "!" if issubclass(attribute, TypeAttribute) else "#"
+        yield f"- `{sigil}{attribute.name}`: {_first_paragraph(attribute)}"
+
+
+def _pass(pass_type: type[ModulePass]) -> Iterator[str]:
+    text = inspect.cleandoc(pass_type.__doc__ or "")
+    yield f"### {pass_type.name}"
+    yield ""
+    yield _first_paragraph(pass_type)
+    yield ""
+    for example in _examples(text):
+        yield "```"
+        yield from example
+        yield "```"
+    for option in options_of(pass_type):
+        default = "required" if option.default is None else f"default {option.default}"
+        yield f"- option `{option.name}`: {option.type}, {default}"
+
+
+def _examples(text: str) -> Iterator[list[str]]:
+    """The paragraphs that show before -> after."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        if "->" in paragraph:
+            yield inspect.cleandoc(f"\n{paragraph}").splitlines()
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """A docstring as Markdown: indented paragraphs are code."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        if paragraph.startswith("    "):
+            yield "```mlir"
+            yield from inspect.cleandoc(f"\n{paragraph}").splitlines()
+            yield "```"
+        else:
+            yield paragraph
+        yield ""
+
+
+def _first_paragraph(documented: type) -> str:
+    """The docstring up to an empty line, an example or a syntax line."""
+    lines = inspect.cleandoc(documented.__doc__ or "").partition("\n\n")[0].splitlines()
+    prose = [line for line in lines if not line.startswith("`%")]
+    return " ".join(prose)
+
+
+def _syntax(name: str, level: str) -> str:
+    """The first line of the level's tests of syntax that has the operation, or its name where none has."""
+    for file in sorted((TESTS / level).glob("*ops*.mlir")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if re.search(rf"(^|\s){re.escape(name)}(?![\w.])", line.partition("//")[0]):
+                return line.strip()
+    return name
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, page in PAGES.items():
+        (ROOT / name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

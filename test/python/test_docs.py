@@ -1,0 +1,61 @@
+"""The pages of docs/ say what is so: generated ones are current, files and variables that are named exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from tilework.tools.registry import all_passes, named_pipelines
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SPEC = importlib.util.spec_from_file_location("generate_docs", DOCS / "generate.py")
+assert SPEC is not None and SPEC.loader is not None
+generate = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(generate)
+ARCHITECTURE = (DOCS / "architecture.md").read_text(encoding="utf-8")
+VARIABLE = r"[A-Z]+(?:_[A-Z]+)+|LOCALAPPDATA"
+
+
+@pytest.mark.parametrize("name", generate.PAGES)
+def test_page_is_current(name: str):
+    written = (ROOT / name).read_text(encoding="utf-8")
+    assert written == generate.PAGES[name](), f"{name} is stale: run `python docs/generate.py`"
+
+
+def test_pages_show_every_operation_with_its_syntax():
+    page = generate.dialects_page().splitlines()
+    for level in generate.LEVELS:
+        for op in generate.load_dialect(level).operations:
+            syntax = [line for line in page if re.search(rf"(?<![\w@\"]){re.escape(op.name)}(?![\w.])", line)]
+            assert any(line != op.name for line in syntax), op.name
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert (DOCS / target).resolve().is_file(), target
+
+
+def test_architecture_names_what_there_is():
+    known = {*all_passes(), *named_pipelines()}
+    steps = re.findall(r"^\| `([a-z-]+)`", ARCHITECTURE, re.MULTILINE)
+    assert {"optimize-graph", "lower-to-te", "compile-kernel", "plan-host"} <= set(steps) <= known
+    for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", ARCHITECTURE):
+        assert (ROOT / path).exists(), path
+
+
+def test_every_environment_variable_is_explained():
+    table = ARCHITECTURE.partition("## Environment variables")[2]
+    sources = [
+        file.read_text(encoding="utf-8")
+        for init in ROOT.glob("[a-z]*/__init__.py")
+        for file in init.parent.rglob("*.py")
+    ]
+    read = {name for text in sources for name in re.findall(rf"environ\.get\(\"({VARIABLE})\"", text)}
+    waiting = {name for text in sources for name in re.findall(r"\"((?:OMP|GOMP|KMP)_[A-Z_]+)\"", text)}
+    assert "TILEWORK_CACHE" in read and "KMP_BLOCKTIME" in waiting
+    assert read | waiting == set(re.findall(rf"`({VARIABLE})`", table))
