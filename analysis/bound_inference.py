@@ -185,7 +185,8 @@ def _check_overlap(stage: Stage, relation: Split) -> None:
             relation.op,
             stage,
             f"tail shift of axis '{relation.parent}' of stage '{stage.name}' makes tiles overlap: reduce axis "
-            f"'{first}' outside '{late[0]}' would count elements twice; reorder it inside, or use guard, partition or mask",
+            f"'{first}' outside '{late[0]}' would count elements twice; reorder it inside, or use guard, partition or "
+            "mask",
         )
 
 

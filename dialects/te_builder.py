@@ -76,10 +76,15 @@ class Scalar:
     value: SSAValue
     builder: KernelBuilder
 
+    @property
+    def is_integer(self) -> bool:
+        """Whether the element is an integer."""
+        return isinstance(self.value.type, IntegerType)
+
     def _binary(self, sign: str, other: ScalarLike, swapped: bool = False) -> Scalar:
         a, b = self.value, self.builder.scalar(other, self.value.type).value
         a, b = (b, a) if swapped else (a, b)
-        table = _INTEGER if isinstance(a.type, IntegerType) else _FLOAT
+        table = _INTEGER if self.is_integer else _FLOAT
         return self.builder.insert(table[sign](a, b))
 
     def __add__(self, other: ScalarLike) -> Scalar:
@@ -196,7 +201,7 @@ class KernelBuilder:
     def constant(self, value: float | int, dtype: Attribute) -> Scalar:
         """A number of that element type."""
         if isinstance(dtype, IntegerType):
-            return self.insert(arith.ConstantOp(IntegerAttr(int(value), dtype)))
+            return self.insert(arith.ConstantOp(IntegerAttr(int(value), cast(IntegerType, dtype))))
         return self.insert(arith.ConstantOp(FloatAttr(float(value), cast(AnyFloat, dtype))))
 
     def scalar(self, value: ScalarLike, dtype: Attribute | None) -> Scalar:
@@ -208,12 +213,12 @@ class KernelBuilder:
 
     def max(self, a: Scalar, b: ScalarLike) -> Scalar:
         """The larger one; NaN wins."""
-        op = arith.MaxSIOp if isinstance(a.value.type, IntegerType) else arith.MaximumfOp
+        op = arith.MaxSIOp if a.is_integer else arith.MaximumfOp
         return self.insert(op(a.value, self.scalar(b, a.value.type).value))
 
     def min(self, a: Scalar, b: ScalarLike) -> Scalar:
         """The smaller one; NaN wins."""
-        op = arith.MinSIOp if isinstance(a.value.type, IntegerType) else arith.MinimumfOp
+        op = arith.MinSIOp if a.is_integer else arith.MinimumfOp
         return self.insert(op(a.value, self.scalar(b, a.value.type).value))
 
     def power(self, a: Scalar, b: ScalarLike) -> Scalar:

@@ -245,16 +245,16 @@ class _Emitter:
         raise AssertionError("a body ends in te.yield or te.reduce")
 
     def choose(self, op: IfThenElseOp, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> SSAValue:
-        regions: list[Region] = []
-        outer = self.at
-        for body in (op.then_body, op.else_body):
+        def branch(body: Block) -> Region:
             block = Block()
-            self.at = Builder(InsertPoint.at_end(block))
-            self.insert(loop.YieldOp([self.scalars(body.block, values, dict(mapped))]))
-            regions.append(Region(block))
-        self.at = outer
+            outer, self.at = self.at, Builder(InsertPoint.at_end(block))
+            self.insert(loop.YieldOp([self.scalars(body, values, dict(mapped))]))
+            self.at = outer
+            return Region(block)
+
         when = [p.substitute(values) for p in op.when]
-        return self.insert(loop.IfOp(when, *regions, [op.result.type])).results[0]
+        then, otherwise = branch(op.then_body.block), branch(op.else_body.block)
+        return self.insert(loop.IfOp(when, then, otherwise, [op.result.type])).results[0]
 
     # -- expressions
 
@@ -293,27 +293,27 @@ def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:
     layouts = kernel.attributes.get("te.layouts")
     if not isinstance(layouts, ArrayAttr):
         return ()
-    return [a if isinstance(a, StridedLayoutAttr) else NoneAttr() for a in layouts]
+    return [a if isinstance(a, StridedLayoutAttr) else NoneAttr() for a in cast("ArrayAttr[Attribute]", layouts)]
 
 
 def combine(kind: str, a: SSAValue, b: SSAValue) -> Operation:
     """The operation that joins two values of a reduction."""
-    integer = isinstance(a.type, IntegerType)
-    table = {
+    table: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[SSAValue, SSAValue], Operation]]] = {
         "add": (arith.AddfOp, arith.AddiOp),
         "mul": (arith.MulfOp, arith.MuliOp),
         "max": (arith.MaximumfOp, arith.MaxSIOp),
         "min": (arith.MinimumfOp, arith.MinSIOp),
     }
-    return table[kind][integer](a, b)
+    on_floats, on_integers = table[kind]
+    return on_integers(a, b) if isinstance(a.type, IntegerType) else on_floats(a, b)
 
 
-def identity(kind: str, type_: Attribute) -> IntegerAttr | FloatAttr[AnyFloat]:
+def identity(kind: str, type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:
     """The value that leaves every other unchanged when combined."""
     if isinstance(type_, IntegerType):
-        width = type_.width.data
-        value = {"add": 0, "mul": 1, "max": -(1 << (width - 1)), "min": (1 << (width - 1)) - 1}[kind]
-        return IntegerAttr(value, type_)
+        integer = cast(IntegerType, type_)
+        half = 1 << (integer.width.data - 1)
+        return IntegerAttr({"add": 0, "mul": 1, "max": -half, "min": half - 1}[kind], integer)
     value = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}[kind]
     return FloatAttr(value, cast(AnyFloat, type_))
 

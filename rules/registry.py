@@ -24,8 +24,9 @@ def rules_for(family: str) -> tuple[ScheduleRule, ...]:
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         for member in vars(module).values():
-            own = isclass(member) and issubclass(member, ScheduleRule) and member.__module__ == module.__name__
-            if own and not isabstract(member):
+            if not isclass(member) or not issubclass(member, ScheduleRule) or isabstract(member):
+                continue
+            if member.__module__ == module.__name__:
                 rules.append(member())
     return tuple(sorted(rules, key=lambda r: (-r.BENEFIT, type(r).__name__)))
 

@@ -162,7 +162,7 @@ class LoadOp(_AccessOp):
         printer.print_string(" ")
         self._print_access(printer, self.memref)
         printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
+        printer.print_attribute(memref_of(self.memref))
         if isinstance(self.result.type, VectorType):
             printer.print_string(", ")
             printer.print_attribute(self.result.type)
@@ -218,7 +218,7 @@ class StoreOp(_AccessOp):
         printer.print_string(", ")
         self._print_access(printer, self.memref)
         printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
+        printer.print_attribute(memref_of(self.memref))
         if isinstance(self.value.type, VectorType):
             printer.print_string(", ")
             printer.print_attribute(self.value.type)

@@ -34,8 +34,9 @@ def integers(array: DenseArrayBase) -> tuple[int, ...]:
 
 def memref_of(value: SSAValue) -> MemRefType[Attribute]:
     """The type of a value that is a memref."""
-    assert isinstance(value.type, MemRefType)
-    return cast("MemRefType[Attribute]", value.type)
+    type_: Attribute = value.type
+    assert isinstance(type_, MemRefType)
+    return cast("MemRefType[Attribute]", type_)
 
 
 def verify_positions(exprs: Sequence[Expr], operands: int) -> None:

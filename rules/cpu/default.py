@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType, TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.shapes import element_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.register_tile import LARGE, Tile, choose_tile, size_of
@@ -185,5 +186,5 @@ def _iterations(compute: ComputeOp) -> int:
 
 
 def _bits(compute: ComputeOp) -> int:
-    element = cast("TensorType[Attribute]", compute.result.type).element_type
+    element = element_type(compute.result.type)
     return element.bitwidth if isinstance(element, FixedBitwidthType) else 32

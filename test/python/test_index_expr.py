@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, const, maximum, minimum, var
 from tilework.algebra.parse import parse

@@ -8,7 +8,7 @@ from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.tools.fuzz.draw import Draw
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 0)
@@ -71,7 +71,14 @@ def _reduction(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> 
     at = draw.choice(range(len(x.dims)))
     outer = [d for i, d in enumerate(x.dims) if i != at]
     reducer = draw.choice((k.sum, k.reduce_max))
-    return k.compute("reduced", outer, lambda *i: reducer((x.dims[at],), lambda r: x[(*i[:at], r, *i[at:])]))
+
+    def reduced(*i: Expr) -> Reduction:
+        def term(r: Expr) -> Scalar:
+            return x[(*i[:at], r, *i[at:])]
+
+        return reducer((x.dims[at],), term)
+
+    return k.compute("reduced", outer, reduced)
 
 
 def _window(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
@@ -82,11 +89,14 @@ def _window(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Ten
     if size is None or size < reach:
         return _elementwise(k, draw, x, known)
     count = (size - reach) // stride + 1
-    return k.compute(
-        "window",
-        (*x.dims[:-1], count),
-        lambda *i: k.sum((taps,), lambda r: x[(*i[:-1], i[-1] * stride + r * dilation)]),
-    )
+
+    def window(*i: Expr) -> Reduction:
+        def tap(r: Expr) -> Scalar:
+            return x[(*i[:-1], i[-1] * stride + r * dilation)]
+
+        return k.sum((taps,), tap)
+
+    return k.compute("window", (*x.dims[:-1], count), window)
 
 
 def _pad(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
@@ -108,4 +118,11 @@ def _product(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Te
     if len(x.dims) != 2 or not fits:
         return _elementwise(k, draw, x, known)
     y = draw.choice(fits)
-    return k.compute("product", (x.dims[0], y.dims[0]), lambda i, j: k.sum((x.dims[1],), lambda r: x[i, r] * y[j, r]))
+
+    def product(i: Expr, j: Expr) -> Reduction:
+        def term(r: Expr) -> Scalar:
+            return x[i, r] * y[j, r]
+
+        return k.sum((x.dims[1],), term)
+
+    return k.compute("product", (x.dims[0], y.dims[0]), product)
