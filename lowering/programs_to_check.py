@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from tilework.algebra.index_expr import Expr, Key
+from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import CallOp, ForOp
@@ -194,7 +194,7 @@ class LoopKernelProgram(Program[LoopKernelOp]):
 
     @property
     def dims(self) -> list[Expr]:
-        return [e for dims, _ in self._specs() for e in dims]
+        return [e for dims, _ in self._specs() for e in dims] + [var(s.data) for s in self.op.symbols]
 
     def work(self, symbols: Mapping[Key, int]) -> float:
         values: dict[Key, int] = {

@@ -269,6 +269,12 @@ def test_bugs_at_loop(bug: Change, message: str):
         check(LOOP, bug)
 
 
+def test_a_symbol_that_no_dimension_tells():
+    text = LOOP.replace("?x8xf32> [N, 8]", "8x8xf32>").replace("?x8", "8x8").replace("0 to 3", "0 to min(3, %N)")
+    with pytest.raises(CompileError, match="'planted' changes what loop kernel @blur computes: .* for N = 3"):
+        check(text.replace('0 to %N "i"', '0 to 8 "i"'), swap_loop)
+
+
 def test_the_first_wrong_pass_is_named():
     with pytest.raises(CompileError, match="'reassociating' changes"):
         check(LOOP, lambda module: None, Reassociating(swap_loop), bound_off_by_one)

@@ -225,7 +225,7 @@ def test_semantic_check_watches_every_pass(run, monkeypatch: pytest.MonkeyPatch)
         def after_pass(self, pass_: ModulePass, op: Operation) -> None:
             raise CompileError(f"'{pass_.name}' changes what @f computes", op)
 
-    pretend_module(monkeypatch, "tilework.lowering.check_semantics", SemanticCheck=SemanticCheck)
+    pretend_module(monkeypatch, "tilework.lowering.check_semantics", SemanticCheck=lambda _: SemanticCheck())
     ran = run("-p", "cse", "--check-semantics")
     assert ran.status == 1
     assert "error: 'cse' changes what @f computes" in ran.err
