@@ -64,11 +64,12 @@ class Expr:
     __slots__ = ("terms", "offset", "_hash")
     terms: tuple[tuple[Atom, int], ...]
     offset: int
+    _hash: int | None
 
     def __init__(self, terms: tuple[tuple[Atom, int], ...], offset: int):
         self.terms = terms
         self.offset = offset
-        self._hash = hash((frozenset(terms), offset))
+        self._hash = None  # most expressions are never asked for it
 
     # -- what it is
 
@@ -187,14 +188,22 @@ class Expr:
 
     def substitute(self, values: Mapping[Any, ExprLike]) -> Expr:
         """Replace variables; those that `values` does not name stay."""
-        result = const(self.offset)
+        total: dict[Atom, int] = {}
+        offset = self.offset
         for atom, c in self.terms:
             if isinstance(atom, Var):
                 value = values.get(atom.key)
-                result = result + (Expr(((atom, c),), 0) if value is None else to_expr(value) * c)
             else:
-                result = result + _build(atom.kind, [a.substitute(values) for a in atom.args]) * c
-        return result
+                value = _build(atom.kind, [a.substitute(values) for a in atom.args])
+            if value is None:
+                total[atom] = total.get(atom, 0) + c
+            elif isinstance(value, int):
+                offset += c * value
+            else:
+                offset += c * value.offset
+                for inner, factor in value.terms:
+                    total[inner] = total.get(inner, 0) + c * factor
+        return Expr(tuple((a, c) for a, c in total.items() if c), offset)
 
     def rename(self, rename: Callable[[Key], Key]) -> Expr:
         """Replace the key of every variable."""
@@ -218,16 +227,22 @@ class Expr:
             return NotImplemented
         if self is other:
             return True
-        return self._hash == other._hash and self.offset == other.offset and dict(self.terms) == dict(other.terms)
+        if self.offset != other.offset or len(self.terms) != len(other.terms):
+            return False
+        return self.terms == other.terms or dict(self.terms) == dict(other.terms)
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((frozenset(self.terms), self.offset))
         return self._hash
 
     def __str__(self) -> str:
         parts: list[str] = []
         for atom, c in self.terms:
             text = str(atom)
-            if isinstance(atom, Compound) and atom.kind not in ("min", "max") and abs(c) != 1:
+            # a leading minus binds to the first factor
+            binds = abs(c) != 1 or (c < 0 and not parts)
+            if isinstance(atom, Compound) and atom.kind not in ("min", "max") and binds:
                 text = f"({text})"
             text = text if abs(c) == 1 else f"{abs(c)} * {text}"
             parts.append(("- " if c < 0 else "+ ") + text)
