@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test models lit clean
+.PHONY: help demo test slow lit clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,8 +24,8 @@ test: $(READY)  ## everything: lint, types, FileCheck tests in process, pytest
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m pytest
 
-models: $(READY)  ## nine well-known image networks, every stage against onnxruntime: minutes, and 4 GB of memory
-	$(BIN)/python -m pytest test/python/test_models.py -m '' -rP
+slow: $(READY)  ## what `make test` leaves out: large networks and very long graphs; minutes, and 4 GB of memory
+	$(BIN)/python -m pytest -m slow
 
 lit: $(READY)  ## the FileCheck tests with LLVM's own runner
 	$(BIN)/lit test

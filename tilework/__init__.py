@@ -1,8 +1,6 @@
 """Tilework: a tensor compiler in four readable dialects.
 
-    import tilework as tw
-    m = tw.compile("model.onnx")
-    y = m(x)
+`compile` turns a model into a `Module`, which is called with arrays; `load` reads one that `Module.save` wrote.
 """
 
 from tilework.algebra.errors import TileworkError, UsageError

@@ -17,14 +17,15 @@ class LLVMError(Exception):
     """LLVM refused a module that Tilework wrote: a defect of Tilework. Carries LLVM's message and the line meant."""
 
 
-def compile_ir(text: str, target: Target, opt_level: int = 2) -> bytes:
+def compile_ir(text: str, target: Target, opt_level: int = 2, codegen_level: int = 3) -> bytes:
     """The relocatable object file for one LLVM IR module.
 
-    opt_level: LLVM's pipeline O0 to O3. The code generator always runs at full strength: at its level 0 a kernel is
-    four times slower. Raises LLVMError where the module does not parse or verify.
+    opt_level: LLVM's pipeline O0 to O3. codegen_level: how hard the code generator tries, 0 to 3. At 0 a kernel is four
+    times slower, but time is linear in the length of a block: a block of 20 000 calls takes a second, and minutes at 3.
+    Raises LLVMError where the module does not parse or verify.
     """
     module = _optimized(text, target, opt_level)
-    return _machine(target).emit_object(module)
+    return _machine(target, codegen_level).emit_object(module)
 
 
 def assembly(text: str, target: Target, opt_level: int = 2) -> str:
@@ -64,14 +65,14 @@ def _parse(text: str) -> Any:
 
 
 @cache
-def _machine(target: Target) -> Any:
+def _machine(target: Target, codegen_level: int = 3) -> Any:
     _initialize(target)
     try:
         description = llvm.Target.from_triple(target.triple)
     except RuntimeError as error:
         raise LLVMError(f"LLVM has no code generator for triple '{target.triple}': {error}") from None
     return description.create_target_machine(
-        cpu=target.cpu, features=",".join(target.features), opt=3, reloc="pic", codemodel="default"
+        cpu=target.cpu, features=",".join(target.features), opt=codegen_level, reloc="pic", codemodel="default"
     )
 
 

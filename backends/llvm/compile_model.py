@@ -96,7 +96,8 @@ def compile_module(
         with report.phase("host"):
             run("plan-host")
             text, info = emit_host(module, target)
-            objects.append(compile_ir(text, target, opt_level=1))
+            # it does nothing but call kernels, and may be one block of thousands of calls
+            objects.append(compile_ir(text, target, opt_level=1, codegen_level=0))
     used = {p.name: np.ascontiguousarray(prepared[p.name]) for p in info.parameters}
     return CompiledModel(objects, info, used, report)
 

@@ -47,6 +47,7 @@ from tilework.dialects.loop.common import (
     INDEX,
     memref_of,
     parse_access,
+    print_vector_type,
     resolve,
     verify_positions,
 )
@@ -163,9 +164,7 @@ class LoadOp(_AccessOp):
         self._print_access(printer, self.memref)
         printer.print_string(" : ")
         printer.print_attribute(memref_of(self.memref))
-        if isinstance(self.result.type, VectorType):
-            printer.print_string(", ")
-            printer.print_attribute(self.result.type)
+        print_vector_type(printer, self.result.type)
 
 
 @irdl_op_definition
@@ -219,9 +218,7 @@ class StoreOp(_AccessOp):
         self._print_access(printer, self.memref)
         printer.print_string(" : ")
         printer.print_attribute(memref_of(self.memref))
-        if isinstance(self.value.type, VectorType):
-            printer.print_string(", ")
-            printer.print_attribute(self.value.type)
+        print_vector_type(printer, self.value.type)
 
 
 @irdl_op_definition

@@ -10,9 +10,11 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
     MemRefType,
+    VectorType,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
@@ -89,3 +91,10 @@ def parse_access(parser: Parser) -> tuple[UnresolvedOperand, list[Expr], int | N
     count = parse_expr(ParserTokens(parser, unresolved)) if parser.parse_optional_keyword("count") else None
     values = over_values(resolve(parser, unresolved))
     return memref, [e.substitute(values) for e in indices], stride, None if count is None else count.substitute(values)
+
+
+def print_vector_type(printer: Printer, accessed: Attribute) -> None:
+    """`, vector<16xf32>` behind the memref's type; nothing for a scalar, whose type that tells."""
+    if isinstance(accessed, VectorType):
+        printer.print_string(", ")
+        printer.print_attribute(cast(Attribute, accessed))

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.diagnostics import TileworkError, UsageError
 
 Array = NDArray[Any]
 
@@ -28,12 +28,15 @@ class Source:
     folder: Path | None
 
 
-def load_model(source: str | Path | bytes | onnx.ModelProto) -> Source:
+def load_model(source: str | os.PathLike[str] | bytes | onnx.ModelProto) -> Source:
     """Read a model. Raises TileworkError for what is not one, or not a whole one."""
     if isinstance(source, onnx.ModelProto):
         return _checked(Source(source, "the model", None))
     if isinstance(source, bytes):
         return _checked(Source(_parse(source, "the model"), "the model", None))
+    if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+        kind = type(source).__name__
+        raise UsageError(f"a model is a path, bytes or an onnx.ModelProto, or a graph module; this is of type {kind}")
     path = Path(source)
     try:
         data = path.read_bytes()

@@ -98,6 +98,6 @@ def test_sizes_as_linux_writes_them():
     assert (_parse_size("48K"), _parse_size("32M"), _parse_size("512")) == (49152, 32 << 20, 512)
 
 
-def test_importing_targets_does_not_load_llvm():
-    probe = "import sys, tilework.targets; sys.exit(any(m in sys.modules for m in ('llvmlite', 'xdsl', 'numpy')))"
+def test_importing_targets_does_not_load_the_compiler():
+    probe = "import sys, tilework.targets; sys.exit(any(m in sys.modules for m in ('xdsl', 'onnx')))"
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, values_from_parameters
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
 from tilework.transforms.base import TileworkPass
@@ -30,7 +31,7 @@ class FoldParameters(TileworkPass):
 
     No bytes are read here: @prepare is run when the module is compiled. A constant becomes a parameter too, except one
     number repeated, which stays for kernels to hold. A new parameter is named after the first parameter in its
-    computation and its last operator. May be run again at any time: definitions that nothing reads any more go.
+    computation and the last operator. May be run again at any time: definitions that nothing reads any more go.
     """
 
     name = "graph-fold-parameters"
@@ -86,26 +87,26 @@ class _Preparation:
     def __init__(self, module: ModuleOp):
         self._module = module
         self._function = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == PREPARE), None)
-        self._taken = {op.sym_name.data for op in module.walk() if isinstance(op, ParameterOp | DefineParameterOp)}
+        parameters = (op for op in module.walk() if isinstance(op, ParameterOp | DefineParameterOp))
+        self._names = UniqueNames((op.sym_name.data for op in parameters), separator=".")
         self._by_name: dict[str, SSAValue] = {}
         """Parameters at hand in @prepare, read there or defined there."""
         self._copies: dict[SSAValue, SSAValue] = {}
         """Values of other functions that @prepare computes too."""
+        self._stems: dict[SSAValue, str] = {}
+        """For every value in @prepare, the name of the parameter that its computation begins with."""
         for op in self._block().ops if self._function else ():
-            if isinstance(op, ParameterOp):
-                self._by_name[op.sym_name.data] = op.result
-            elif isinstance(op, DefineParameterOp):
-                self._by_name[op.sym_name.data] = op.value
+            self._note(op)
 
     def define(self, value: OpResult) -> str:
         """Compute `value` in @prepare, and make it a parameter; its name."""
-        name = self._unique(_name_of(value))
         for op in _computation_of(value, done=self._copies):
             self._copy(op)
-        definition = DefineParameterOp(name, self._copies[value])
-        definition.location = value.owner.location
+        result, made = self._copies[value], value.owner
+        name = self._names.fresh(self._stems[result] + (f".{made.label}" if isinstance(made, GraphOp) else ""))
+        definition = DefineParameterOp(name, result)
+        definition.location = made.location
         self._append(definition)
-        self._by_name[name] = self._copies[value]
         return name
 
     def finish(self, needed: set[str]) -> None:
@@ -125,16 +126,26 @@ class _Preparation:
         if isinstance(op, ParameterOp) and op.sym_name.data in self._by_name:
             self._copies[op.result] = self._by_name[op.sym_name.data]
             return
-        copy = op.clone(self._copies)  # which enters the results into `_copies`
-        self._append(copy)
-        if isinstance(copy, ParameterOp):
-            self._by_name[copy.sym_name.data] = copy.result
+        self._append(op.clone(self._copies))  # which enters the results into `_copies`
 
     def _append(self, op: Operation) -> None:
         block = self._block()
         last = block.last_op
         assert last is not None
         block.insert_op_before(op, last)
+        self._note(op)
+
+    def _note(self, op: Operation) -> None:
+        """Remember what an operation of @prepare makes."""
+        match op:
+            case DefineParameterOp():
+                self._by_name[op.sym_name.data] = op.value
+            case ParameterOp():
+                self._by_name[op.sym_name.data] = op.result
+                self._stems[op.result] = op.sym_name.data
+            case _:
+                stem = self._stems[op.operands[0]] if op.operands else "constant"
+                self._stems.update(dict.fromkeys(op.results, stem))
 
     def _block(self) -> Block:
         if self._function is None:
@@ -142,27 +153,9 @@ class _Preparation:
             self._module.body.block.add_op(self._function)
         return self._function.body.block
 
-    def _unique(self, base: str) -> str:
-        name, n = base, 0
-        while name in self._taken:
-            n += 1
-            name = f"{base}.{n}"
-        self._taken.add(name)
-        return name
-
 
 def _is_used(op: Operation) -> bool:
     return any(result.uses for result in op.results)
-
-
-def _name_of(value: OpResult) -> str:
-    """`conv1.weight.mul` for a product whose first factor is @conv1.weight; `constant.mul` if that is a constant."""
-    op = value.owner
-    steps = f".{op.label}" if isinstance(op, GraphOp) else ""
-    while isinstance(op, GraphOp):
-        op = op.operands[0].owner
-        assert isinstance(op, Operation)
-    return (op.sym_name.data if isinstance(op, ParameterOp) else "constant") + steps
 
 
 def _computation_of(value: SSAValue, done: dict[SSAValue, SSAValue]) -> Iterable[Operation]:

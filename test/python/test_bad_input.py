@@ -1,0 +1,282 @@
+"""What users get wrong, from a file to a number: a clear error, and nothing is lost. And what is merely odd."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import tilework as tw
+from tilework.backends.cache import KernelCache
+from tilework.tools import cli
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+FLOAT = TensorProto.FLOAT
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture(scope="module")
+def digits(cache: KernelCache) -> tw.Module:
+    return tw.compile(DIGITS, cache=cache)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cache: KernelCache):
+    """Runs `tilework` in process: (status, lines of stderr)."""
+    monkeypatch.setenv("TILEWORK_CACHE", str(cache.folder))
+
+    def run(*arguments: str | Path) -> tuple[int, list[str]]:
+        status = cli.main([str(argument) for argument in arguments])
+        return status, capsys.readouterr().err.splitlines()
+
+    return run
+
+
+def model(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, Sequence[int | str]],
+    outputs: Sequence[str] = ("y",),
+    weights: Mapping[str, np.ndarray] | None = None,
+) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in inputs.items()],
+        [helper.make_empty_tensor_value_info(name) for name in outputs],
+        [numpy_helper.from_array(array, name) for name, array in (weights or {}).items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def small_network() -> onnx.ModelProto:
+    """Convolution, pooling, normalization, softmax over a symbolic batch, and a reduction over that batch."""
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.standard_normal((4, 2, 3, 3), np.float32), "d": rng.standard_normal((4, 3), np.float32)}
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("MaxPool", ["r"], ["m"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("GlobalAveragePool", ["m"], ["g"]),
+        helper.make_node("Flatten", ["g"], ["f"]),
+        helper.make_node("MatMul", ["f", "d"], ["s"]),
+        helper.make_node("Softmax", ["s"], ["y"], axis=1),
+        helper.make_node("Sigmoid", ["s"], ["z"]),
+    ]
+    return model(nodes, {"x": ["N", 2, 6, 6]}, ["y", "z", "m"], weights)
+
+
+def onnxruntime_results(source: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    session = onnxruntime.InferenceSession(source.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, dict(feeds)), strict=True))
+
+
+# ---- Files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [DIGITS.read_bytes()[:3000], DIGITS.read_bytes()[:-1], b"", b"PNG\r\n" * 50])
+def test_files_that_are_no_whole_model(command, tmp_path: Path, content: bytes):
+    """The artefact of an earlier, successful compilation stays as it was."""
+    path, artefact = tmp_path / "model.onnx", tmp_path / "model.tw"
+    path.write_bytes(content)
+    artefact.write_bytes(b"from before")
+    status, lines = command("compile", path, "-o", artefact)
+    assert (status, len(lines)) == (1, 1)
+    assert lines[0].startswith(f"tilework: error: {path} is not an ONNX model, or was cut short")
+    assert artefact.read_bytes() == b"from before" and sorted(tmp_path.iterdir()) == [path, artefact]
+
+
+def test_a_file_that_is_not_there(command, tmp_path: Path):
+    path = tmp_path / "nothing.onnx"
+    assert command("run", path) == (1, [f"tilework: error: cannot read {path}: No such file or directory"])
+
+
+@pytest.mark.parametrize("source", [3, None, ["model.onnx"]])
+def test_what_is_no_model_at_all(source: Any):
+    with pytest.raises(tw.UsageError, match=f"a model is a path, .*; this is of type {type(source).__name__}"):
+        tw.compile(source)
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ("gone.bin", "the elements of 'w' are missing: there is no file {folder}/gone.bin"),
+        ("../w.bin", "the elements of 'w' lie in '../w.bin', outside the model's folder {folder}"),
+        ("/etc/passwd", "the elements of 'w' lie in '/etc/passwd', outside the model's folder {folder}"),
+    ],
+)
+def test_external_data_that_cannot_be_read(command, tmp_path: Path, location: str, message: str):
+    made = model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": [4]})
+    tensor = onnx.TensorProto(name="w", data_type=FLOAT, dims=[4], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=location)
+    made.graph.initializer.append(tensor)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "w.bin").write_bytes(bytes(16))
+    (folder / "model.onnx").write_bytes(made.SerializeToString())
+    status, lines = command("run", folder / "model.onnx", "--random", "0")
+    assert (status, lines) == (1, [f"tilework: error: {message.format(folder=folder)}"])
+
+
+def test_an_artefact_that_cannot_be_written(command, tmp_path: Path):
+    status, lines = command("compile", DIGITS, "-o", tmp_path / "no" / "such" / "digits.tw")
+    assert status == 2
+    assert lines[-1] == f"tilework: error: cannot write {tmp_path}/no/such/digits.tw: No such file or directory"
+
+
+# ---- Graphs ----------------------------------------------------------------------------------------------------------
+
+
+def test_all_unsupported_operators_at_once(command, tmp_path: Path):
+    nodes = [
+        helper.make_node("Det", ["x"], ["a"], name="first"),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("NonZero", ["b"], ["y"], name="second"),
+    ]
+    onnx.save(model(nodes, {"x": ["N", 3, 3]}), tmp_path / "model.onnx")
+    assert command("compile", tmp_path / "model.onnx") == (
+        1,
+        [
+            "tilework: error: 2 node(s) use an operator that Tilework does not support (opset 13):",
+            "  Det 'first' of (Nx3x3xf32)",
+            "  NonZero 'second' of (?)",
+        ],
+    )
+
+
+def test_contradictory_shapes():
+    made = model([helper.make_node("Add", ["x", "z"], ["y"], name="sum")], {"x": [2, 3], "z": [2, 4]})
+    with pytest.raises(tw.TileworkError, match=r"Add 'sum': shapes \[2, 3\] and \[2, 4\] do not broadcast: 3 is not 4"):
+        tw.compile(made)
+
+
+def test_unknown_target():
+    with pytest.raises(tw.UsageError, match="unknown target 'cuda'"):
+        tw.compile(DIGITS, target="cuda")
+
+
+# ---- Inputs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, "'images' is missing: the module takes 1 input (images: float32 (N, 1, 8, 8))"),
+        (
+            {"image": np.zeros((2, 1, 8, 8), np.float32)},
+            "'images' is missing, 'image' is unknown: the module takes 1 input (images: float32 (N, 1, 8, 8))",
+        ),
+        (
+            {"images": np.zeros((2, 1, 8, 8))},
+            "input 'images' is float64, the module takes float32: convert with images.astype(np.float32)",
+        ),
+        (
+            {"images": np.zeros((2, 8, 8), np.float32)},
+            "input 'images' has 3 dimensions, (2, 8, 8): the module takes 4, (N, 1, 8, 8)",
+        ),
+        (
+            {"images": np.zeros((2, 3, 8, 8), np.float32)},
+            "input 'images' has shape (2, 3, 8, 8), the module takes (N, 1, 8, 8): dimension 1 must be 1",
+        ),
+        ({"images": "7.png"}, "input 'images' is a str: pass a numpy array or a DLPack tensor"),
+    ],
+)
+def test_wrong_inputs(digits: tw.Module, inputs: dict[str, Any], message: str):
+    """And the module goes on working."""
+    with pytest.raises(tw.UsageError) as caught:
+        digits.run(inputs)
+    assert str(caught.value) == message
+    assert digits(np.zeros((2, 1, 8, 8), np.float32)).shape == (2, 10)
+
+
+def test_symbols_that_contradict(cache: KernelCache):
+    compiled = tw.compile(
+        model([helper.make_node("Add", ["a", "b"], ["y"])], {"a": ["N", 2], "b": ["N", 2]}), cache=cache
+    )
+    with pytest.raises(tw.UsageError, match="dimension 0 of input 'b' is 4, but N is 3: N = 3 is dimension 0 of input"):
+        compiled(np.zeros((3, 2), np.float32), np.zeros((4, 2), np.float32))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_no_numbers_propagate(cache: KernelCache, value: float):
+    """In all elements, then in one of them."""
+    made = small_network()
+    compiled = tw.compile(made, cache=cache)
+    everywhere = np.full((2, 2, 6, 6), value, np.float32)
+    once = np.random.default_rng(1).standard_normal((5, 2, 6, 6), np.float32)
+    once[3, 1, 2, 2] = value
+    for x in (everywhere, once):
+        got, wanted = compiled.run({"x": x}), onnxruntime_results(made, {"x": x})
+        for name, array in wanted.items():
+            np.testing.assert_allclose(got[name], array, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_a_batch_of_nothing(cache: KernelCache):
+    """Sizes of zero, where the batch is symbolic; the maximum over pixels of no image is no number at all."""
+    compiled = tw.compile(small_network(), cache=cache)
+    shapes = {name: array.shape for name, array in compiled.run({"x": np.zeros((0, 2, 6, 6), np.float32)}).items()}
+    assert shapes == {"y": (0, 3), "z": (0, 3), "m": (0, 4, 3, 3)}
+
+
+def test_a_sum_over_nothing_is_zero(cache: KernelCache):
+    made = model([helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)], {"x": ["N", 3]})
+    compiled = tw.compile(made, cache=cache)
+    assert compiled(np.zeros((0, 3), np.float32)) == 0
+    assert compiled(np.ones((5, 3), np.float32)) == 15
+
+
+# ---- Depth -----------------------------------------------------------------------------------------------------------
+
+
+def chain(length: int, operators: Sequence[str]) -> onnx.ModelProto:
+    """x -> operator -> operator -> ... -> y; of two operands, the second is b."""
+    names = ["x", *(f"v{i}" for i in range(length - 1)), "y"]
+    nodes = [
+        helper.make_node(kind, [names[i], "b"] if kind in ("Add", "Sub") else [names[i]], [names[i + 1]])
+        for i, kind in zip(range(length), operators * length, strict=False)
+    ]
+    return model(nodes, {"x": ["N", 16], "b": [16]})
+
+
+@pytest.mark.parametrize(
+    "operators",
+    [
+        pytest.param(["Relu"], id="fused"),
+        pytest.param(["Add", "Softmax"], id="apart", marks=pytest.mark.slow),
+    ],
+)
+def test_20_000_operators_in_a_row(operators: list[str], cache: KernelCache):
+    """No recursion breaks, nothing takes quadratic time: groups of operators, or 20 000 calls."""
+    compiled = tw.compile(chain(20_000, operators), cache=cache)
+    short = chain(20, operators)  # softmax(softmax(...)) has long converged by then
+    x, b = np.random.default_rng(0).standard_normal((3, 16), np.float32), np.zeros(16, np.float32)
+    (wanted,) = onnxruntime_results(short, {"x": x, "b": b}).values()
+    np.testing.assert_allclose(compiled(x, b), wanted, rtol=1e-5)
+
+
+# ---- The cache's folder ----------------------------------------------------------------------------------------------
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path, digits: tw.Module, caplog: pytest.LogCaptureFixture):
+    """One warning, and the result is right."""
+    (tmp_path / "file").write_text("not a folder")
+    unwritable = KernelCache(tmp_path / "file" / "cache")
+    with caplog.at_level(logging.WARNING):
+        compiled = tw.compile(DIGITS, cache=unwritable)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"tilework: the kernel cache {unwritable.folder} cannot be written (Not a directory): going on without"
+    ]
+    x = np.random.default_rng(0).random((4, 1, 8, 8), np.float32)
+    assert np.array_equal(compiled(x), digits(x))
