@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, const
 from tilework.analysis.accesses import memref_type
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ApplyOp

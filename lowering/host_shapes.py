@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, cf, memref
+from xdsl.dialects import cf, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAttr, StridedLayoutAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, var
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import INDEX, ApplyOp
 from tilework.dialects.shapes import dims_of

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import (
     FloatAttr,
     MemRefType,
@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.parameters import PREPARE
+from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp

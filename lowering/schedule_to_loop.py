@@ -8,7 +8,7 @@ from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
@@ -29,7 +29,7 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
 from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, leaves_of, read_schedule, refuse
-from tilework.dialects import loop
+from tilework.dialects import arith, loop
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type

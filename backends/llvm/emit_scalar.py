@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects import arith, vector
+from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
@@ -30,6 +30,7 @@ from tilework.backends.llvm.llvm_types import (
     vector_text,
     width_of,
 )
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 
 _BINARY: dict[type[Operation], str] = {

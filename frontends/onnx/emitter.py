@@ -6,7 +6,6 @@ import re
 from typing import cast
 
 import numpy as np
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyDenseElement,
     BytesAttr,
@@ -20,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.shapes import tensor_type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import signal
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,9 @@ from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.runtime.native import load_objects
 from tilework.targets.host import host_target
+
+# A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _parse(text: str) -> ModuleOp:

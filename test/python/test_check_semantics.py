@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.verification import verify
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.loop import ForOp, IfOp

@@ -26,7 +26,7 @@ STAND_IN = """
 import os, sys, time, types
 
 def build_kernel(text, kernel, target, options):
-    print("chatter on standard output")
+    print("chatter on standard output", flush=True)
     if kernel == "refused":
         from tilework.algebra.errors import TileworkError
         raise TileworkError("axis i is consumed")

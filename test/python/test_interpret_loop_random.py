@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects import arith, memref
+from xdsl.dialects import memref
 from xdsl.ir import Block, SSAValue
 
 from tilework.analysis.verification import verify
+from tilework.dialects import arith
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from xdsl.dialects import arith, math, test
+from xdsl.dialects import math, test
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, bf16, f16, f32, i1, i8, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.interpreters.scalar import element_dtype, evaluate
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -27,6 +27,7 @@ from tilework.analysis.host_symbols import HostSymbols
 from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.liveness import buffer_uses, top_level
 from tilework.analysis.packing import Lifetime, pack
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
