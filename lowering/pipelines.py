@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 
+from xdsl.passes import ModulePass
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
 from tilework.transforms.graph.fold_padding import FoldPadding
@@ -24,21 +26,22 @@ from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
-GRAPH: tuple[TileworkPass, ...] = (
+GRAPH: tuple[ModulePass, ...] = (
     RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
     FoldBatchNorm(),  # leaves computations on parameters
     FoldPadding(),
+    CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels
     FuseOperators(),  # last: it fixes what becomes one kernel
 )
 
-SCHEDULE: tuple[TileworkPass, ...] = (
+SCHEDULE: tuple[ModulePass, ...] = (
     TeToSchedule(),  # a kernel that brings its own schedule keeps it
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
 )
 
-LOOPS: tuple[TileworkPass, ...] = (
+LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
     Partition(),  # before vectorize: lanes under a condition have no simple vector form
@@ -50,7 +53,7 @@ LOOPS: tuple[TileworkPass, ...] = (
     HoistInvariant(),
 )
 
-PIPELINES: Mapping[str, tuple[TileworkPass, ...]] = {
+PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "optimize-graph": GRAPH,
     "lower-to-te": (GraphToTe(),),
     "plan-host": (PlanMemory(),),  # last of all: it needs to know every kernel's scratch
@@ -60,7 +63,7 @@ PIPELINES: Mapping[str, tuple[TileworkPass, ...]] = {
 """Every pipeline that `opt-tool` knows by name."""
 
 
-def for_target(pipeline: tuple[TileworkPass, ...], target: str) -> tuple[TileworkPass, ...]:
+def for_target(pipeline: tuple[ModulePass, ...], target: str) -> tuple[ModulePass, ...]:
     """The pipeline with the passes that ask for a target given this one."""
     return tuple(
         replace(p, target=target) if any(f.name == "target" for f in fields(p)) else p  # pyright: ignore[reportCallIssue]

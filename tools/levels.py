@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from tilework.algebra.errors import UsageError
 from tilework.backends.llvm.compile_model import drop_prepare
@@ -18,7 +19,6 @@ from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import GRAPH, LOOPS, PIPELINES, SCHEDULE, for_target
 from tilework.targets import Target
 from tilework.tools.ir_printer import PrintingOptions, ir_text
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.fuse_operators import FuseOperators
 
 LARGEST_CONSTANT = 64
@@ -36,7 +36,7 @@ def lower_by_levels(
     context = make_context()
     yield "1-graph", module
     unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), GRAPH))
-    steps: list[tuple[str, tuple[TileworkPass, ...]]] = [
+    steps: list[tuple[str, tuple[ModulePass, ...]]] = [
         ("2-optimized", unfused),
         ("3-fused", GRAPH[len(unfused) :]),
         ("4-te", PIPELINES["lower-to-te"]),
@@ -64,7 +64,7 @@ def write_levels(
 
 
 def _run(
-    context: Context, module: ModuleOp, passes: tuple[TileworkPass, ...], instrumentations: Sequence[Instrumentation]
+    context: Context, module: ModuleOp, passes: tuple[ModulePass, ...], instrumentations: Sequence[Instrumentation]
 ) -> None:
     PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 

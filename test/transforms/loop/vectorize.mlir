@@ -278,3 +278,21 @@ loop.kernel @edges ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
     loop.store %v, %y[%i] : memref<16xf32>
   }
 }
+
+// Comparisons make a vector of conditions, and a choice goes lane by lane.
+// CHECK-LABEL: loop.kernel @choice
+// CHECK:         [[C:%[a-z0-9_]+]] = arith.cmpf ogt, %{{.*}} : vector<8xf32>
+// CHECK:         [[N:%[a-z0-9_]+]] = arith.fptosi %{{.*}} : vector<8xf32> to vector<8xi32>
+// CHECK:         [[F:%[a-z0-9_]+]] = arith.sitofp [[N]] : vector<8xi32> to vector<8xf32>
+// CHECK:         arith.select [[C]], [[F]], %{{.*}} : vector<8xi1>, vector<8xf32>
+loop.kernel @choice ins(%x: memref<8xf32>) outs(%y: memref<8xf32>) {
+  loop.for %i = 0 to 8 "i" vectorized {
+    %v = loop.load %x[%i] : memref<8xf32>
+    %z = arith.constant 0.0 : f32
+    %c = arith.cmpf ogt, %v, %z : f32
+    %n = arith.fptosi %v : f32 to i32
+    %f = arith.sitofp %n : i32 to f32
+    %s = arith.select %c, %f, %z : f32
+    loop.store %s, %y[%i] : memref<8xf32>
+  }
+}
