@@ -6,16 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AnyFloat,
     ArrayAttr,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
     MemRefType,
     ModuleOp,
     NoneAttr,
@@ -23,17 +18,17 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
 from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, leaves_of, read_schedule, refuse
-from tilework.dialects import arith, loop
+from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.te import IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
+from tilework.dialects.te import KernelOp
+from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
 from tilework.transforms.base import TileworkPass
 
 
@@ -81,25 +76,12 @@ def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None) -> loop.KernelOp
 
 
 @dataclass
-class _Buffer:
-    """Where a tensor lives. An output named twice has two memrefs.
-
-    A local buffer holds a part of the tensor, from `origin`; its dimension i is the tensor's dimension `order[i]`.
-    """
-
-    memrefs: list[SSAValue]
-    origin: Sequence[Expr] = ()
-    order: Sequence[int] = ()
-
-
-@dataclass
 class _Emitter:
     state: ScheduleState
     bounds: dict[Stage, StageBounds]
     env: dict[Key, Expr] = field(default_factory=dict[Key, Expr])
-    buffers: dict[SSAValue, _Buffer] = field(default_factory=dict[SSAValue, _Buffer])
-    at: Builder = field(init=False)
-    location_of: Operation = field(init=False)
+    buffers: dict[SSAValue, Buffer] = field(default_factory=dict[SSAValue, Buffer])
+    cursor: Cursor = field(init=False)
 
     # -- the kernel
 
@@ -112,12 +94,12 @@ class _Emitter:
         types = [_memref_type(v.type, layouts[i] if i < len(layouts) else NoneAttr()) for i, v in enumerate(values)]
         block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
         for value, argument in zip(values, block.args, strict=False):
-            self.buffers.setdefault(value, _Buffer([])).memrefs.append(argument)
+            self.buffers.setdefault(value, Buffer([])).memrefs.append(argument)
             argument.name_hint = value.name_hint
         for symbol, argument in zip(kernel.symbols, block.args[len(values) :], strict=True):
             self.env[symbol] = var(argument)
             argument.name_hint = symbol
-        self.at = Builder(InsertPoint.at_end(block))
+        self.cursor = Cursor(block, kernel.location)
         for stage in self.state.stages.values():
             if stage.attach is None:
                 self.produce(stage)
@@ -134,7 +116,10 @@ class _Emitter:
 
     def produce(self, stage: Stage) -> None:
         """Emit the nest that fills the stage's buffer, here."""
-        outer, self.location_of = getattr(self, "location_of", stage.compute), stage.compute
+        with self.cursor.located(stage.compute.location):
+            self.produce_here(stage)
+
+    def produce_here(self, stage: Stage) -> None:
         if stage.attach is not None:
             self.allocate(stage)
         first = next((i for i, a in enumerate(stage.leaves) if a.reduce), len(stage.leaves))
@@ -143,7 +128,6 @@ class _Emitter:
             self.nest(stage.leaves[:first], lambda: self.reduce(stage, spatial_inside, stage.leaves[first:]))
         else:
             self.nest(stage.leaves, lambda: self.guarded(stage, stage.leaves, lambda: self.store_value(stage)))
-        self.location_of = outer
 
     def allocate(self, stage: Stage) -> None:
         region = self.bounds[stage].region
@@ -161,7 +145,7 @@ class _Emitter:
         alloca = memref.AllocaOp.get(element, None, shape=cast(list[int], shape), memory_space=scope)
         buffer = self.insert(alloca).results[0]
         buffer.name_hint = stage.compute.result.name_hint
-        self.buffers[stage.compute.result] = _Buffer([buffer], [self.here(start) for start, _ in region], order)
+        self.buffers[stage.compute.result] = Buffer([buffer], [self.here(start) for start, _ in region], order)
 
     def reduce(self, stage: Stage, spatial: list[Axis], leaves: list[Axis]) -> None:
         """Set the elements to the reducer's identity, then combine."""
@@ -177,14 +161,12 @@ class _Emitter:
         last = self.bounds[axis.stage].last[axis]
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, axis.partition)
         self.insert(for_op)
-        outer, self.at = self.at, Builder(InsertPoint.at_end(for_op.body.block))
         self.env[axis] = var(for_op.index)
-        if attached:
+        with self.cursor.inside(for_op.body.block):
             for stage in self.state.stages.values():
-                if stage.attach is axis:
+                if attached and stage.attach is axis:
                     self.produce(stage)
-        self.nest(axes[1:], body, attached)
-        self.at = outer
+            self.nest(axes[1:], body, attached)
 
     def guarded(self, stage: Stage, leaves: list[Axis], body: Callable[[], None]) -> None:
         """Emit the body under the stage's guards; an initialization has none of those on reduce axes."""
@@ -195,66 +177,30 @@ class _Emitter:
             return
         inside = Region(Block())
         self.insert(loop.IfOp([self.condition(g) for g in guards], inside))
-        outer, self.at = self.at, Builder(InsertPoint.at_end(inside.block))
-        body()
-        self.at = outer
+        with self.cursor.inside(inside.block):
+            body()
 
     # -- elements
 
     def store_value(self, stage: Stage) -> None:
-        value = self.block(stage.compute.body.block, self.axis_values(stage))
-        self.store(stage, value)
+        self.store(stage, self.bodies.value(stage.compute, self.axis_values(stage)))
 
     def store_identity(self, stage: Stage) -> None:
-        reduction = cast(ReduceOp, stage.compute.terminator)
-        self.store(stage, self.insert(arith.ConstantOp(identity(reduction.kind.data, reduction.value.type))).results[0])
+        self.store(stage, self.bodies.identity(stage.compute))
 
     def update(self, stage: Stage) -> None:
-        reduction = cast(ReduceOp, stage.compute.terminator)
-        value = self.block(stage.compute.body.block, self.axis_values(stage))
-        indices = [var(a.name) for a in stage.spatial]
-        before = self.load(stage.compute.result, [e.substitute(self.axis_values(stage)) for e in indices])
-        self.store(stage, self.insert(combine(reduction.kind.data, before, value)).results[0])
+        values = self.axis_values(stage)
+        before = self.bodies.load(stage.compute.result, [values[a.name] for a in stage.spatial])
+        self.store(stage, self.bodies.combined(stage.compute, values, before))
 
     def store(self, stage: Stage, value: SSAValue) -> None:
         values = self.axis_values(stage)
-        buffer = self.buffers[stage.compute.result]
-        for target in buffer.memrefs:
-            self.insert(loop.StoreOp(value, target, _relative([values[a.name] for a in stage.spatial], buffer)))
+        self.bodies.store(value, stage.compute.result, [values[a.name] for a in stage.spatial])
 
-    def load(self, tensor: SSAValue, indices: Sequence[Expr]) -> SSAValue:
-        buffer = self.buffers[tensor]
-        return self.insert(loop.LoadOp(buffer.memrefs[0], _relative(indices, buffer))).results[0]
-
-    def block(self, block: Block, values: dict[Key, Expr]) -> SSAValue:
-        """Emit the scalar body; the value that it ends in."""
-        mapped: dict[SSAValue, SSAValue] = {}
-        return self.scalars(block, values, mapped)
-
-    def scalars(self, block: Block, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> SSAValue:
-        for op in block.ops:
-            match op:
-                case ReadOp():
-                    mapped[op.result] = self.load(op.tensor, [e.substitute(values) for e in op.indices])
-                case IfThenElseOp():
-                    mapped[op.result] = self.choose(op, values, mapped)
-                case YieldOp() | ReduceOp():
-                    return mapped[op.value]
-                case _:
-                    self.insert(op.clone(mapped))
-        raise AssertionError("a body ends in te.yield or te.reduce")
-
-    def choose(self, op: IfThenElseOp, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> SSAValue:
-        def branch(body: Block) -> Region:
-            block = Block()
-            outer, self.at = self.at, Builder(InsertPoint.at_end(block))
-            self.insert(loop.YieldOp([self.scalars(body, values, dict(mapped))]))
-            self.at = outer
-            return Region(block)
-
-        when = [p.substitute(values) for p in op.when]
-        then, otherwise = branch(op.then_body.block), branch(op.else_body.block)
-        return self.insert(loop.IfOp(when, then, otherwise, [op.result.type])).results[0]
+    @property
+    def bodies(self) -> Bodies:
+        """Emits scalar bodies here."""
+        return Bodies(self.cursor, self.buffers)
 
     # -- expressions
 
@@ -271,8 +217,7 @@ class _Emitter:
         return p.substitute(self.env)
 
     def insert(self, op: Operation) -> Operation:
-        op.location = self.location_of.location
-        return self.at.insert(op)
+        return self.cursor.insert(op)
 
 
 def _loop_order(stage: Stage) -> list[int]:
@@ -294,34 +239,6 @@ def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:
     if not isinstance(layouts, ArrayAttr):
         return ()
     return [a if isinstance(a, StridedLayoutAttr) else NoneAttr() for a in cast("ArrayAttr[Attribute]", layouts)]
-
-
-def combine(kind: str, a: SSAValue, b: SSAValue) -> Operation:
-    """The operation that joins two values of a reduction."""
-    table: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[SSAValue, SSAValue], Operation]]] = {
-        "add": (arith.AddfOp, arith.AddiOp),
-        "mul": (arith.MulfOp, arith.MuliOp),
-        "max": (arith.MaximumfOp, arith.MaxSIOp),
-        "min": (arith.MinimumfOp, arith.MinSIOp),
-    }
-    on_floats, on_integers = table[kind]
-    return on_integers(a, b) if isinstance(a.type, IntegerType) else on_floats(a, b)
-
-
-def identity(kind: str, type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:
-    """The value that leaves every other unchanged when combined."""
-    if isinstance(type_, IntegerType):
-        integer = cast(IntegerType, type_)
-        half = 1 << (integer.width.data - 1)
-        return IntegerAttr({"add": 0, "mul": 1, "max": -half, "min": half - 1}[kind], integer)
-    value = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}[kind]
-    return FloatAttr(value, cast(AnyFloat, type_))
-
-
-def _relative(indices: Sequence[Expr], buffer: _Buffer) -> list[Expr]:
-    if not buffer.origin:
-        return list(indices)
-    return [indices[i] - buffer.origin[i] for i in buffer.order]
 
 
 def _memref_type(type_: Attribute, layout: Attribute) -> MemRefType[Attribute]:
