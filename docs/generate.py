@@ -2,8 +2,9 @@
 
     python docs/generate.py
 
-dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it. In the README,
-what stands behind an opt-tool command becomes what the command prints. Tests fail where a page is not what this makes.
+dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
+from the tests that say which of TVM's they stand for. In the README, what stands behind an opt-tool command becomes
+what the command prints. Tests fail where a page is not what this makes.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import inspect
 import re
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect, TypeAttribute
@@ -34,6 +37,11 @@ README = ROOT / "README.md"
 SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A command with the block behind it: command, language, output."""
 LEVELS = ("graph", "te", "schedule", "loop")
+TVM_TESTS = ROOT / "test" / "te-conformance.toml"
+STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")
+"""A line that names entries of TVM's tests; it stands above the test."""
+TEST_NAME = re.compile(r" *(?:def |[\w.]+ (?:private )?@)(\w+)")
+"""The first line of a test: a function, in Python or in .mlir, or a kernel."""
 NOTE = "<!-- Written by docs/generate.py from docstrings and tests; edit those. -->"
 
 
@@ -70,6 +78,53 @@ def passes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def conformance_page() -> str:
+    """The tests of TVM's te, each with what stands for it here, or with the reason why nothing does."""
+    table = conformance_table()
+    here, reasons = counterparts(), table["not_applicable"]
+    lines = [
+        *("# Conformance with TVM's te", "", NOTE, ""),
+        "Every entry is a test of TVM 0.6, or one that 0.8 added; beside it stand the tests here that check the same.",
+        "`test/te-conformance.toml` lists the entries, and says how a test names those that it stands for.",
+    ]
+    for file, names in table["tests"].items():
+        lines += ["", f"## {file}", "", "| entry | tested here |", "| --- | --- |"]
+        for name in names:
+            entry = f"{file}/{name}"
+            reason = reasons.get(entry, reasons.get(file))
+            why = "open" if reason is None else f"not applicable: {reason}"
+            lines.append(f"| {name} | {', '.join(here.get(entry, [why]))} |")
+    return "\n".join(lines) + "\n"
+
+
+def conformance_table() -> dict[str, Any]:
+    """`tests`: file -> names; `not_applicable`: entry, or file for all of its entries, -> reason; `open`: entries."""
+    return tomllib.loads(TVM_TESTS.read_text(encoding="utf-8"))
+
+
+def counterparts() -> dict[str, list[str]]:
+    """For every entry of TVM's that a test here names: links to those tests."""
+    found: dict[str, list[str]] = {}
+    for file in sorted((ROOT / "test").glob("**/*")):
+        if file.suffix not in (".py", ".mlir") or "Output" in file.parts:
+            continue
+        for entry, test in stands_for(file.read_text(encoding="utf-8")):
+            path = file.relative_to(ROOT).as_posix()
+            found.setdefault(entry, []).append(f"[{file.stem}: {test}](../{path})")
+    return found
+
+
+def stands_for(text: str) -> Iterator[tuple[str, str]]:
+    """The entries of TVM's that a file of tests names, each with the name of the test below it."""
+    entries: list[str] = []
+    for line in text.splitlines():
+        if named := STANDS_FOR.fullmatch(line):
+            entries += named.group(1).split()
+        elif entries and (test := TEST_NAME.match(line)):
+            yield from ((entry, test.group(1)) for entry in entries)
+            entries = []
+
+
 def readme_page() -> str:
     """The README with the output of its commands as it is now."""
 
@@ -92,7 +147,12 @@ def output_of(command: str) -> str:
     return subprocess.run(rest, shell=True, input=outcome.stdout, capture_output=True, text=True, check=True).stdout
 
 
-PAGES = {"docs/dialects.md": dialects_page, "docs/passes.md": passes_page, "README.md": readme_page}
+PAGES = {
+    "docs/dialects.md": dialects_page,
+    "docs/passes.md": passes_page,
+    "docs/te-conformance.md": conformance_page,
+    "README.md": readme_page,
+}
 
 
 def _dialect(level: str, dialect: Dialect) -> Iterator[str]:

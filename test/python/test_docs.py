@@ -40,6 +40,26 @@ def test_links_lead_somewhere(page: Path):
         assert (DOCS / target).resolve().is_file(), target
 
 
+def test_every_entry_of_tvm_has_a_test_or_a_reason():
+    table, tested = generate.conformance_table(), set(generate.counterparts())
+    entries = {f"{file}/{name}" for file, names in table["tests"].items() for name in names}
+    reasoned = {entry for entry in entries if {entry, entry.partition("/")[0]} & set(table["not_applicable"])}
+    still_open = set(table["open"])
+    assert entries - tested - reasoned - still_open == set(), "TVM tests this: test it, or say why not"
+    assert tested - entries == set(), "a test stands for an entry that is not in the list"
+    assert tested & reasoned == set(), "tested, and said to be not applicable"
+    assert (tested | reasoned) & still_open == set(), f"no longer open: take them out of {generate.TVM_TESTS.name}"
+    assert still_open <= entries
+    assert all(key in entries or key in table["tests"] for key in table["not_applicable"])
+
+
+def test_a_test_names_what_it_stands_for():
+    python = "# tvm: a/b c/d\n@pytest.mark.slow\ndef test_x(): ...\n"
+    assert list(generate.stands_for(python)) == [("a/b", "test_x"), ("c/d", "test_x")]
+    kernel = "// tvm: a/b\n// Padding, @y too.\nloop.kernel @x ins(%x: i1) {\n"
+    assert list(generate.stands_for(kernel)) == [("a/b", "x")]
+
+
 def test_architecture_names_what_there_is():
     known = {*all_passes(), *named_pipelines()}
     steps = re.findall(r"^\| `([a-z-]+)`", ARCHITECTURE, re.MULTILINE)
