@@ -21,6 +21,7 @@ from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
@@ -43,6 +44,7 @@ SCHEDULE: tuple[ModulePass, ...] = (
 
 LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
+    RewriteUnsafeSelect(),  # first: a choice between loads is a condition like any other then
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
     Partition(),  # before vectorize: lanes under a condition have no simple vector form
     Simplify(),  # the conditions that the pieces decide

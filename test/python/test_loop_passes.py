@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 
 from tilework.analysis.accesses import element_count, element_strides
 from tilework.analysis.verification import verify
+from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import ForOp, KernelOp, Kind
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
@@ -19,6 +20,7 @@ from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.partition import Partition
+from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
@@ -82,6 +84,20 @@ WRITTEN = [
 
 @pytest.mark.parametrize("kernel", WRITTEN, ids=lambda kernel: kernel.sym_name.data)
 def test_tested_kernels(kernel: KernelOp):
+    check(kernel)
+
+
+LAZY = kernels_in((FOLDER / "rewrite-unsafe-select.mlir").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kernel", LAZY, ids=lambda kernel: kernel.sym_name.data)
+def test_choices_between_loads_stay_within_buffers(kernel: KernelOp):
+    if kernel.sym_name.data != "safe":
+        with pytest.raises(CompileError, match="out of bounds"):
+            results(kernel, 0)
+    RewriteUnsafeSelect().run(CONTEXT, kernel)
+    (result,) = results(kernel, 0)
+    assert np.isfinite(result).all()
     check(kernel)
 
 
