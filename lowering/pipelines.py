@@ -25,6 +25,7 @@ from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
+from tilework.transforms.loop.verify_registers import VerifyRegisters
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
 GRAPH: tuple[ModulePass, ...] = (
@@ -51,6 +52,7 @@ LOOPS: tuple[ModulePass, ...] = (
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
     Vectorize(),
     Unroll(),  # after vectorize: lanes are no loops any more
+    VerifyRegisters(),  # what is not unrolled now never will be
     Simplify(),
     HoistInvariant(),
 )

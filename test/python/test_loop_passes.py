@@ -77,7 +77,7 @@ def check(kernel: KernelOp, passes: tuple[TileworkPass, ...] = PIPELINE) -> Kern
 
 WRITTEN = [
     kernel
-    for file in ("simplify", "partition", "flatten-storage", "vectorize", "hoist-invariant")
+    for file in ("simplify", "partition", "flatten-storage", "vectorize", "unroll", "hoist-invariant")
     for kernel in kernels_in((FOLDER / f"{file}.mlir").read_text(encoding="utf-8"))
 ]
 

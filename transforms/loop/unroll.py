@@ -1,73 +1,96 @@
-"""Unroll what subscripts registers."""
+"""Unroll what subscripts registers, and what is small."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation
 
-from tilework.analysis.accesses import accesses, memory_space
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
+from tilework.analysis.registers import register_indices
+from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, StoreOp
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
+
+AUTO_MAX_STEP = "loop.auto_unroll_max_step"
+"""The attribute of a loop that gives it, and the loops inside it, a limit of their own; TVM's pragma of that name."""
+
+MAX_DEPTH = 8
+"""How many small loops inside each other are unrolled."""
 
 
 @dataclass(frozen=True)
 class Unroll(TileworkPass):
-    """Mark as unrolled every loop whose index subscripts a buffer of scope "register".
+    """Mark as unrolled every loop whose index subscripts a buffer of scope "register", and small loops where asked.
 
     loop.for %i = 0 to 4 "i" {                            loop.for %i = 0 to 4 "i" unrolled {
       %v = loop.load %acc[%i] : memref<4xf32,      ->       ...
              "register">
 
-    Registers have no addresses: every subscript of such a buffer must be a constant once unrolled loops are expanded.
-    A loop that cannot be expanded, because it is parallel or its trip count is not a constant of at most `max_trip`, is
-    refused. Unrolling itself stays an attribute for the emitter.
-    Requires vectors (`loop-vectorize`); leaves register buffers with subscripts over unrolled loops only.
+    Registers have no addresses: loops are unrolled for them up to `max_trip` iterations, and `loop-verify-registers`
+    refuses what is left. A serial loop is small where it holds no loop that stays and expands to at most
+    `auto_max_step` stores; 0 leaves all. The attribute `loop.auto_unroll_max_step` of a loop
+    is the limit for that loop and those inside it. Unrolling itself stays an attribute for the emitter.
+    Requires vectors (`loop-vectorize`); leaves the same loops, some of another kind.
     """
 
     name = "loop-unroll"
     anchor = KernelOp
 
     max_trip: int = 64
+    auto_max_step: int = 0
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
         if op.is_declaration:
             return
-        for buffer, uses in accesses(op).items():
-            if memory_space(buffer) != "register":
-                continue
-            for access in uses:
-                for index in access.index_operands:
-                    if any(index in e.variables() for e in access.exprs):
-                        self._make_constant(index, access, buffer)
+        for index in register_indices(op):
+            trip = None if index.loop is None else constant_trip(index.loop)
+            if index.loop is not None and trip is not None and trip <= self.max_trip:
+                _unroll(index.loop)
+        _unroll_small(op.body.block, self.auto_max_step)
 
-    def _make_constant(self, index: SSAValue, access: LoadOp | StoreOp, buffer: SSAValue) -> None:
-        """Unroll the loop of an index, and those that its first value depends on."""
-        name = f"register buffer %{buffer.name_hint or '?'}"
-        loop = index.owner.parent_op() if isinstance(index, BlockArgument) else None
-        if not isinstance(loop, ForOp):
-            raise CompileError(
-                f"{name} is indexed by %{index.name_hint or '?'}, which is known at run time only; "
-                'keep it in scope "local"',
-                access,
-            )
-        trip = constant_trip(loop)
-        if trip is None:
-            obstacle = "whose trip count is known at run time only: partition the loop around it, or pad"
-        elif trip > self.max_trip:
-            obstacle = (
-                f"which runs {trip} times, more than {self.max_trip}: split it, or keep the buffer in a loop inside"
-            )
-        elif loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
-            obstacle = f"which is {loop.kind.data}: keep the buffer in a loop inside"
-        else:
-            loop.properties["kind"] = KindAttr(Kind.UNROLLED)
-            for outer in loop.index_operands:
-                if outer in loop.lower.variables():
-                    self._make_constant(outer, access, buffer)
-            return
-        raise CompileError(f"{name} is indexed in loop '{loop.axis.data}', {obstacle}", access, (("the loop", loop),))
+
+def _unroll(loop: ForOp) -> None:
+    if loop.kind.data is Kind.SERIAL:
+        loop.properties["kind"] = KindAttr(Kind.UNROLLED)
+
+
+class _Size(NamedTuple):
+    """What a block expands to: how many stores, and how many unrolled loops deep it is."""
+
+    steps: int
+    depth: int
+
+
+def _unroll_small(block: Block, limit: int) -> _Size | None:
+    """Unroll the small loops of a block, inner ones first; None where a loop in it stays."""
+    sizes = [_expanded(op, limit) for op in block.ops]
+    known = [size for size in sizes if size is not None]
+    return _sum(known) if len(known) == len(sizes) else None
+
+
+def _expanded(op: Operation, limit: int) -> _Size | None:
+    """What an operation expands to, a small loop being unrolled; None where a loop stays."""
+    if isinstance(op, StoreOp):
+        return _Size(1, 0)
+    own = op.attributes.get(AUTO_MAX_STEP)
+    limit = own.value.data if isinstance(own, IntegerAttr) else limit
+    sizes = [_unroll_small(block, limit) for region in op.regions for block in region.blocks]
+    known = [size for size in sizes if size is not None]
+    inside = _sum(known) if len(known) == len(sizes) else None
+    if inside is None or not isinstance(op, ForOp):
+        return inside
+    trip = constant_trip(op)
+    if trip is None:
+        return None
+    whole = _Size(trip * inside.steps, inside.depth + 1)
+    if 0 < limit >= whole.steps and whole.depth <= MAX_DEPTH:
+        _unroll(op)
+    return whole if op.kind.data is Kind.UNROLLED else None
+
+
+def _sum(sizes: list[_Size]) -> _Size:
+    return _Size(sum(size.steps for size in sizes), max((size.depth for size in sizes), default=0))

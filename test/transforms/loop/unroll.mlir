@@ -1,4 +1,6 @@
 // RUN: opt-tool %s -p loop-unroll | filecheck %s
+// RUN: opt-tool %s -p 'loop-unroll{auto-max-step=16}' | filecheck %s --check-prefix=SIXTEEN
+// RUN: opt-tool %s -p 'loop-unroll{auto-max-step=15}' | filecheck %s --check-prefix=FIFTEEN
 
 // The loops that subscript the registers are unrolled: j through the bounds of k too. The reduction stays rolled.
 // CHECK-LABEL: loop.kernel @accumulate
@@ -45,6 +47,81 @@ loop.kernel @edges outs(%y: memref<?xf32> [N]) symbols(%N) {
   }
   loop.for %j = 3 to 2 "j" {
     loop.store %v, %acc[%j] : memref<4xf32, "register">
+  }
+}
+
+// Registers that cannot be unrolled for are left to loop-verify-registers: too many iterations, or other kinds.
+// CHECK-LABEL: loop.kernel @left
+// CHECK:         loop.for %{{.*}} = 0 to 65 "i" {
+// CHECK:         loop.for %{{.*}} = 0 to 4 "j" parallel {
+loop.kernel @left outs(%y: memref<4xf32>) {
+  %v = arith.constant 1.0 : f32
+  %acc = memref.alloca() : memref<65xf32, "register">
+  loop.for %i = 0 to 65 "i" {
+    loop.store %v, %acc[%i] : memref<65xf32, "register">
+  }
+  loop.for %j = 0 to 4 "j" parallel {
+    loop.store %v, %acc[%j] : memref<65xf32, "register">
+  }
+}
+
+// Two times eight stores are sixteen. A loop that the user unrolled is unrolled whatever the limit.
+// tvm: test_pass_unroll/unroll_loop
+// CHECK-LABEL: loop.kernel @sixteen
+// CHECK:         loop.for %{{.*}} = %{{.*}} to %{{.*}} + 2 "i" {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 8 "j" unrolled {
+// SIXTEEN-LABEL: loop.kernel @sixteen
+// SIXTEEN:         loop.for %{{.*}} = %{{.*}} to %{{.*}} + 2 "i" unrolled {
+// SIXTEEN-NEXT:      loop.for %{{.*}} = 0 to 8 "j" unrolled {
+// FIFTEEN-LABEL: loop.kernel @sixteen
+// FIFTEEN:         loop.for %{{.*}} = %{{.*}} to %{{.*}} + 2 "i" {
+loop.kernel @sixteen outs(%y: memref<?xf32> [N + 2]) symbols(%N) {
+  loop.for %i = %N to %N + 2 "i" {
+    loop.for %j = 0 to 8 "j" unrolled {
+      %v = loop.load %y[%i] : memref<?xf32>
+      loop.store %v, %y[%i] : memref<?xf32>
+    }
+  }
+}
+
+// The limit of a loop's own holds for it and for those inside it, and for no other; a loop around one that stays, stays.
+// tvm: test_pass_unroll/unroll_loop
+// CHECK-LABEL: loop.kernel @pragma
+// CHECK:         loop.for %{{.*}} = 0 to 2 "i" unrolled attributes {loop.auto_unroll_max_step = 8 : i64} {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 4 "j" unrolled {
+// CHECK:         loop.for %{{.*}} = 0 to 2 "k" {
+// CHECK:         loop.for %{{.*}} = 0 to 2 "l" attributes {loop.auto_unroll_max_step = 16 : i64} {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 4 "m" unrolled {
+// CHECK:           loop.for %{{.*}} = 0 to %{{.*}} "n" {
+loop.kernel @pragma outs(%y: memref<?xf32> [N + 8]) symbols(%N) {
+  %v = arith.constant 1.0 : f32
+  loop.for %i = 0 to 2 "i" attributes {loop.auto_unroll_max_step = 8 : i64} {
+    loop.for %j = 0 to 4 "j" {
+      loop.store %v, %y[4 * %i + %j] : memref<?xf32>
+    }
+  }
+  loop.for %k = 0 to 2 "k" {
+    loop.store %v, %y[%k] : memref<?xf32>
+  }
+  loop.for %l = 0 to 2 "l" attributes {loop.auto_unroll_max_step = 16 : i64} {
+    loop.for %m = 0 to 4 "m" {
+      loop.store %v, %y[4 * %l + %m] : memref<?xf32>
+    }
+    loop.for %n = 0 to %N "n" {
+      loop.store %v, %y[%n] : memref<?xf32>
+    }
+  }
+}
+
+// A loop whose length is known at run time only is never small.
+// tvm: test_pass_unroll/unroll_single_count_loops
+// SIXTEEN-LABEL: loop.kernel @symbolic
+// SIXTEEN:         loop.for %{{.*}} = 0 to %{{.*}} "i" {
+// SIXTEEN-NEXT:      loop.load
+loop.kernel @symbolic ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
+  loop.for %i = 0 to %N "i" {
+    %v = loop.load %x[%i] : memref<?xf32>
+    loop.store %v, %y[%i] : memref<?xf32>
   }
 }
 

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p 'loop-unroll{max-trip=16}' --split-input-file --verify-diagnostics
+// RUN: opt-tool %s -p 'loop-unroll{max-trip=16},loop-verify-registers' --split-input-file --verify-diagnostics
 
 loop.kernel @symbolic outs(%y: memref<?xf32> [N]) symbols(%N) {
   %v = arith.constant 1.0 : f32
@@ -29,7 +29,7 @@ loop.kernel @long outs(%y: memref<4xf32>) {
   %acc = memref.alloca() : memref<17xf32, "register">
   // expected-note@+1 {{the loop}}
   loop.for %i = 0 to 17 "i" {
-    // expected-error@+1 {{register buffer %acc is indexed in loop 'i', which runs 17 times, more than 16: split it}}
+    // expected-error@+1 {{register buffer %acc is indexed in loop 'i', which runs 17 times and is not unrolled: split it, or keep the buffer in a loop inside}}
     loop.store %v, %acc[%i] : memref<17xf32, "register">
   }
 }

@@ -1,0 +1,47 @@
+"""Which indices the subscripts of register buffers depend on: registers have no addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.ir import Block, SSAValue
+
+from tilework.analysis.accesses import accesses, memory_space
+from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+
+
+@dataclass(frozen=True)
+class RegisterIndex:
+    """An index that `access` of a register buffer depends on, in a subscript or through the bounds of its loop."""
+
+    index: SSAValue
+    access: LoadOp | StoreOp
+
+    @property
+    def loop(self) -> ForOp | None:
+        """The loop that runs the index; None for what is no loop's index."""
+        loop = self.index.owner.parent_op() if isinstance(self.index.owner, Block) else None
+        return loop if isinstance(loop, ForOp) else None
+
+
+def register_indices(kernel: KernelOp) -> Iterator[RegisterIndex]:
+    """The indices that must be constants once unrolled loops are expanded, inner ones first for every access."""
+    for buffer, uses in accesses(kernel).items():
+        if memory_space(buffer) == "register":
+            for access in uses:
+                yield from _indices_of(access)
+
+
+def _indices_of(access: LoadOp | StoreOp) -> Iterator[RegisterIndex]:
+    found = {key: None for e in access.exprs for key in e.variables()}
+    pending = list(found)
+    while pending:
+        key = pending.pop(0)
+        index = RegisterIndex(cast(SSAValue, key), access)
+        yield index
+        if index.loop is not None:
+            outer = [k for k in index.loop.lower.variables() if k not in found]
+            found.update(dict.fromkeys(outer))
+            pending += outer
