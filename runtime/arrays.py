@@ -43,16 +43,16 @@ def aligned(array: Array) -> Array:
     return copy
 
 
-def input_array(value: object, spec: TensorSpec, dtype: np.dtype[Any]) -> Array:
+def input_array(value: object, spec: TensorSpec, dtype: np.dtype[Any], taker: str = "the module") -> Array:
     """`value` as an array that compiled code can read: copied only if strided or misaligned, never cast.
 
     Takes numpy arrays and scalars, and through DLPack tensors of other libraries in host memory. The shape is not
-    looked at. Raises UsageError naming the input.
+    looked at. Raises UsageError naming the input and `taker`, what it is for.
     """
     array = cast("Array", value) if isinstance(value, np.ndarray) else _imported(value, spec)
     if array.dtype != dtype:
         raise UsageError(
-            f"input '{spec.name}' is {array.dtype}, the module takes {dtype}: "
+            f"input '{spec.name}' is {array.dtype}, {taker} takes {dtype}: "
             f"convert with {spec.name}.astype({_numpy_name(dtype)})"
         )
     if array.flags.c_contiguous and array.flags.aligned:

@@ -1,4 +1,4 @@
-"""compile and load: the way from a model to something that can be called."""
+"""compile and load, lower and build: the way from a model or a te schedule to something that can be called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from tilework.runtime.module import Module
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
     from tilework.backends.cache import KernelCache
     from tilework.backends.llvm.compile_model import CompiledModel, Progress
+    from tilework.frontends.te.schedule import Schedule
+    from tilework.frontends.te.tensor import Tensor
+    from tilework.frontends.te.text import LoweredModule
     from tilework.lowering.instrumentation import Instrumentation
+    from tilework.runtime.function import Function
 
 
 def compile(  # noqa: A001  the name that users of other compilers look for
@@ -58,6 +62,35 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 def load(path: str | Path) -> Module:
     """Read what `Module.save` wrote; nothing is compiled. Raises TileworkError for what is no artefact."""
     return Module.load(path)
+
+
+def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
+    """The loops of a te schedule; `print` writes them as `.mlir`.
+
+    args: the tensors that the caller gives, results too, in order. With `simple_mode` the loops are as the schedule
+    says; without, as the backend takes them: partitioned, vectorized. Raises te.ScheduleError for a schedule that is
+    refused, UsageError for arguments that are not those of the schedule.
+    """
+    from tilework.frontends.te import build as te_build
+
+    return te_build.lower(s, args, name, simple_mode)
+
+
+def build(
+    s: Schedule,
+    args: Sequence[Tensor],
+    target: str = "llvm",
+    name: str = "default_function",
+    cache: KernelCache | None = None,
+) -> Function:
+    """Compile a te schedule to a function of arrays: `f(a, b, c)` for `args` [A, B, C], results among them.
+
+    target: "llvm" for this machine, or as in "llvm -mcpu=haswell". The code is kept in `cache`, by default a folder of
+    the user's. Raises as `lower` does.
+    """
+    from tilework.frontends.te import build as te_build
+
+    return te_build.build(s, args, target, name, cache)
 
 
 def _manifest(compiled: CompiledModel, target: str) -> Manifest:

@@ -32,13 +32,19 @@ def build_kernel(text: str, kernel_name: str, target: str, options: dict[str, An
     `{"declaration": text}`: the `loop.kernel` without a body, with its scratch and its in-place pairs. Raises what the
     passes and the emitter raise, UsageError for an unknown option or a kernel that is not there.
     """
+    module = SourceParser(make_context(), text, kernel_name).parse_module()
+    verify(module)
+    return compile_kernel(module, kernel_name, target, options)
+
+
+def compile_kernel(
+    module: ModuleOp, kernel_name: str, target: str, options: dict[str, Any]
+) -> tuple[bytes, dict[str, Any]]:
+    """As `build_kernel`, from a module, which is consumed."""
     unknown = options.keys() - _OPTIONS.keys()
     if unknown:
         raise UsageError(f"unknown option '{min(unknown)}' of the LLVM backend; the options are {', '.join(_OPTIONS)}")
-    context = make_context()
-    module = SourceParser(context, text, kernel_name).parse_module()
-    verify(module)
-    PassManager(Pipeline(ModuleOp.name, for_target(PIPELINES[PIPELINE], target))).run(context, module)
+    PassManager(Pipeline(ModuleOp.name, for_target(PIPELINES[PIPELINE], target))).run(make_context(), module)
     kernel = _find(module, kernel_name)
     machine = parse_target(target)
     object_code = compile_ir(emit_kernels(module, machine), machine, {**_OPTIONS, **options}["opt_level"])

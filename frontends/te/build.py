@@ -1,0 +1,101 @@
+"""lower and build: a scheduled tensor expression as loops, and as a function."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr, product
+from tilework.backends.cache import KernelCache, default_cache, source_hash
+from tilework.backends.llvm.build import compile_kernel
+from tilework.backends.llvm.llvm_types import bytes_of
+from tilework.dialects.loop import KernelOp
+from tilework.dialects.registration import make_context
+from tilework.dialects.shapes import element_type
+from tilework.dialects.source_parser import SourceParser
+from tilework.frontends.te.errors import errors_for_python
+from tilework.frontends.te.schedule import Schedule
+from tilework.frontends.te.tensor import PlaceholderOp, Tensor
+from tilework.frontends.te.text import LoweredModule
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES, for_target
+from tilework.lowering.schedule_to_loop import ScheduleToLoop
+from tilework.runtime.function import Function, FunctionInfo
+from tilework.runtime.manifest import Dim, TensorSpec
+from tilework.targets import parse_target
+from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
+
+
+def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
+    """As `tilework.lower`."""
+    module = _module(s, args, name)
+    simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
+    passes = simple if simple_mode else for_target(PIPELINES["compile-kernel"], "llvm")
+    with errors_for_python():
+        PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
+    return LoweredModule(module)
+
+
+def build(
+    s: Schedule,
+    args: Sequence[Tensor],
+    target: str = "llvm",
+    name: str = "default_function",
+    cache: KernelCache | None = None,
+) -> Function:
+    """As `tilework.build`."""
+    module = _module(s, args, name)
+    machine = str(parse_target(target))
+    kept = cache or default_cache()
+    key = _key(module, machine)
+    entry = kept.get(key)
+    if entry is None:
+        with errors_for_python():
+            entry = compile_kernel(module, name, machine, {})
+        kept.put(key, *entry)
+    object_code, metadata = entry
+    [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops
+    assert isinstance(declaration, KernelOp)
+    return Function(_info(s, args, name, declaration, machine), object_code)
+
+
+def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
+    if not isinstance(s, Schedule):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a schedule is expected, not a {type(s).__name__}: te.create_schedule makes one")
+    for tensor in args:
+        if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"arguments are tensors, not a {type(tensor).__name__}")
+    if len({id(t) for t in args}) != len(args):
+        raise UsageError("an argument is given twice")
+    return s.module(name, args)
+
+
+def _key(module: ModuleOp, target: str) -> str:
+    """What the code depends on: the kernel's and the schedule's text, the target, the compiler itself."""
+    text = StringIO()
+    Printer(text, print_generic_format=True, print_debuginfo=False).print_op(module)
+    return hashlib.sha256("\n".join([text.getvalue(), target, source_hash()]).encode()).hexdigest()
+
+
+def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp, target: str) -> FunctionInfo:
+    inputs, outputs, scratch, _ = declaration.group_sizes
+    read = tuple(i for i, t in enumerate(args) if isinstance(t.op, PlaceholderOp))
+    written = tuple(i for i in range(len(args)) if i not in read)
+    types = declaration.function_type.inputs.data
+    sizes: list[Dim] = []
+    for type_, dims in zip(types[inputs + outputs :], declaration.dims.data[inputs + outputs :], strict=False):
+        sizes.append(_dim(product(dims.data) * bytes_of(element_type(type_))))
+    assert len(sizes) == scratch
+    specs = tuple(TensorSpec(s.names.stages[t.op], t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
+    symbols = tuple(symbol.data for symbol in declaration.symbols)
+    return FunctionInfo(name, declaration.sym_name.data, specs, read, written, symbols, tuple(sizes), target)
+
+
+def _dim(e: Expr) -> Dim:
+    return str(e) if e.constant is None else e.constant

@@ -1,0 +1,80 @@
+"""Element types by numpy's names, and the type in which two of them meet."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+
+from tilework.algebra.errors import UsageError
+
+_FLOATS: dict[str, AnyFloat] = {"float32": f32, "float64": f64, "float16": f16, "bfloat16": bf16}
+_SIGNED: dict[str, IntegerType] = {"int8": i8, "int16": i16, "int32": i32, "int64": i64}
+_UNSIGNED: dict[str, IntegerType] = {"uint8": i8, "uint16": i16, "uint32": i32, "uint64": i64, "bool": i1}
+_ALL: dict[str, AnyFloat | IntegerType] = {**_FLOATS, **_SIGNED, **_UNSIGNED}
+
+
+def check_dtype(dtype: object) -> str:
+    """The name of an element type, given as a name or as numpy's. Raises UsageError for one that there is not."""
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", None) or str(dtype)
+    if name not in _ALL:
+        raise UsageError(f"unknown dtype '{name}'; known: {', '.join(_ALL)}")
+    return name
+
+
+def is_float(dtype: str) -> bool:
+    """Whether it is a floating-point type."""
+    return dtype in _FLOATS
+
+
+def is_signed(dtype: str) -> bool:
+    """Whether it is a signed integer type."""
+    return dtype in _SIGNED
+
+
+def is_integer(dtype: str) -> bool:
+    """Whether it is an integer type, signed or not; bool is none."""
+    return dtype not in _FLOATS and dtype != "bool"
+
+
+def type_of(dtype: str) -> AnyFloat | IntegerType:
+    """The type of a value. As in MLIR, its integers have no sign: operations have."""
+    return _ALL[dtype]
+
+
+def element_type_of(dtype: str) -> AnyFloat | IntegerType:
+    """The type of a tensor's elements, whose integers have a sign or none."""
+    if dtype in _UNSIGNED and dtype != "bool":
+        return IntegerType(bits_of(dtype), Signedness.UNSIGNED)
+    return _ALL[dtype]
+
+
+def bits_of(dtype: str) -> int:
+    """The width in bits; a bool has one."""
+    return _ALL[dtype].bitwidth
+
+
+def integer_range(dtype: str) -> tuple[int, int]:
+    """The least and the greatest number of an integer type."""
+    if dtype == "bool":
+        return 0, 1
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def common_dtype(a: str, b: str) -> str:
+    """The type that values of two types are converted to where they meet, as in TVM.
+
+    The float wins over the integer, the wider over the narrower, the signed over the unsigned. Raises UsageError for
+    float16 and bfloat16, which have no such type.
+    """
+    if a == b:
+        return a
+    if is_float(a) != is_float(b):
+        return a if is_float(a) else b
+    if is_float(a):
+        if bits_of(a) == bits_of(b):
+            raise UsageError(f"{a} and {b} do not mix: convert one with astype")
+        return max(a, b, key=bits_of)
+    if is_signed(a) == is_signed(b):
+        return max(a, b, key=bits_of)
+    return f"int{max(bits_of(a), bits_of(b))}"

@@ -1,0 +1,215 @@
+"""Indices of the te language: te.var, axes, and what is computed from them.
+
+An index is an `algebra` expression whose variables are `Name`s, compared by identity: two axes called `i` are two axes.
+An integer read from a tensor is a variable too, so that `A[B[i], j]` is an index like any other.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr, const, maximum, minimum, var
+from tilework.algebra.predicate import Predicate, at_least, equal, less_than
+from tilework.frontends.te import scalar
+from tilework.frontends.te.dtypes import is_integer
+from tilework.frontends.te.scalar import IndexData, Scalar, ScalarLike, Test
+
+IndexLike: TypeAlias = "IndexValue | int"
+
+
+@dataclass(frozen=True, eq=False)
+class Name:
+    """A variable inside an index: an axis or a symbol, or where `data` is given that integer."""
+
+    text: str
+    data: Scalar | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class IndexValue(ScalarLike):
+    """What has the operators of an index: `+ - * // %` and comparisons, with other indices and integers.
+
+    Anything else makes it a number, an int32.
+    """
+
+    dtype = "int32"
+
+    @property
+    def expr(self) -> Expr:
+        """The index over `Name`s."""
+        raise NotImplementedError
+
+    def value(self) -> Scalar:
+        return IndexData("int32", self.expr)
+
+    def __add__(self, other: Any) -> Any:
+        return _binary(Expr.__add__, self, other) if is_index(other) else super().__add__(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary(Expr.__add__, other, self) if is_index(other) else super().__radd__(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary(Expr.__sub__, self, other) if is_index(other) else super().__sub__(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary(Expr.__sub__, other, self) if is_index(other) else super().__rsub__(other)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary(Expr.__mul__, self, other) if is_index(other) else super().__mul__(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary(Expr.__mul__, other, self) if is_index(other) else super().__rmul__(other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _binary(Expr.__floordiv__, self, _divisor(other)) if is_index(other) else super().__floordiv__(other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _binary(Expr.__floordiv__, other, self) if is_index(other) else super().__rfloordiv__(other)
+
+    def __mod__(self, other: Any) -> Any:
+        return _binary(Expr.__mod__, self, _divisor(other)) if is_index(other) else super().__mod__(other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _binary(Expr.__mod__, other, self) if is_index(other) else super().__rmod__(other)
+
+    def __neg__(self) -> Index:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Index(-self.expr)
+
+    def __lt__(self, other: Any) -> Scalar:
+        return _test(less_than, self, other) if is_index(other) else super().__lt__(other)
+
+    def __le__(self, other: Any) -> Scalar:
+        return _test(at_least, other, self) if is_index(other) else super().__le__(other)
+
+    def __gt__(self, other: Any) -> Scalar:
+        return _test(less_than, other, self) if is_index(other) else super().__gt__(other)
+
+    def __ge__(self, other: Any) -> Scalar:
+        return _test(at_least, self, other) if is_index(other) else super().__ge__(other)
+
+    def __eq__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _test(equal, self, other) if is_index(other) else super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return scalar.negated(_test(equal, self, other)) if is_index(other) else super().__ne__(other)
+
+    __hash__ = object.__hash__
+
+    def equal(self, other: Any) -> Scalar:
+        """As `==`."""
+        return self == other
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+
+class Index(IndexValue):
+    """An index computed from others."""
+
+    def __init__(self, expr: Expr):
+        self._expr = expr
+
+    @property
+    def expr(self) -> Expr:
+        return self._expr
+
+
+class Var(IndexValue):
+    """A symbolic extent: a whole number from 0 on, known when the compiled function is called."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.key = Name(name)
+        self._expr = var(self.key)
+
+    @property
+    def expr(self) -> Expr:
+        return self._expr
+
+
+@dataclass(frozen=True)
+class Range:
+    """From `min` on, `extent` values."""
+
+    min: IndexLike
+    extent: IndexLike
+
+
+class IterVar(IndexValue):
+    """An axis. `dom` is None for one that a schedule made; `thread_tag` names a thread index such as threadIdx.x."""
+
+    def __init__(self, dom: Range | None, name: str, is_reduce: bool = False, thread_tag: str = ""):
+        self.dom = dom
+        self.name = name
+        self.is_reduce = is_reduce
+        self.thread_tag = thread_tag
+        self.key = Name(name)
+        self._expr = var(self.key)
+
+    @property
+    def expr(self) -> Expr:
+        return self._expr
+
+    @property
+    def var(self) -> IterVar:
+        """The axis itself, which stands for its index; TVM keeps the two apart."""
+        return self
+
+
+def is_index(value: object) -> bool:
+    """Whether it is an index: an integer (numpy's too), or made of axes and symbols."""
+    return isinstance(value, IndexValue) or (hasattr(value, "__index__") and not isinstance(value, bool))
+
+
+def to_index(value: object) -> Expr:
+    """The index expression of an index, or of an integer value. Raises UsageError for anything else."""
+    if isinstance(value, IndexValue):
+        return value.expr
+    if is_index(value):
+        return const(operator.index(cast(int, value)))
+    if isinstance(value, ScalarLike):
+        data = scalar.as_scalar(value)
+        if isinstance(data, IndexData):
+            return data.expr
+        if is_integer(data.dtype):
+            return var(Name("data", data))
+        raise UsageError(f"an index is an integer, not {data.dtype}")
+    raise UsageError(f"an index is made of integers, axes and te.var, not of a {type(value).__name__}")
+
+
+def index_extremum(larger: bool, a: object, b: object) -> Index:
+    """The larger or the smaller of two indices."""
+    return Index((maximum if larger else minimum)(to_index(a), to_index(b)))
+
+
+def shape_of(shape: object) -> tuple[Expr, ...]:
+    """The dimensions of a shape: one extent or several, integers or made of te.var. Raises UsageError for others."""
+    given = cast("tuple[object, ...]", shape) if isinstance(shape, tuple | list) else (shape,)
+    dims = tuple(map(to_index, given))
+    for dim in dims:
+        if dim.constant is not None and dim.constant < 0:
+            raise UsageError(f"a shape has the extent {dim}: extents are 0 or more")
+    return dims
+
+
+def _binary(function: Callable[..., Expr], a: object, b: object) -> Index:
+    return Index(function(to_index(a), to_index(b)))
+
+
+def _divisor(value: object) -> object:
+    if (number := to_index(value).constant) is not None and number <= 0:
+        raise UsageError(f"an index is divided by {number}: the divisor must be positive")
+    return value
+
+
+def _test(relation: Callable[..., Predicate], a: object, b: object) -> Scalar:
+    return Test("bool", relation(to_index(a), to_index(b)))

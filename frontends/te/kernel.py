@@ -1,0 +1,147 @@
+"""From tensors to a `te.kernel`: the operations that the results need, in order, and names for everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Block, Region, SSAValue
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr, var
+from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects import te
+from tilework.dialects.shapes import tensor_type
+from tilework.frontends.te.dtypes import element_type_of
+from tilework.frontends.te.index import Name, to_index
+from tilework.frontends.te.kernel_body import BodyWriter
+from tilework.frontends.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
+
+_RESERVED = ("min", "max", "floordiv", "mod", "ge", "eq", "reduce")
+"""Words of the text of indices, which no axis or symbol can be named by."""
+
+
+@dataclass
+class KernelNames:
+    """Names in the text of one kernel: of stages, of arguments, of symbols, and of the axes of each compute."""
+
+    stages: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    symbols: dict[Name, str] = field(default_factory=dict[Name, str])
+    axes: dict[Name, str] = field(default_factory=dict[Name, str])
+
+
+def operations_for(outputs: Iterable[Operation]) -> list[Operation]:
+    """Every operation that these need, themselves included, each behind those that it reads."""
+    ordered: dict[Operation, None] = {}
+    path: list[tuple[Operation, list[Tensor]]] = [(op, list(op.input_tensors)) for op in outputs]
+    path.reverse()
+    while path:
+        op, inputs = path[-1]
+        if op in ordered:
+            path.pop()
+        elif inputs:
+            below = inputs.pop(0).op
+            if below not in ordered:
+                path.append((below, list(below.input_tensors)))
+        else:
+            ordered[op] = None
+            path.pop()
+    return list(ordered)
+
+
+def name_everything(operations: Sequence[Operation]) -> KernelNames:
+    """Names that the text can hold: letters, digits and underscores, and no two alike in one place."""
+    names, stages, symbols = KernelNames(), UniqueNames(), UniqueNames(_RESERVED)
+    for op in operations:
+        names.stages[op] = stages.fresh(op.name)
+        for tensor in op.outputs:
+            for dim in tensor.dims:
+                for key in dim.variables():
+                    assert isinstance(key, Name)
+                    if key not in names.symbols:
+                        names.symbols[key] = symbols.fresh(_identifier(key.text))
+    for op in operations:
+        if isinstance(op, ComputeOp):
+            taken = UniqueNames((*_RESERVED, *names.symbols.values()))
+            for axis in (*op.axis, *op.reduce_axis):
+                names.axes[axis.key] = taken.fresh(_identifier(axis.name))
+    return names
+
+
+def build_kernel(
+    name: str,
+    names: KernelNames,
+    arguments: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    operations: Sequence[Operation],
+) -> te.KernelOp:
+    """The kernel from placeholders to computes, with a compute for each of `operations`, which stand in their order.
+
+    Raises UsageError for a placeholder that is read but no argument, and for a symbol that no argument's shape tells.
+    """
+    return _KernelWriter(name, names).write(arguments, outputs, operations)
+
+
+class _KernelWriter:
+    def __init__(self, name: str, names: KernelNames):
+        self.name = name
+        self.names = names
+        self.block = Block()
+        self.values: dict[Tensor, SSAValue] = {}
+        self.symbols = {key: var(text) for key, text in names.symbols.items()}
+
+    def write(
+        self, arguments: Sequence[Tensor], outputs: Sequence[Tensor], operations: Sequence[Operation]
+    ) -> te.KernelOp:
+        for tensor in arguments:
+            self._argument(tensor)
+        self._check_symbols(arguments)
+        for op in operations:
+            if isinstance(op, ComputeOp):
+                self._compute(op)
+            elif op.outputs[0] not in self.values:
+                raise UsageError(f"placeholder '{op.name}' is read but is not among the arguments")
+        results = [self.values[tensor] for tensor in outputs]
+        self.block.add_op(te.ReturnOp(results))
+        types = FunctionType.from_lists(list(self.block.arg_types), [r.type for r in results])
+        return te.KernelOp(self.name, types, Region(self.block))
+
+    def _argument(self, tensor: Tensor) -> None:
+        dims = [dim.substitute(self.symbols) for dim in tensor.dims]
+        value = self.block.insert_arg(tensor_type(dims, element_type_of(tensor.dtype)), len(self.block.args))
+        value.name_hint = _identifier(self.names.stages[tensor.op])
+        self.values[tensor] = value
+
+    def _check_symbols(self, arguments: Sequence[Tensor]) -> None:
+        told = {key for tensor in arguments for dim in tensor.dims for key in dim.variables()}
+        for key, text in self.names.symbols.items():
+            if key not in told:
+                raise UsageError(f"te.var '{text}' is in no shape of an argument that is read: its value is not known")
+
+    def _compute(self, op: ComputeOp) -> None:
+        index_of = dict(self.symbols)
+        axes: list[tuple[str, Expr]] = []
+        for axis in (*op.axis, *op.reduce_axis):
+            assert axis.dom is not None
+            name, first, extent = self.names.axes[axis.key], to_index(axis.dom.min), to_index(axis.dom.extent)
+            axes.append((name, extent.substitute(index_of)))
+            index_of[axis.key] = var(name) + first.substitute(index_of)
+        spatial = len(op.axis)
+        types = [tensor_type([e for _, e in axes[:spatial]], element_type_of(t.dtype)) for t in op.outputs]
+        body = BodyWriter(op.name, self.values, index_of).write(op.body)
+        made = te.ComputeOp(self.names.stages[op], axes[:spatial], axes[spatial:], types, body)
+        for inner in made.walk():
+            inner.location = op.location
+        self.block.add_op(made)
+        self.values.update(zip(op.outputs, made.results, strict=True))
+
+
+def placeholders(operations: Iterable[Operation]) -> list[Tensor]:
+    """The tensors that the caller gives, in order of first use."""
+    return [op.outputs[0] for op in operations if isinstance(op, PlaceholderOp)]
+
+
+def _identifier(name: str) -> str:
+    text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
+    return text if text and not text[0].isdigit() else f"_{text}"

@@ -1,0 +1,199 @@
+"""The body of one compute as te operations."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr, var
+from tilework.algebra.predicate import Predicate, at_least
+from tilework.dialects import arith
+from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
+from tilework.frontends.te.dtypes import is_signed, type_of
+from tilework.frontends.te.index import Name
+from tilework.frontends.te.scalar import (
+    Apply,
+    Cast,
+    Choice,
+    Combination,
+    Constant,
+    IndexData,
+    Reduction,
+    Scalar,
+    Test,
+)
+from tilework.frontends.te.scalar_ops import Number, ScalarWriter, number_attribute, reducer_name
+from tilework.frontends.te.tensor import Element, Tensor, elements_read
+
+INDEX = IndexType()
+
+
+class BodyWriter:
+    """Writes one compute's body. tensors: the value of every tensor; names: the index for an axis or symbol."""
+
+    def __init__(self, stage: str, tensors: Mapping[Tensor, SSAValue], names: Mapping[Name, Expr]):
+        self.stage = stage
+        self.tensors = tensors
+        self.names = names
+        self.block = Block()
+        self.known: dict[Hashable, SSAValue] = {}
+        self.scalars = ScalarWriter(self._insert)
+
+    def write(self, body: list[Scalar]) -> Region:
+        """The body that ends in `te.yield`, or of a reduction in `te.reduce`."""
+        first = body[0]
+        if not isinstance(first, Reduction):
+            self.block.add_op(YieldOp([self.value(element) for element in body]))
+            return Region(self.block)
+        reduce = first.reduce
+        operands = [self.value(operand) for operand in reduce.operands]
+        where = None if reduce.where is None else self.value(reduce.where)
+        if isinstance(reduce.kind, Combination):
+            self.block.add_op(ReduceOp(_combiner(reduce.kind), operands, where))
+        else:
+            self.block.add_op(ReduceOp(reducer_name(reduce.kind, first.dtype), operands, where))
+        return Region(self.block)
+
+    def value(self, scalar: Scalar) -> SSAValue:
+        """The value, written where it is first needed."""
+        key = (scalar.tensor, scalar.indices) if isinstance(scalar, Element) else scalar
+        if key not in self.known:
+            self.known[key] = self._write(scalar)
+        return self.known[key]
+
+    def _write(self, scalar: Scalar) -> SSAValue:
+        match scalar:
+            case Constant():
+                return self.scalars.constant(scalar)
+            case Element():
+                return self._insert(ReadOp(self.tensors[scalar.tensor], [self._index(e) for e in scalar.indices]))
+            case IndexData():
+                index = self._insert(IndexOp(self._index(scalar.expr)))
+                return self._insert(arith.IndexCastOp(index, type_of(scalar.dtype)))
+            case Test():
+                return self._choose(scalar, _true, _false, "bool")
+            case Cast():
+                return self.scalars.cast(self.value(scalar.operand), scalar.operand.dtype, scalar.dtype)
+            case Choice():
+                return self._choice(scalar)
+            case Apply():
+                operands = [self.value(operand) for operand in scalar.operands]
+                return self.scalars.apply(scalar.function, scalar.operands[0].dtype, *operands)
+            case _:
+                raise AssertionError(f"{type(scalar).__name__} inside a body")
+
+    # -- indices
+
+    def _index(self, e: Expr) -> Expr:
+        """An index over the kernel's axes, symbols and values."""
+        return e.substitute({name: self._name(cast(Name, name)) for name in e.variables()})
+
+    def _name(self, name: Name) -> Expr:
+        if name.data is not None:
+            return var(self._as_index(name.data))
+        if name not in self.names:
+            raise UsageError(
+                f"compute '{self.stage}' uses '{name}', which is neither one of its axes nor a te.var of a shape"
+            )
+        return self.names[name]
+
+    def _as_index(self, data: Scalar) -> SSAValue:
+        value = self.value(data)
+        if not is_signed(data.dtype) and data.dtype != "uint64":
+            value = self.scalars.cast(value, data.dtype, "int64")
+        return self._insert(arith.IndexCastOp(value, INDEX))
+
+    def _predicate(self, test: Test) -> Predicate:
+        return Predicate(self._index(test.predicate.expr), test.predicate.kind)
+
+    # -- choices
+
+    def _choice(self, choice: Choice) -> SSAValue:
+        if choice.lazy and _needs_laziness(choice):
+            return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
+        if all(isinstance(c, Test) for c in _conjuncts(choice.condition)):
+            return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
+        condition, then, otherwise = map(self.value, (choice.condition, choice.then, choice.otherwise))
+        return self.scalars.select(condition, then, otherwise)
+
+    def _choose(self, condition: Scalar, then: Scalar, otherwise: Scalar, dtype: str) -> SSAValue:
+        """Only the value that the condition selects is computed; `te.if_then_else` takes conjunctions of indices."""
+        match condition:
+            case Apply(function="not"):
+                return self._choose(condition.operands[0], otherwise, then, dtype)
+            case Apply(function="or"):
+                a, b = condition.operands
+                neither = Apply("bool", "and", (Apply("bool", "not", (a,)), Apply("bool", "not", (b,))))
+                return self._choose(neither, otherwise, then, dtype)
+            case _:
+                pass
+        parts = _conjuncts(condition)
+        plain = [part for part in parts if not _is_compound(part)]
+        if not plain:
+            first, rest = parts[0], parts[1:]
+            nested = Choice(dtype, _conjunction(rest), then, otherwise, lazy=True) if rest else then
+            return self._choose(first, nested, otherwise, dtype)
+        rest = [part for part in parts if _is_compound(part)]
+        inner = Choice(dtype, _conjunction(rest), then, otherwise, lazy=True) if rest else then
+        when = [self._predicate(p) if isinstance(p, Test) else self._holds(p) for p in plain]
+        return self._insert(IfThenElseOp(when, type_of(dtype), self._branch(inner), self._branch(otherwise)))
+
+    def _holds(self, condition: Scalar) -> Predicate:
+        """A bool that is data, as a predicate."""
+        number = self.scalars.cast(self.value(condition), "bool", "int64")
+        return at_least(var(self._insert(arith.IndexCastOp(number, INDEX))), 1)
+
+    def _branch(self, value: Scalar) -> Region:
+        outer_block, outer_known = self.block, self.known
+        self.block, self.known = Block(), dict(outer_known)
+        self.block.add_op(YieldOp([self.value(value)]))
+        region = Region(self.block)
+        self.block, self.known = outer_block, outer_known
+        return region
+
+    def _insert(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+
+_true, _false = Constant("bool", 1), Constant("bool", 0)
+
+
+def _conjuncts(condition: Scalar) -> list[Scalar]:
+    if isinstance(condition, Apply) and condition.function == "and":
+        return [part for operand in condition.operands for part in _conjuncts(operand)]
+    return [condition]
+
+
+def _conjunction(parts: list[Scalar]) -> Scalar:
+    result = parts[0]
+    for part in parts[1:]:
+        result = Apply("bool", "and", (result, part))
+    return result
+
+
+def _is_compound(condition: Scalar) -> bool:
+    return isinstance(condition, Apply) and condition.function in ("not", "or")
+
+
+def _needs_laziness(choice: Choice) -> bool:
+    """Whether a value reads more than the condition does: it may be out of bounds where it is not chosen."""
+    read = {(e.tensor, e.indices) for e in elements_read([choice.condition])}
+    inside = {(e.tensor, e.indices) for e in elements_read([choice.then, choice.otherwise])}
+    return not inside <= read
+
+
+def _combiner(combination: Combination) -> tuple[list[Number], Region]:
+    """The identities and the region of a reducer of the program's own."""
+    types = [type_of(v.dtype) for v in combination.left]
+    block = Block(arg_types=[*types, *types])
+    writer = BodyWriter("reducer", {}, {})
+    writer.block = block
+    for variable, argument in zip((*combination.left, *combination.right), block.args, strict=True):
+        writer.known[variable] = argument
+    block.add_op(YieldOp([writer.value(value) for value in combination.combined]))
+    return [number_attribute(value) for value in combination.identities], Region(block)

@@ -1,0 +1,73 @@
+"""The `schedule.sequence` that a schedule's methods write, and the handles in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilework.algebra.errors import UsageError
+from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
+from tilework.frontends.te.index import IterVar, Name
+from tilework.frontends.te.kernel import KernelNames
+from tilework.frontends.te.source_location import user_location
+from tilework.frontends.te.tensor import ComputeOp, ScheduledOp, Tensor
+
+Made = TypeVar("Made", bound=Operation)
+
+
+class Primitives:
+    """handles: the value of every axis that has one. arguments: the kernel's, in order, as long as none are given."""
+
+    def __init__(self, names: KernelNames, arguments: Sequence[Tensor]):
+        self.names = names
+        self.sequence = SequenceOp("main", Region(Block()))
+        self.handles: dict[Name, SSAValue] = {}
+        self._default_arguments = list(arguments)
+        self._arguments: dict[Tensor, SSAValue] = {}
+
+    def add(self, op: Made) -> Made:
+        """Append a primitive, located at the user's line."""
+        op.location = user_location()
+        self.sequence.body.block.add_op(op)
+        return op
+
+    def stage(self, name: str, op: ComputeOp | ScheduledOp) -> SSAValue:
+        """Append the handle of a stage; from now on its axes have theirs."""
+        axes = [*op.axis, *op.reduce_axis]
+        made = self.add(StageOp(name, self.texts(axes)))
+        self.handles.update(zip((a.key for a in axes), made.axes, strict=True))
+        return made.handle
+
+    def argument(self, tensor: Tensor) -> SSAValue:
+        """The handle of a placeholder, appended where it is first needed."""
+        if tensor not in self._arguments:
+            position = _position(tensor, self._default_arguments)
+            self._arguments[tensor] = self.add(ArgumentOp(position)).handle
+        return self._arguments[tensor]
+
+    def texts(self, axes: Sequence[IterVar]) -> list[str]:
+        """The names of axes in the text."""
+        return [self.names.axes.get(a.key, a.name) for a in axes]
+
+    def sequence_for(self, kernel: str, arguments: Sequence[Tensor]) -> SequenceOp:
+        """A copy of the sequence for the kernel of that name with these arguments."""
+        mapped: dict[SSAValue, SSAValue] = {}
+        copies = [op.clone(mapped) for op in self.sequence.body.block.ops]
+        for copy, original in zip(copies, self.sequence.body.block.ops, strict=True):
+            copy.location = original.location
+            for new, old in zip(copy.results, original.results, strict=True):
+                new.name_hint = old.name_hint
+        for tensor, value in self._arguments.items():
+            op = mapped[value].owner
+            assert isinstance(op, ArgumentOp)
+            op.index = ArgumentOp(_position(tensor, arguments)).index
+        return SequenceOp(kernel, Region(Block(copies)))
+
+
+def _position(tensor: Tensor, tensors: Sequence[Tensor]) -> int:
+    for i, other in enumerate(tensors):
+        if other is tensor:
+            return i
+    raise UsageError(f"'{tensor.name}' is not an argument of the schedule's kernel")

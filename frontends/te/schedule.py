@@ -1,0 +1,258 @@
+"""te.create_schedule: how to run what was computed, primitive by primitive.
+
+Every method appends its `schedule` operation at once, with the line of the user's program that called it. What the
+lowering alone can refuse is refused there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr, var
+from tilework.dialects.schedule import (
+    CacheReadOp,
+    CacheWriteOp,
+    ComputeAtOp,
+    ComputeRootOp,
+    CreateGroupOp,
+    KnobAttr,
+    RFactorOp,
+    knobs_of,
+    set_knobs,
+)
+from tilework.frontends.te.index import IterVar, Range
+from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
+from tilework.frontends.te.primitives import Primitives
+from tilework.frontends.te.stage import Stage
+from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, Tensor
+from tilework.frontends.te.text import module_text
+
+
+class Schedule:
+    """`s[C]` is the stage of tensor C; `print(s)` writes kernel and schedule as `.mlir`."""
+
+    def __init__(self, outputs: Sequence[Operation]):
+        self.outputs = list(outputs)
+        self.operations = operations_for(outputs)
+        self.names = name_everything(self.operations)
+        self.primitives = Primitives(self.names, placeholders(self.operations))
+        self.stages: list[Stage] = []
+        self._stage_of: dict[Operation, Stage] = {}
+        for op in self.operations:
+            if isinstance(op, ComputeOp):
+                self._new_stage(op, self.names.stages[op])
+
+    def __getitem__(self, key: Tensor | Operation) -> Stage:
+        op = key.op if isinstance(key, Tensor) else key
+        stage = self._stage_of.get(op)
+        if stage is None:
+            known = ", ".join(s.name for s in self.stages)
+            what = "is a placeholder and has no stage" if op in self.operations else "is not part of this schedule"
+            raise UsageError(f"'{getattr(op, 'name', op)}' {what}; its stages are {known}")
+        return stage
+
+    # -- primitives that make stages
+
+    def cache_write(self, tensor: Tensor | Sequence[Tensor], scope: str) -> Tensor | list[Tensor]:
+        """Compute the tensor in a buffer of that scope; its own stage becomes the copy out of it.
+
+        Returns the tensor of the cache, whose stage does the computing. Where spatial axes of the stage were split,
+        fused or reordered before, the leaves they have become are the dimensions of the cache.
+        """
+        tensors = [tensor] if isinstance(tensor, Tensor) else list(tensor)
+        stage = self[tensors[0]]
+        if {id(t) for t in tensors} != {id(t) for t in stage.origin_op.outputs}:
+            raise UsageError(f"cache_write of stage '{stage.name}' takes all of its {stage.op.num_outputs} tensors")
+        cached = self._cache_of(stage, scope)
+        return cached.outputs[0] if isinstance(tensor, Tensor) else cached.outputs
+
+    def _cache_of(self, stage: Stage, scope: str) -> ScheduledOp:
+        old = stage.op
+        reshaped = stage.relaid()
+        spatial = stage.spatial_leaves() if reshaped else old.axis
+        axis = [_copy(a) for a in spatial]
+        reduce_axis = [_copy(a) for a in old.reduce_axis]
+        handle = stage.handle
+        names = self.primitives.texts([*spatial, *old.reduce_axis])
+        op = self.primitives.add(CacheWriteOp(handle, scope, names))
+        name = self._fresh_name(f"{stage.name}.{scope}")
+        cache = ScheduledOp(name, axis, reduce_axis, old.input_tensors)
+        cache.outputs = [Tensor(cache, t.dims, t.dtype, t.value_index) for t in stage.origin_op.outputs]
+        self._new_stage(cache, name, before=stage, handle=op.handle, axes=op.axes)
+        kept = [_copy(a) for a in old.axis] if reshaped else old.axis
+        copy = ScheduledOp(old.name, kept, [], cache.outputs)
+        copy.outputs = stage.origin_op.outputs
+        stage.replace_op(copy, fresh=reshaped, moved_to=name)
+        return cache
+
+    def cache_read(
+        self, tensor: Tensor, scope: str, readers: Tensor | Operation | Sequence[Tensor | Operation]
+    ) -> Tensor:
+        """Copy the tensor into a buffer of that scope for the readers, which read the copy; returns its tensor."""
+        given = list(readers) if isinstance(readers, Sequence) else [readers]
+        stages = [self[r] for r in given]
+        axis = [IterVar(Range(0, e), f"ax{i}") for i, e in enumerate(tensor.shape)]
+        source = self._source(tensor)
+        names = [a.name for a in axis]
+        op = self.primitives.add(CacheReadOp(source, scope, [s.handle for s in stages], names))
+        name = self._fresh_name(f"{self._name_of(tensor)}.{scope}")
+        cache = ScheduledOp(name, axis, [], [tensor])
+        cache.outputs = [Tensor(cache, tensor.dims, tensor.dtype)]
+        for a in axis:
+            self.names.axes[a.key] = a.name
+        self._new_stage(cache, name, before=min(stages, key=self.stages.index), handle=op.handle, axes=op.axes)
+        return cache.outputs[0]
+
+    def rfactor(self, tensor: Tensor, axis: IterVar, factor_axis: int = 0) -> Tensor | list[Tensor]:
+        """Make a reduce axis a dimension of a new stage, which reduces over the others; returns its tensor.
+
+        The stage of `tensor` then reduces over that dimension: `s[tensor].op.reduce_axis[0]`.
+        """
+        stage = self[tensor]
+        value = stage.leaf(axis, "rfactor")
+        if not axis.is_reduce:
+            raise stage.refusal(f"axis '{axis.name}' of stage '{stage.name}' is no reduce axis: rfactor needs one")
+        old = stage.op
+        rank = len(old.axis) + 1
+        if not -rank <= factor_axis < rank:
+            raise stage.refusal(
+                f"rfactor of stage '{stage.name}': factor_axis {factor_axis} is not within {rank} dimensions"
+            )
+        spatial = [_copy(a) for a in old.axis]
+        spatial.insert(factor_axis % rank, _copy(axis, is_reduce=False))
+        left = [a for a in stage.reduce_leaves() if a is not axis]
+        names = [*self.primitives.texts(old.axis)]
+        names.insert(factor_axis % rank, axis.name)
+        op = self.primitives.add(RFactorOp(stage.handle, value, factor_axis, [*names, *(a.name for a in left)]))
+        name = self._fresh_name(f"{stage.name}.rf")
+        factored = ScheduledOp(name, spatial, [_copy(a) for a in left], old.input_tensors)
+        factored.outputs = [Tensor(factored, t.dims, t.dtype, t.value_index) for t in stage.origin_op.outputs]
+        self._new_stage(factored, name, before=stage, handle=op.handle, axes=op.axes)
+        rest = _copy(axis)
+        combined = ScheduledOp(old.name, old.axis, [rest], factored.outputs)
+        combined.outputs = stage.origin_op.outputs
+        self.primitives.handles[rest.key] = op.rest
+        stage.replace_op(combined, fresh=False, moved_to=name)
+        return factored.outputs[0] if len(factored.outputs) == 1 else factored.outputs
+
+    def create_group(
+        self, outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], include_inputs: bool = False
+    ) -> Group:
+        """The stages from the inputs to the outputs, to be computed at one place together."""
+        made = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+        taken = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+        op = CreateGroupOp([self[t].handle for t in made], [self._source(t) for t in taken], include_inputs)
+        return Group(self.primitives, self.primitives.add(op).group)
+
+    # -- knobs
+
+    @property
+    def knobs(self) -> dict[str, KnobAttr]:
+        """The schedule's knobs by name."""
+        return knobs_of(self.primitives.sequence)
+
+    def set_knobs(self, **values: int) -> None:
+        """Set knobs by name. Raises UsageError for an unknown name or a value that is no choice."""
+        set_knobs(self.primitives.sequence, values)
+
+    # -- text
+
+    def module(self, name: str = "main", args: Sequence[Tensor] | None = None) -> ModuleOp:
+        """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs."""
+        read = placeholders(self.operations)
+        results = [t for op in self.outputs for t in op.outputs]
+        if args is not None:
+            made = {id(t) for op in self.operations for t in op.outputs}
+            for tensor in args:
+                if id(tensor) not in made:
+                    raise UsageError(f"argument '{tensor.name}' is not part of this schedule")
+            missing = [t.name for t in results if all(t is not a for a in args)]
+            if missing:
+                raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
+            read = [t for t in args if t in read]
+            results = [t for t in args if isinstance(t.op, ComputeOp)]
+        kernel = build_kernel(name, self.names, read, results, self.operations)
+        return ModuleOp([kernel, self.primitives.sequence_for(name, read)])
+
+    def mlir(self) -> str:
+        """Kernel and schedule as `.mlir`, for opt-tool."""
+        return module_text(self.module())
+
+    __str__ = mlir
+
+    def dim(self, e: Expr) -> Expr:
+        """An extent over the names of symbols in the text."""
+        return e.substitute({key: var(name) for key, name in self.names.symbols.items()})
+
+    # -- plumbing
+
+    def _new_stage(
+        self,
+        op: ComputeOp | ScheduledOp,
+        name: str,
+        before: Stage | None = None,
+        handle: SSAValue | None = None,
+        axes: Sequence[SSAValue] = (),
+    ) -> None:
+        stage = Stage(self.primitives, op, name, handle, op in self.outputs, self._source)
+        self._stage_of[op] = stage
+        self.stages.insert(len(self.stages) if before is None else self.stages.index(before), stage)
+        for axis, value in zip((*op.axis, *op.reduce_axis), axes, strict=False):
+            self.primitives.handles[axis.key] = value
+            self.names.axes.setdefault(axis.key, axis.name)
+
+    def _source(self, tensor: Tensor) -> SSAValue:
+        """The handle of a stage, or of the argument that a placeholder is."""
+        return self[tensor].handle if tensor.op in self._stage_of else self.primitives.argument(tensor)
+
+    def _name_of(self, tensor: Tensor) -> str:
+        return self[tensor].name if tensor.op in self._stage_of else self.names.stages[tensor.op]
+
+    def _fresh_name(self, name: str) -> str:
+        taken = {stage.name for stage in self.stages}
+        n, free = 0, name
+        while free in taken:
+            n += 1
+            free = f"{name}.{n}"
+        return free
+
+
+class Group:
+    """Stages that are placed together."""
+
+    def __init__(self, primitives: Primitives, handle: SSAValue):
+        self.primitives = primitives
+        self.handle = handle
+
+    def compute_at(self, parent: Stage, scope: IterVar) -> None:
+        """Compute the group inside that axis of its consumer."""
+        self.primitives.add(ComputeAtOp(self.handle, parent.leaf(scope, "compute_at")))
+
+    def compute_root(self) -> None:
+        """Compute the group in nests of its own."""
+        self.primitives.add(ComputeRootOp(self.handle))
+
+
+def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
+    """The schedule that runs what these outputs need, stage by stage, until primitives change it."""
+    given = list(ops) if isinstance(ops, Sequence) else [ops]
+    outputs = [op.op if isinstance(op, Tensor) else op for op in given]
+    for op in outputs:
+        if not isinstance(op, ComputeOp):
+            raise UsageError(f"'{op.name}' is a placeholder: a schedule is of computes")
+    if not outputs:
+        raise UsageError("create_schedule needs an output")
+    return Schedule(list(dict.fromkeys(outputs)))
+
+
+def knob(name: str, choices: Sequence[int], chosen: int | None = None) -> KnobAttr:
+    """A number that a tuner may choose; by default the first choice."""
+    return KnobAttr.of(name, choices, choices[0] if chosen is None else chosen)
+
+
+def _copy(axis: IterVar, is_reduce: bool | None = None) -> IterVar:
+    return IterVar(axis.dom, axis.name, axis.is_reduce if is_reduce is None else is_reduce)

@@ -1,0 +1,22 @@
+"""Where in the user's program a tensor or a schedule primitive was written."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from xdsl.dialects.builtin import FileLineColLoc, UnknownLoc
+
+from tilework.dialects.locations import SourcePosition, file_location
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def user_location() -> FileLineColLoc | UnknownLoc:
+    """The line that called into this package."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return UnknownLoc()
+    return file_location(SourcePosition(frame.f_code.co_filename, frame.f_lineno, 1))

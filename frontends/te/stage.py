@@ -1,0 +1,382 @@
+"""One stage of a schedule: the primitives that are methods of `s[C]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Operation as IROperation
+from xdsl.ir import SSAValue
+
+from tilework.algebra.errors import UsageError
+from tilework.dialects.loop import THREADS
+from tilework.dialects.schedule import (
+    PRAGMAS,
+    SCOPES,
+    BindOp,
+    ComputeAtOp,
+    ComputeInlineOp,
+    ComputeRootOp,
+    DecomposeReductionOp,
+    DoubleBufferOp,
+    EnvThreadsOp,
+    FuseOp,
+    KnobAttr,
+    Number,
+    PadToMultipleOp,
+    ParallelOp,
+    PragmaOp,
+    PrefetchOp,
+    ReorderOp,
+    ReverseComputeAtOp,
+    SetScopeOp,
+    SetStorePredicateOp,
+    SingletonOp,
+    SplitOp,
+    StorageAlignOp,
+    Tail,
+    TensorizeOp,
+    UnrollOp,
+    VectorizeOp,
+)
+from tilework.frontends.te.errors import ScheduleError
+from tilework.frontends.te.index import IterVar, Name
+from tilework.frontends.te.primitives import Primitives
+from tilework.frontends.te.scalar import Test
+from tilework.frontends.te.tensor import ComputeOp, ScheduledOp, Tensor
+
+
+class Stage:
+    """A compute and how to run it.
+
+    op: what it runs now, with its `axis` and `reduce_axis`. leaf_iter_vars: its loops, outermost first. Methods raise
+    ScheduleError, with the loop nest as a note, for what cannot be, UsageError for arguments of the wrong kind.
+    """
+
+    def __init__(
+        self,
+        primitives: Primitives,
+        op: ComputeOp | ScheduledOp,
+        name: str,
+        handle: SSAValue | None,
+        is_output: bool,
+        source_of: Callable[[Tensor], SSAValue],
+    ):
+        """source_of: the handle of any tensor of the schedule."""
+        self.primitives = primitives
+        self.op = op
+        self.origin_op = op
+        self.is_output = is_output
+        self._source_of = source_of
+        self.name = name
+        self.scope = ""
+        self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
+        self.all_iter_vars = list(self.leaf_iter_vars)
+        self._handle = handle
+        self._kinds: dict[Name, str] = {}
+        self._threads: dict[Name, IterVar] = {}
+        self._moved_to: dict[Name, str] = {}
+
+    @property
+    def handle(self) -> SSAValue:
+        """The stage in the sequence, put there when first needed."""
+        if self._handle is None:
+            self._handle = self.primitives.stage(self.name, self.op)
+        return self._handle
+
+    # -- axes
+
+    def split(
+        self,
+        parent: IterVar,
+        factor: Number | None = None,
+        nparts: Number | None = None,
+        tail: Tail | str = Tail.GUARD,
+    ) -> tuple[IterVar, IterVar]:
+        """An outer and an inner axis in place of one: inner of extent `factor`, or outer of extent `nparts`.
+
+        tail: what happens where the factor does not divide the extent: "guard" as in TVM, "partition", "mask", "shift"
+        or "pad".
+        """
+        value = self._plain_leaf(parent, "split")
+        if (factor is None) == (nparts is None):
+            raise UsageError(f"split of axis '{parent.name}': give either factor or nparts")
+        number = _number(nparts if factor is None else factor, f"split of axis '{parent.name}'")
+        if tail not in tuple(Tail):
+            raise UsageError(f"split of axis '{parent.name}': unknown tail '{tail}'; known: {', '.join(Tail)}")
+        chosen = Tail(tail)
+        op = SplitOp(value, number, None, chosen) if nparts is None else SplitOp(value, None, number, chosen)
+        self.primitives.add(op)
+        outer = self._new_axis(f"{parent.name}.outer", parent.is_reduce, op.outer)
+        inner = self._new_axis(f"{parent.name}.inner", parent.is_reduce, op.inner)
+        self._replace([parent], [outer, inner])
+        return outer, inner
+
+    def fuse(self, *args: IterVar) -> IterVar:
+        """Adjacent axes as one, the first outermost; of none, a new outermost axis of extent 1."""
+        values = [self._plain_leaf(axis, "fuse") for axis in args]
+        if not args:
+            made = self.primitives.add(SingletonOp(self.handle))
+            singleton = self._new_axis("singleton", False, made.axis)
+            self.leaf_iter_vars.insert(0, singleton)
+            return singleton
+        if len(args) == 1:
+            return args[0]
+        if len({a.is_reduce for a in args}) > 1:
+            raise self.refusal(f"cannot fuse spatial with reduce axes of stage '{self.name}': {_listed(args)}")
+        first = self._place(args[0])
+        if [a.key for a in self.leaf_iter_vars[first : first + len(args)]] != [a.key for a in args]:
+            raise self.refusal(
+                f"axes {_listed(args)} of stage '{self.name}' are not adjacent in this order; reorder first"
+            )
+        op = self.primitives.add(FuseOp(values))
+        fused = self._new_axis(".".join(a.name for a in args), args[0].is_reduce, op.fused)
+        self._replace(args, [fused])
+        return fused
+
+    def reorder(self, *args: IterVar) -> None:
+        """These axes in this order, outermost first, in the places that they hold together."""
+        values = [self.leaf(axis, "reorder") for axis in args]
+        if len(set(values)) != len(values):
+            raise self.refusal(f"reorder of stage '{self.name}' names an axis twice: {_listed(args)}")
+        self.primitives.add(ReorderOp(values))
+        for place, axis in zip(sorted(map(self._place, args)), args, strict=True):
+            self.leaf_iter_vars[place] = axis
+
+    def tile(
+        self, x_parent: IterVar, y_parent: IterVar, x_factor: Number, y_factor: Number
+    ) -> tuple[IterVar, IterVar, IterVar, IterVar]:
+        """Split two axes and put the tile inside: x outer, y outer, x inner, y inner."""
+        x_outer, x_inner = self.split(x_parent, factor=x_factor)
+        y_outer, y_inner = self.split(y_parent, factor=y_factor)
+        self.reorder(x_outer, y_outer, x_inner, y_inner)
+        return x_outer, y_outer, x_inner, y_inner
+
+    # -- how an axis runs
+
+    def vectorize(self, var: IterVar) -> None:
+        """The axis becomes vector lanes."""
+        self._annotate(var, "vectorized", VectorizeOp(self._spatial_leaf(var, "vectorized")))
+
+    def parallel(self, var: IterVar) -> None:
+        """The iterations run on several threads."""
+        self._annotate(var, "parallel", ParallelOp(self._spatial_leaf(var, "parallel")))
+
+    def unroll(self, var: IterVar) -> None:
+        """The iterations become straight-line code."""
+        self._annotate(var, "unrolled", UnrollOp(self._plain_leaf(var, "unroll")))
+
+    def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
+        """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes."""
+        tag = thread_ivar.thread_tag
+        if tag not in tuple(THREADS):
+            raise UsageError(f"bind of axis '{ivar.name}': '{tag}' is no thread axis; known: {', '.join(THREADS)}")
+        self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag))
+        self._threads[thread_ivar.key] = ivar
+
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: int | None = None) -> None:
+        """A request about the loop of an axis, by a known key."""
+        if pragma_type not in PRAGMAS:
+            raise UsageError(f"unknown pragma '{pragma_type}'; known: {', '.join(PRAGMAS)}")
+        if pragma_value is None or pragma_value < 0:
+            raise UsageError(f"pragma '{pragma_type}' takes a number of at least 0")
+        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, pragma_value))
+
+    def tensorize(self, var: IterVar, tensor_intrin: str) -> None:
+        """Everything from that axis inwards is one call of the intrinsic of that name."""
+        self._annotate(var, "tensorized", TensorizeOp(self._plain_leaf(var, "tensorize"), tensor_intrin))
+
+    def prefetch(self, tensor: Tensor, var: IterVar, offset: Number) -> None:
+        """At every iteration of the axis, ask the cache for what it reads of the tensor `offset` iterations later."""
+        value = self.leaf(var, "prefetch")
+        number = _number(offset, f"prefetch at axis '{var.name}'")
+        self.primitives.add(PrefetchOp(self._source_of(tensor), value, number))
+
+    # -- where the stage is computed
+
+    def compute_at(self, parent: Stage, scope: IterVar) -> None:
+        """Compute the stage inside that axis of its consumer, just the part that one iteration needs."""
+        if parent is self:
+            raise self.refusal(f"stage '{self.name}' cannot be computed at its own axis '{scope.name}'")
+        handle = self.handle
+        self.primitives.add(ComputeAtOp(handle, parent.leaf(scope, "compute_at")))
+
+    def compute_inline(self) -> None:
+        """Put the stage's expression in place of every read of it."""
+        if self.op.reduce_axis:
+            raise self.refusal(f"stage '{self.name}' is a reduction and cannot be inlined; use compute_at")
+        if self.is_output:
+            raise self.refusal(f"stage '{self.name}' is an output of the schedule and cannot be inlined")
+        self.primitives.add(ComputeInlineOp(self.handle))
+
+    def compute_root(self) -> None:
+        """Compute the stage in a nest of its own, before all consumers: takes back compute_at."""
+        self.primitives.add(ComputeRootOp(self.handle))
+
+    def reverse_compute_at(self, parent: Stage, scope: IterVar) -> None:
+        """Compute this element-wise consumer inside that axis of its producer."""
+        handle = self.handle
+        self.primitives.add(ReverseComputeAtOp(handle, parent.leaf(scope, "reverse_compute_at")))
+
+    def decompose_reduction(self, axis: IterVar) -> None:
+        """Set the elements to the reducer's identity in a nest of their own, right before that axis."""
+        if not self.op.reduce_axis:
+            raise self.refusal(f"stage '{self.name}' is no reduction: it has nothing to decompose")
+        handle = self.handle
+        self.primitives.add(DecomposeReductionOp(handle, self.leaf(axis, "decompose_reduction")))
+
+    def set_store_predicate(self, predicate: object) -> None:
+        """Of the threads that share a reduction only one stores: `tx.equal(0)` for a thread axis tx bound here."""
+        expr = predicate.predicate.expr if isinstance(predicate, Test) and predicate.predicate.kind == "==" else None
+        keys = () if expr is None else expr.variables()
+        if expr is None or len(keys) != 1 or keys[0] not in self._threads:
+            raise UsageError(
+                f"set_store_predicate of stage '{self.name}' takes `tx.equal(0)` of a thread axis bound in it"
+            )
+        number = -expr.offset * expr.coefficient(keys[0])
+        handle = self.handle
+        axis = self._threads[keys[0]]  # pyright: ignore[reportArgumentType]
+        self.primitives.add(SetStorePredicateOp(handle, self.leaf(axis, "set_store_predicate"), number))
+
+    def env_threads(self, threads: IterVar | Sequence[IterVar]) -> None:
+        """Launch these threads around a scan."""
+        given = [threads] if isinstance(threads, IterVar) else list(threads)
+        self.primitives.add(EnvThreadsOp(self.handle, [t.thread_tag for t in given]))
+
+    # -- storage
+
+    def set_scope(self, scope: str) -> None:
+        """Where the stage's buffer lives: "global", "shared", "warp", "local" or "register"."""
+        if scope.partition(".")[0] not in SCOPES:
+            raise UsageError(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
+        self.scope = scope
+        self.primitives.add(SetScopeOp(self.handle, scope))
+
+    def storage_align(self, axis: IterVar, factor: Number, offset: Number) -> None:
+        """The stride of an axis of the stage's buffer is a multiple of `factor` plus `offset`, in elements."""
+        value = self._known(axis, "storage_align")
+        self.primitives.add(StorageAlignOp(value, _number(factor, "storage_align"), offset))
+
+    def double_buffer(self) -> None:
+        """Fill the stage's buffer for the next iteration while this one uses it."""
+        self.primitives.add(DoubleBufferOp(self.handle))
+
+    def pad_to_multiple(self, axis: IterVar, factor: Number) -> None:
+        """Lengthen an axis to a multiple of `factor`."""
+        value = self._plain_leaf(axis, "pad_to_multiple")
+        self.primitives.add(PadToMultipleOp(value, _number(factor, "pad_to_multiple")))
+
+    # -- what the schedule uses
+
+    def leaf(self, axis: IterVar, primitive: str) -> SSAValue:
+        """The axis in the sequence. Raises ScheduleError unless it is a leaf of this stage."""
+        value = self._known(axis, primitive)
+        if all(a is not axis for a in self.leaf_iter_vars):
+            raise self.refusal(
+                f"{primitive}: axis '{axis.name}' of stage '{self.name}' was split or fused; "
+                "use one of the axes that came of it"
+            )
+        return value
+
+    def refusal(self, message: str) -> ScheduleError:
+        """The error with the stage's loop nest as a note."""
+        error = ScheduleError(message)
+        error.add_note(f"the loop nest as it stands:\n{self.nest()}")
+        return error
+
+    def nest(self) -> str:
+        """The loops, one a line."""
+        lines = [f"{self.name}:"]
+        for depth, axis in enumerate(self.leaf_iter_vars):
+            kind = self._kinds.get(axis.key)
+            reduce = " (reduce)" if axis.is_reduce else ""
+            lines.append(f"{'  ' * (depth + 1)}for {axis.name}{reduce}{'' if kind is None else f' {kind}'}")
+        return "\n".join(lines)
+
+    def relaid(self) -> bool:
+        """Whether axes were split, fused or reordered."""
+        roots = [*self.op.axis, *self.op.reduce_axis]
+        return [a.key for a in self.leaf_iter_vars] != [a.key for a in roots]
+
+    def spatial_leaves(self) -> list[IterVar]:
+        """The leaves that spatial axes have become."""
+        return [a for a in self.leaf_iter_vars if not a.is_reduce]
+
+    def reduce_leaves(self) -> list[IterVar]:
+        """The leaves that reduce axes have become."""
+        return [a for a in self.leaf_iter_vars if a.is_reduce]
+
+    def replace_op(self, op: ScheduledOp, fresh: bool, moved_to: str) -> None:
+        """The stage runs something else from now on, with axes of its own where they are `fresh`."""
+        kept = {a.key for a in (*op.axis, *op.reduce_axis)}
+        for axis in self.all_iter_vars:
+            if axis.key not in kept:
+                self._moved_to[axis.key] = moved_to
+        self.op = op
+        self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
+        self.all_iter_vars = list(self.leaf_iter_vars)
+        if fresh:
+            self._handle = None
+
+    # -- plumbing
+
+    def _known(self, axis: object, primitive: str) -> SSAValue:
+        """An axis of this stage, leaf or not."""
+        if not isinstance(axis, IterVar):
+            raise UsageError(f"{primitive} takes axes of stage '{self.name}', not a {type(axis).__name__}")
+        if axis.key in self._moved_to:
+            raise self.refusal(
+                f"{primitive}: axis '{axis.name}' of stage '{self.name}' is now one of '{self._moved_to[axis.key]}'; "
+                "schedule that stage's axes"
+            )
+        _ = self.handle  # the stage's axes are known from now on
+        if all(a is not axis for a in self.all_iter_vars):
+            raise self.refusal(f"{primitive}: axis '{axis.name}' is not one of stage '{self.name}'")
+        return self.primitives.handles[axis.key]
+
+    def _plain_leaf(self, axis: IterVar, primitive: str) -> SSAValue:
+        value = self.leaf(axis, primitive)
+        if (kind := self._kinds.get(axis.key)) is not None:
+            raise self.refusal(f"{primitive}: axis '{axis.name}' of stage '{self.name}' is already {kind}")
+        return value
+
+    def _spatial_leaf(self, axis: IterVar, kind: str) -> SSAValue:
+        value = self._plain_leaf(axis, kind)
+        if axis.is_reduce:
+            raise self.refusal(
+                f"axis '{axis.name}' of stage '{self.name}' is a reduction and cannot be {kind}: "
+                "its iterations write the same element"
+            )
+        return value
+
+    def _annotate(self, axis: IterVar, kind: str, op: IROperation) -> None:
+        self.primitives.add(op)
+        self._kinds[axis.key] = kind
+
+    def _new_axis(self, name: str, is_reduce: bool, value: SSAValue) -> IterVar:
+        axis = IterVar(None, name, is_reduce)
+        self.primitives.handles[axis.key] = value
+        self.all_iter_vars.append(axis)
+        return axis
+
+    def _replace(self, old: Sequence[IterVar], new: Sequence[IterVar]) -> None:
+        at = self._place(old[0])
+        self.leaf_iter_vars[at : at + len(old)] = new
+
+    def _place(self, axis: IterVar) -> int:
+        return next(i for i, a in enumerate(self.leaf_iter_vars) if a is axis)
+
+
+def _number(value: object, what: str) -> Number:
+    """A factor: a whole number from 1 on, or a knob."""
+    if isinstance(value, KnobAttr):
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageError(f"{what}: a factor is a whole number, not a {type(value).__name__}")
+    number = int(value)  # pyright: ignore[reportArgumentType]
+    if number < 1:
+        raise UsageError(f"{what} by {number}: must be at least 1")
+    return number
+
+
+def _listed(axes: Sequence[IterVar]) -> str:
+    return ", ".join(f"'{a.name}'" for a in axes)

@@ -1,0 +1,307 @@
+"""Tensors of the te language and the operations that make them: te.placeholder and te.compute."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import LocationAttr
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr
+from tilework.frontends.te.dtypes import check_dtype
+from tilework.frontends.te.index import Index, IterVar, Name, Range, Var, shape_of, to_index
+from tilework.frontends.te.scalar import IndexData, Reduction, Scalar, ScalarLike, Test, as_scalar, walk
+from tilework.frontends.te.source_location import user_location
+
+
+class Operation:
+    """What makes one or several tensors. Compared by identity."""
+
+    def __init__(self, name: str, tag: str, attrs: Mapping[str, Any] | None):
+        self.name = name
+        self.tag = tag or _tags[-1]
+        self.attrs = dict(attrs or {})
+        self.location: LocationAttr = user_location()
+        self.outputs: list[Tensor] = []
+
+    @property
+    def num_outputs(self) -> int:
+        """How many tensors it makes."""
+        return len(self.outputs)
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The tensors read, each once."""
+        return []
+
+    def output(self, index: int) -> Tensor:
+        """One of its tensors."""
+        return self.outputs[index]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+
+class PlaceholderOp(Operation):
+    """A tensor that the caller gives."""
+
+
+class ComputeOp(Operation):
+    """Tensors of one shape by a rule for their elements. axis, reduce_axis: its axes; body: an element's values."""
+
+    def __init__(
+        self,
+        name: str,
+        axis: Sequence[IterVar],
+        body: Sequence[Scalar],
+        tag: str = "",
+        attrs: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(name, tag, attrs)
+        self.axis = list(axis)
+        self.body = list(body)
+        first = self.body[0]
+        self.reduce_axis = list(first.reduce.axes) if isinstance(first, Reduction) else []
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        return list(dict.fromkeys(read.tensor for read in elements_read(self.body)))
+
+
+class ScheduledOp(Operation):
+    """What a stage runs once a primitive has rewritten it, or made it. axis, reduce_axis: its axes."""
+
+    def __init__(self, name: str, axis: Sequence[IterVar], reduce_axis: Sequence[IterVar], inputs: Sequence[Tensor]):
+        super().__init__(name, "", None)
+        self.axis = list(axis)
+        self.reduce_axis = list(reduce_axis)
+        self._inputs = list(inputs)
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        return list(self._inputs)
+
+
+class Tensor:
+    """A tensor: indexed inside a compute, it gives an element. Compared by identity."""
+
+    def __init__(self, op: Operation, shape: tuple[Expr, ...], dtype: str, value_index: int = 0):
+        self.op = op
+        self.dims = shape
+        self.dtype = dtype
+        self.value_index = value_index
+
+    @property
+    def shape(self) -> tuple[int | Index, ...]:
+        """The extents, integers where they are known."""
+        return tuple(Index(d) if d.constant is None else d.constant for d in self.dims)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.dims)
+
+    @property
+    def name(self) -> str:
+        """The name of the operation, with a number where it makes several tensors."""
+        return f"{self.op.name}.v{self.value_index}" if self.op.num_outputs > 1 else self.op.name
+
+    def __getitem__(self, indices: object) -> Scalar | TensorSlice:
+        return TensorSlice(self, ())[indices] if indices != () else self()
+
+    def __call__(self, *indices: object) -> Scalar:
+        """The element at these indices, one for each dimension."""
+        if len(indices) != self.ndim:
+            raise UsageError(f"{len(indices)} indices into tensor '{self.name}' of {self.ndim} dimensions")
+        exprs = tuple(map(to_index, indices))
+        for axis, (e, dim) in enumerate(zip(exprs, self.dims, strict=True)):
+            if e.constant is not None and (e.constant < 0 or (dim.constant is not None and e.constant >= dim.constant)):
+                raise UsageError(
+                    f"index {e} is outside dimension {axis} of tensor '{self.name}', which has extent {dim}"
+                )
+        return Element(self.dtype, self, exprs)
+
+    def __iter__(self) -> Any:
+        raise UsageError(f"tensor '{self.name}' cannot be iterated over: index it")
+
+    def __repr__(self) -> str:
+        return f"Tensor({self.name}: {self.dtype} [{', '.join(map(str, self.dims))}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Element(Scalar):
+    """One element of a tensor."""
+
+    tensor: Tensor
+    indices: tuple[Expr, ...]
+
+
+class TensorSlice(ScalarLike):
+    """A tensor with some of its indices given, as in `A[i][j]`."""
+
+    def __init__(self, tensor: Tensor, indices: tuple[object, ...]):
+        self.tensor = tensor
+        self.indices = indices
+
+    def __getitem__(self, indices: object) -> Scalar | TensorSlice:
+        given = cast("tuple[object, ...]", indices) if isinstance(indices, tuple) else (indices,)
+        every = (*self.indices, *given)
+        return TensorSlice(self.tensor, every) if len(every) < self.tensor.ndim else self.tensor(*every)
+
+    @property
+    def dtype(self) -> str:
+        """The element type."""
+        return self.tensor.dtype
+
+    def value(self) -> Scalar:
+        return self.tensor(*self.indices)
+
+
+# -- making them
+
+
+def var(name: str = "tindex", dtype: str = "int32") -> Var:
+    """A symbolic extent, known when the compiled function is called. Raises UsageError for a dtype that is no index."""
+    if dtype not in ("int32", "int64"):
+        raise UsageError(f"te.var '{name}' of {dtype}: a symbol is an extent, int32 or int64")
+    return Var(name)
+
+
+def size_var(name: str = "size", dtype: str = "int32") -> Var:
+    """As `te.var`."""
+    return var(name, dtype)
+
+
+def reduce_axis(dom: object, name: str = "rv") -> IterVar:
+    """An axis to reduce over, from dom[0] on and before dom[1]."""
+    return IterVar(_domain(dom), name, is_reduce=True)
+
+
+def thread_axis(dom: object = None, tag: str = "", name: str = "") -> IterVar:
+    """A thread index such as "threadIdx.x", for `bind`; an extent may come first."""
+    if isinstance(dom, str):
+        dom, tag = None, dom
+    if not tag:
+        raise UsageError('te.thread_axis needs a tag, such as "threadIdx.x"')
+    return IterVar(None if dom is None else _domain(dom), name or tag, thread_tag=tag)
+
+
+def _domain(dom: object) -> Range:
+    if isinstance(dom, Range):
+        return dom
+    given = cast("Sequence[object]", dom) if isinstance(dom, tuple | list) else (0, dom)
+    if len(given) != 2:
+        raise UsageError(f"a domain is (first, end); {len(given)} numbers given")
+    first, end = map(to_index, given)
+    return Range(Index(first), Index(end - first))
+
+
+def placeholder(shape: object, dtype: object = None, name: str = "placeholder") -> Tensor:
+    """A tensor that the caller of the compiled function gives; by default of float32."""
+    op = PlaceholderOp(name, "", None)
+    op.outputs = [Tensor(op, shape_of(shape), "float32" if dtype is None else check_dtype(dtype))]
+    return op.outputs[0]
+
+
+def compute(
+    shape: object,
+    fcompute: Callable[..., Any],
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Any] | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> Any:
+    """A tensor whose element at indices is `fcompute(*indices)`; a list of tensors where that is a tuple.
+
+    Axes take the names of the parameters, those behind `*` the names i0, i1, ... or `varargs_names`.
+    """
+    dims = shape_of(shape)
+    names = _axis_names(fcompute, len(dims), varargs_names)
+    axis = [IterVar(Range(0, Index(dim)), n) for n, dim in zip(names, dims, strict=True)]
+    given = fcompute(*axis)
+    body = tuple(map(_element, cast("Sequence[object]", given) if isinstance(given, tuple | list) else (given,)))
+    _check_body(name, body)
+    op = ComputeOp(name, axis, body, tag, attrs)
+    op.outputs = [Tensor(op, dims, value.dtype, i) for i, value in enumerate(body)]
+    return op.outputs if isinstance(given, tuple | list) else op.outputs[0]
+
+
+_tags: list[str] = [""]
+
+
+@contextmanager
+def tag_scope(tag: str) -> Generator[None]:
+    """The tag of the computes made inside that have none of their own."""
+    _tags.append(tag)
+    try:
+        yield
+    finally:
+        _tags.pop()
+
+
+# -- what a body reads
+
+
+def elements_read(body: Sequence[Scalar]) -> list[Element]:
+    """Every element read, also where it is an index."""
+    found: list[Element] = []
+    for value in walk(body):
+        if isinstance(value, Element):
+            found.append(value)
+        for name in names_in(value):
+            if name.data is not None:
+                found += elements_read([name.data])
+    return found
+
+
+def names_in(value: Scalar) -> list[Name]:
+    """The variables of the indices that a value itself holds, not those inside its operands."""
+    exprs: tuple[Expr, ...] = ()
+    match value:
+        case Element():
+            exprs = value.indices
+        case IndexData():
+            exprs = (value.expr,)
+        case Test():
+            exprs = (value.predicate.expr,)
+        case _:
+            pass
+    return [cast(Name, key) for e in exprs for key in e.variables()]
+
+
+def _element(value: object) -> Scalar:
+    """What a compute's rule returns: a reduction is allowed here."""
+    if isinstance(value, Reduction):
+        return value
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return value()
+    return as_scalar(value)
+
+
+def _check_body(name: str, body: tuple[Scalar, ...]) -> None:
+    reductions = [value for value in body if isinstance(value, Reduction)]
+    if not body:
+        raise UsageError(f"compute '{name}' returns no value")
+    if not reductions:
+        return
+    same = all(r.reduce is reductions[0].reduce for r in reductions)
+    if len(reductions) != len(body) or not same or [r.value_index for r in reductions] != list(range(len(body))):
+        raise UsageError(
+            f"the results of compute '{name}' are all those of one reduction, in their order, or no reductions: "
+            f"{len(reductions)} of {len(body)} are"
+        )
+
+
+def _axis_names(function: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None) -> list[str]:
+    parameters = list(inspect.signature(function).parameters.values())
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        rest = [f"i{i}" for i in range(len(names), rank)] if varargs_names is None else list(varargs_names)
+        names += rest
+    if len(names) != rank:
+        raise UsageError(f"a compute of {rank} dimensions: its function takes {len(names)} indices, {', '.join(names)}")
+    return names

@@ -1,0 +1,159 @@
+"""One compiled kernel as a Python function of arrays: `f(a, b, c)` reads a and b and writes c."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from tilework.algebra.errors import UsageError
+from tilework.runtime.arena import ArenaPool
+from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array
+from tilework.runtime.compatibility import check_runs_on
+from tilework.runtime.manifest import Dim, TensorSpec
+from tilework.runtime.native import NativeLibrary
+from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
+from tilework.runtime.shapes import InputShapes, SymbolicShape
+from tilework.runtime.threads import threads_for_call
+from tilework.targets import parse_target
+from tilework.targets.host import host_target
+
+
+@dataclass(frozen=True)
+class FunctionInfo:
+    """How to call a kernel.
+
+    name: for people; entry: the C function `void entry(ptr inputs..., ptr outputs..., ptr scratch..., int64 symbols...,
+    int32 num_threads)`. arguments: the arrays in the order of the Python call; inputs, outputs: which of them are the
+    kernel's, in its order. symbols: the names of its symbols in its order, each somewhere an input's dimension by
+    itself. scratch_bytes: the size of each scratch buffer, over the symbols. target: as `parse_target` reads.
+    """
+
+    name: str
+    entry: str
+    arguments: tuple[TensorSpec, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    symbols: tuple[str, ...]
+    scratch_bytes: tuple[Dim, ...]
+    target: str
+
+
+@dataclass(frozen=True)
+class _Code:
+    """Linked code: the entry is valid as long as the library lives."""
+
+    entry: Callable[..., None]
+    library: NativeLibrary
+    runtime: OpenMPRuntime
+
+
+class Function:
+    """Called with numpy arrays, those to write to among them; several threads may call at once, the GIL is released.
+
+    Inputs are copied only if strided or misaligned. Arrays that are written must be contiguous, and share no memory
+    with others of the call. Code for another machine can be held; calling it is refused.
+    """
+
+    def __init__(self, info: FunctionInfo, object_code: bytes):
+        self.info = info
+        self.object_code = object_code
+        self._dtypes = [dtype_named(spec.dtype) for spec in info.arguments]
+        self._written = set(info.outputs)
+        self._shapes = InputShapes([info.arguments[i] for i in info.inputs], info.symbols)
+        self._output_shapes = [SymbolicShape(info.arguments[i].shape) for i in info.outputs]
+        self._scratch = SymbolicShape(info.scratch_bytes)
+        self._arenas = ArenaPool()
+
+    @property
+    def entry_name(self) -> str:
+        """The name that the function was built with."""
+        return self.info.name
+
+    def __call__(self, *args: object) -> None:
+        """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written."""
+        arrays = self._arrays(args)
+        symbols = self._shapes.bind([arrays[i].shape for i in self.info.inputs])
+        self._check_outputs(arrays, symbols)
+        code = self._code
+        sizes = self._scratch.evaluate(symbols)
+        arena = self._arenas.take(sum(map(_rounded, sizes)))
+        try:
+            code.entry(
+                *(arrays[i].ctypes.data for i in (*self.info.inputs, *self.info.outputs)),
+                *_addresses(arena.address, sizes),
+                *symbols.values(),
+                threads_for_call(code.runtime),
+            )
+        finally:
+            self._arenas.give_back(arena)
+
+    def __repr__(self) -> str:
+        return f"Function({self.info.name}: {', '.join(map(str, self.info.arguments))})"
+
+    def _arrays(self, args: Sequence[object]) -> list[Array]:
+        specs = self.info.arguments
+        if len(args) != len(specs):
+            known = "; ".join(map(str, specs))
+            raise UsageError(f"{self.info.name} takes {len(specs)} arrays ({known}); {len(args)} given")
+        return [
+            self._writable(value, spec, dtype) if i in self._written else self._readable(value, spec, dtype)
+            for i, (value, spec, dtype) in enumerate(zip(args, specs, self._dtypes, strict=True))
+        ]
+
+    def _readable(self, value: object, spec: TensorSpec, dtype: np.dtype[np.generic]) -> Array:
+        return input_array(value, spec, dtype, taker=self.info.name)
+
+    def _writable(self, value: object, spec: TensorSpec, dtype: np.dtype[np.generic]) -> Array:
+        if not isinstance(value, np.ndarray):
+            raise UsageError(f"'{spec.name}' is a {type(value).__name__}: pass a numpy array for the result")
+        array = cast("Array", value)
+        if array.dtype != dtype:
+            raise UsageError(f"'{spec.name}' is {array.dtype}, {self.info.name} writes {dtype}")
+        if not array.flags.carray:
+            raise UsageError(f"'{spec.name}' is written: it must be a writable, aligned, C-contiguous array")
+        return array
+
+    def _check_outputs(self, arrays: Sequence[Array], symbols: dict[str, int]) -> None:
+        for i, shape in zip(self.info.outputs, self._output_shapes, strict=True):
+            spec, expected = self.info.arguments[i], shape.evaluate(symbols)
+            if arrays[i].shape != expected:
+                known = "" if arrays[i].ndim != len(expected) or not symbols else f" with {_listed(symbols)}"
+                raise UsageError(
+                    f"'{spec.name}' has shape {arrays[i].shape}, {self.info.name} writes {expected}{known}"
+                )
+        for i in self.info.outputs:
+            for j, other in enumerate(arrays):
+                if i != j and np.may_share_memory(arrays[i], other):
+                    names = self.info.arguments[i].name, self.info.arguments[j].name
+                    raise UsageError(f"'{names[0]}' is written and overlaps '{names[1]}': pass an array of its own")
+
+    @cached_property
+    def _code(self) -> _Code:
+        check_runs_on(parse_target(self.info.target), host_target())
+        runtime = openmp_runtime()
+        library = NativeLibrary([self.object_code], runtime.symbols)
+        pointers = len(self.info.arguments) + len(self.info.scratch_bytes)
+        types = [ctypes.c_void_p] * pointers + [ctypes.c_int64] * len(self.info.symbols)
+        signature = ctypes.CFUNCTYPE(None, *types, ctypes.c_int32)
+        return _Code(signature(library.get_function(self.info.entry)), library, runtime)
+
+
+def _rounded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _addresses(start: int, sizes: Sequence[int]) -> list[int]:
+    addresses: list[int] = []
+    for size in sizes:
+        addresses.append(start)
+        start += _rounded(size)
+    return addresses
+
+
+def _listed(symbols: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in symbols.items())
