@@ -2,22 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 
-from tilework.algebra.index_expr import Compound, Expr, Key, Var, const, maximum, minimum
+from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, maximum, minimum
 
 Interval = tuple[Expr, Expr]
 """Inclusive ends."""
+
+MOST_POINTS = 4096
+"""How many values of the running variables are tried one by one."""
 
 
 def interval(e: Expr, ranges: Mapping[Key, Interval]) -> Interval:
     """The inclusive ends of `e` while the variables in `ranges` run, the others fixed.
 
-    Exact where each running variable occurs in one term only; otherwise an interval that contains the values.
+    Exact where each running variable occurs in one term only, and where those in quotients, remainders, minima and
+    maxima have few values and stand with no other variables; otherwise an interval that contains the values.
     Ends of a range may use other variables of `ranges`; they are eliminated in turn.
     """
     low = high = const(e.offset)
-    for atom, c in e.terms:
+    for terms in _related(e.terms, ranges):
+        first, last = _sum_interval(terms, ranges)
+        low, high = low + first, high + last
+    return low, high
+
+
+Term = tuple[Atom, int]
+
+
+def _related(terms: Sequence[Term], ranges: Mapping[Key, Interval]) -> list[list[Term]]:
+    """The terms in groups: those that share a running variable together."""
+    groups: list[tuple[set[Key], list[Term]]] = []
+    for term in terms:
+        keys = {k for k in Expr((term,), 0).variables() if k in ranges}
+        group = [term]
+        for other in [g for g in groups if g[0] & keys]:
+            groups.remove(other)
+            keys |= other[0]
+            group = other[1] + group
+        groups.append((keys, group))
+    return [group for _, group in groups]
+
+
+def _sum_interval(terms: list[Term], ranges: Mapping[Key, Interval]) -> Interval:
+    e = Expr(tuple(terms), 0)
+    if any(isinstance(atom, Compound) for atom, _ in terms):
+        exact = _tried(e, ranges)
+        if exact is not None:
+            return exact
+    low = high = const(0)
+    for atom, c in terms:
         first, last = _atom_interval(atom, ranges)
         if c < 0:
             first, last = last, first
@@ -25,7 +60,23 @@ def interval(e: Expr, ranges: Mapping[Key, Interval]) -> Interval:
     return low, high
 
 
-def _atom_interval(atom: Var | Compound, ranges: Mapping[Key, Interval]) -> Interval:
+def _tried(e: Expr, ranges: Mapping[Key, Interval]) -> Interval | None:
+    """The ends by trying all values, where all variables run over few."""
+    choices: list[range] = []
+    points = 1
+    for key in e.variables():
+        first, last = ranges.get(key, (e, e))
+        if first.constant is None or last.constant is None:
+            return None
+        choices.append(range(first.constant, last.constant + 1))
+        points *= len(choices[-1])
+        if not 0 < points <= MOST_POINTS:
+            return None
+    values = [e.evaluate(dict(zip(e.variables(), point, strict=True))) for point in product(*choices)]
+    return const(min(values)), const(max(values))
+
+
+def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:
     if isinstance(atom, Var):
         if atom.key not in ranges:
             fixed = Expr(((atom, 1),), 0)

@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.dialects.schedule import CacheWriteOp, FuseOp, ReorderOp, SequenceOp, SplitOp, StageOp
+from tilework.dialects.schedule import (
+    CacheReadOp,
+    CacheWriteOp,
+    FuseOp,
+    ReorderOp,
+    RFactorOp,
+    SequenceOp,
+    SingletonOp,
+    SplitOp,
+    StageOp,
+)
 
 
 class IdleReorder(RewritePattern):
@@ -27,8 +37,12 @@ def _order_before(reorder: ReorderOp, ops: Iterable[Operation]) -> list[SSAValue
     leaves: list[SSAValue] = []
     for op in ops:
         match op:
-            case StageOp() | CacheWriteOp():
+            case StageOp() | CacheWriteOp() | CacheReadOp():
                 leaves += op.axes
+            case RFactorOp():
+                leaves = [*leaves, *op.axes, op.rest]
+            case SingletonOp():
+                leaves = [op.axis, *leaves]
             case SplitOp():
                 at = leaves.index(op.axis)
                 leaves[at : at + 1] = [op.outer, op.inner]

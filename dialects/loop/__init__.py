@@ -19,11 +19,12 @@ from xdsl.ir import Dialect
 from tilework.dialects.index_attr import LoopIndexAttr, LoopWhenAttr
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.common import INDEX
-from tilework.dialects.loop.control import ForOp, IfOp, Kind, KindAttr, YieldOp
+from tilework.dialects.loop.control import THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 
 __all__ = [
     "INDEX",
+    "THREADS",
     "ApplyOp",
     "CallOp",
     "ForOp",

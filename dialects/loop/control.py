@@ -62,6 +62,24 @@ class Kind(StrEnum):
     PARALLEL = "parallel"
     VECTORIZED = "vectorized"
     UNROLLED = "unrolled"
+    BLOCK_X = "blockIdx.x"
+    BLOCK_Y = "blockIdx.y"
+    BLOCK_Z = "blockIdx.z"
+    THREAD_X = "threadIdx.x"
+    THREAD_Y = "threadIdx.y"
+    THREAD_Z = "threadIdx.z"
+    VIRTUAL = "vthread"
+
+
+THREADS = (
+    *(Kind.BLOCK_X, Kind.BLOCK_Y, Kind.BLOCK_Z),
+    *(Kind.THREAD_X, Kind.THREAD_Y, Kind.THREAD_Z),
+    Kind.VIRTUAL,
+)
+"""Kinds of loops whose iterations are threads of a device, or virtual ones.
+
+A loop inside another of the same kind deals its iterations out to the same threads, all of which run what is around it.
+"""
 
 
 @irdl_attr_definition

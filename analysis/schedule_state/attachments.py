@@ -1,0 +1,138 @@
+"""Whether every stage can be computed where the schedule says."""
+
+from __future__ import annotations
+
+from tilework.algebra.index_expr import var
+from tilework.analysis.schedule_state.state import Axis, ScheduleState, Stage, refuse
+from tilework.dialects.loop import Kind
+from tilework.dialects.te import ReduceOp
+
+
+def check_attachments(state: ScheduleState) -> None:
+    """Raise CompileError for a stage at an axis where it cannot be computed."""
+    for stage in state.stages.values():
+        if stage.attach is not None:
+            _check_attached(state, stage, stage.attach)
+        elif stage.after is not None:
+            _check_after(state, stage, stage.after)
+        else:
+            _check_root(state, stage)
+        _check_init(stage)
+        _check_storage(state, stage)
+    for stage in state.stages.values():
+        _check_consumers(state, stage)
+
+
+def _check_root(state: ScheduleState, stage: Stage) -> None:
+    if stage.scope == "register" and stage not in state.outputs:
+        message = f"stage '{stage.name}' of scope register is at the root; compute it at a consumer's axis"
+        refuse(stage.scope_op, stage, message)
+
+
+def _check_attached(state: ScheduleState, stage: Stage, axis: Axis) -> None:
+    consumer, op = axis.stage, stage.attach_op
+    order = list(state.stages.values())
+    if stage in state.outputs:
+        refuse(op, stage, f"stage '{stage.name}' is an output of the kernel: it is computed at the root")
+    if order.index(consumer) <= order.index(stage):
+        message = f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it; take a consumer"
+        refuse(op, consumer, message, axis)
+    _check_place(stage, axis)
+
+
+def _check_place(stage: Stage, axis: Axis) -> None:
+    """The axis is a leaf and not inside lanes."""
+    around = axis.stage
+    if axis not in around.leaves:
+        refuse(
+            stage.attach_op,
+            around,
+            f"stage '{stage.name}' is computed at axis '{axis}' of stage '{around.name}', "
+            "which is not a leaf: it was split or fused; use one of the axes made from it",
+        )
+    inside = around.leaves[: around.leaves.index(axis) + 1]
+    vectorized = next((a for a in inside if a.kind is Kind.VECTORIZED), None)
+    if vectorized is not None:
+        message = (
+            f"stage '{stage.name}' cannot be computed inside the vectorized axis '{vectorized}'; take an axis outside"
+        )
+        refuse(stage.attach_op, around, message, vectorized)
+
+
+def _check_consumers(state: ScheduleState, stage: Stage) -> None:
+    """Every consumer must lie below the axis that the stage is computed at."""
+    if stage.attach is None:
+        return
+    for consumer, _ in state.consumers(stage):
+        if consumer is not stage.attach.stage and stage.attach not in state.attach_path(consumer):
+            refuse(
+                stage.attach_op,
+                stage.attach.stage,
+                f"stage '{stage.name}' is computed at axis '{stage.attach}' of stage '{stage.attach.stage.name}', "
+                f"but its consumer '{consumer.name}' is not computed there; compute that there too, or "
+                f"'{stage.name}' at the root",
+                stage.attach,
+            )
+
+
+# -- reverse_compute_at
+
+
+def _check_after(state: ScheduleState, stage: Stage, axis: Axis) -> None:
+    producer, op = axis.stage, stage.attach_op
+    what = f"stage '{stage.name}' cannot follow axis '{axis}' of stage '{producer.name}'"
+    _check_place(stage, axis)
+    if producer.place is not None:
+        refuse(op, producer, f"{what}: '{producer.name}' is not at the root; use compute_root", axis)
+    if any(a.reduce for a in producer.leaves[: producer.leaves.index(axis) + 1]):
+        message = f"{what}: inside a reduce axis its elements are not finished; take an axis outside the reduction"
+        refuse(op, producer, message, axis)
+    _check_elementwise(stage, producer, what)
+    order = list(state.stages.values())
+    for other in state.producers(stage):
+        if other is not producer and other.attach is None and order.index(other) > order.index(producer):
+            message = f"{what}: it also reads '{other.name}', which is computed later; compute that one inside it"
+            refuse(op, producer, message, axis)
+
+
+def _check_elementwise(stage: Stage, producer: Stage, what: str) -> None:
+    own = [var(a.name) for a in stage.spatial]
+    reads = [r for r in stage.compute.reads if r.tensor in producer.compute.results]
+    if not reads:
+        refuse(stage.attach_op, stage, f"{what}: it does not read that; use compute_at on a producer")
+    same = [a.extent for a in stage.spatial] == [a.extent for a in producer.spatial]
+    if isinstance(stage.compute.terminator, ReduceOp) or not same or any(list(r.exprs) != own for r in reads):
+        refuse(stage.attach_op, stage, f"{what}: it does not read that element by element; use compute_at")
+
+
+# -- reductions and buffers
+
+
+def _check_init(stage: Stage) -> None:
+    """The elements are set before the first reduce axis, so that nothing added is lost."""
+    if stage.init_at is None:
+        return
+    axis = stage.init_at
+    if axis not in stage.leaves:
+        message = f"the reduction of stage '{stage.name}' is set before axis '{axis}', which was split or fused since"
+        refuse(stage.init_op, stage, f"{message}; decompose it last")
+    outside = next((a for a in stage.leaves[: stage.leaves.index(axis)] if a.reduce), None)
+    if outside is not None:
+        refuse(
+            stage.init_op,
+            stage,
+            f"stage '{stage.name}' cannot be set before axis '{axis}': every iteration of reduce axis '{outside}' "
+            "outside would set it again; take that axis or one outside it",
+            axis,
+        )
+
+
+def _check_storage(state: ScheduleState, stage: Stage) -> None:
+    """Alignment and double buffers are for buffers that the kernel allocates inside its loops."""
+    for op, what in ((stage.alignment_op, "storage_align"), (stage.double_buffer, "double_buffer")):
+        if op is not None and stage.attach is None:
+            refuse(
+                op,
+                stage,
+                f"{what} of stage '{stage.name}': its buffer is not allocated in a loop; use compute_at",
+            )

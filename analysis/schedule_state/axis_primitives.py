@@ -1,0 +1,163 @@
+"""split, fuse, singleton, reorder, and what annotates an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tilework.analysis.schedule_state.handles import Handles
+from tilework.analysis.schedule_state.state import Axis, Fuse, Singleton, Split, listed, refuse
+from tilework.dialects.loop import Kind
+from tilework.dialects.schedule import (
+    BindOp,
+    FuseOp,
+    ParallelOp,
+    PragmaOp,
+    ReorderOp,
+    SingletonOp,
+    SplitOp,
+    Tail,
+    TensorizeOp,
+    UnrollOp,
+    VectorizeOp,
+    number_of,
+)
+
+
+def _split(handles: Handles, op: SplitOp) -> None:
+    axis = handles.plain_leaf(op, op.axis)
+    stage = axis.stage
+    tail = op.tail.data
+    if axis.reduce and tail is Tail.SHIFT:
+        refuse(
+            op,
+            stage,
+            f"axis '{axis}' of stage '{stage.name}' is a reduction: tail shift would count elements twice; "
+            "use guard, partition or mask",
+            axis,
+        )
+    if tail is Tail.PAD:
+        _check_pad(handles, op, axis)
+    outer = Axis(f"{axis.name}.outer", stage, axis.reduce, partition=tail is Tail.PARTITION)
+    inner = Axis(f"{axis.name}.inner", stage, axis.reduce)
+    at = stage.leaves.index(axis)
+    stage.leaves[at : at + 1] = [outer, inner]
+    factor = None if op.factor is None else number_of(op.factor)
+    nparts = None if op.nparts is None else number_of(op.nparts)
+    stage.relations.append(Split(axis, outer, inner, factor, nparts, tail, op))
+    handles.axes[op.outer], handles.axes[op.inner] = outer, inner
+
+
+def _check_pad(handles: Handles, op: SplitOp, axis: Axis) -> None:
+    """Tail pad writes elements that the tensor does not have: they need room."""
+    stage = axis.stage
+    what = f"axis '{axis}' of stage '{stage.name}'"
+    if axis.reduce:
+        message = f"{what} is a reduction: tail pad would count too many elements; use pad_to_multiple"
+        refuse(op, stage, message, axis)
+    if axis not in stage.spatial:
+        message = f"{what} was made by a split or fuse: only an axis of the tensor is padded; use guard or partition"
+        refuse(op, stage, message, axis)
+    if stage in handles.state.outputs:
+        message = f"{what} belongs to an output of the kernel, whose buffer has no room for padding; use cache_write"
+        refuse(op, stage, message, axis)
+
+
+def _fuse(handles: Handles, op: FuseOp) -> None:
+    axes = tuple(handles.leaf(op, v) for v in op.axes)
+    stage = handles.common_stage(op, axes)
+    for value in op.axes:
+        handles.plain_leaf(op, value)
+    if len({a.reduce for a in axes}) > 1:
+        refuse(
+            op,
+            stage,
+            f"cannot fuse spatial with reduce axes of stage '{stage.name}': {listed(axes)}; fuse each kind by itself",
+        )
+    at = stage.leaves.index(axes[0])
+    if stage.leaves[at : at + len(axes)] != list(axes):
+        message = f"axes {listed(axes)} of stage '{stage.name}' are not adjacent in this order; reorder first"
+        refuse(op, stage, message)
+    fused = Axis(".".join(a.name for a in axes), stage, axes[0].reduce)
+    stage.leaves[at : at + len(axes)] = [fused]
+    stage.relations.append(Fuse(axes, fused))
+    handles.axes[op.fused] = fused
+
+
+def _singleton(handles: Handles, op: SingletonOp) -> None:
+    stage = handles.stage(op, op.stage)
+    axis = Axis("singleton", stage, False)
+    stage.leaves.insert(0, axis)
+    stage.relations.append(Singleton(axis))
+    handles.axes[op.axis] = axis
+
+
+def _reorder(handles: Handles, op: ReorderOp) -> None:
+    axes = [handles.leaf(op, v) for v in op.axes]
+    stage = handles.common_stage(op, axes)
+    places = sorted(stage.leaves.index(a) for a in axes)
+    for place, axis in zip(places, axes, strict=True):
+        stage.leaves[place] = axis
+
+
+def _annotate(handles: Handles, op: VectorizeOp | ParallelOp | UnrollOp) -> None:
+    axis = handles.plain_leaf(op, op.axis)
+    kind = {VectorizeOp: Kind.VECTORIZED, ParallelOp: Kind.PARALLEL, UnrollOp: Kind.UNROLLED}[type(op)]
+    if axis.reduce and kind is not Kind.UNROLLED:
+        refuse(
+            op,
+            axis.stage,
+            f"axis '{axis}' of stage '{axis.stage.name}' is a reduction and cannot be {kind}: "
+            "its iterations write the same element; rfactor makes it spatial",
+            axis,
+        )
+    axis.kind, axis.annotation = kind, op
+
+
+def _bind(handles: Handles, op: BindOp) -> None:
+    axis = handles.plain_leaf(op, op.axis)
+    stage, kind = axis.stage, Kind(op.thread.data)
+    if axis.reduce and not kind.startswith("threadIdx"):
+        refuse(
+            op,
+            stage,
+            f"axis '{axis}' of stage '{stage.name}' is a reduction: {kind} does not share results; bind it to a "
+            "threadIdx axis, or rfactor it",
+            axis,
+        )
+    twice = next((a for a in stage.leaves if a.kind is kind and kind is not Kind.VIRTUAL), None)
+    if twice is not None:
+        message = f"axis '{twice}' of stage '{stage.name}' is bound to {kind} already; fuse the two, or bind another"
+        refuse(op, stage, message, twice)
+    axis.kind, axis.annotation = kind, op
+
+
+def _pragma(handles: Handles, op: PragmaOp) -> None:
+    handles.leaf(op, op.axis).unroll_step = number_of(op.value)
+
+
+def _tensorize(handles: Handles, op: TensorizeOp) -> None:
+    axis = handles.leaf(op, op.axis)
+    refuse(
+        op,
+        axis.stage,
+        f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as '{op.intrinsic.data}': matching of "
+        "intrinsics is not implemented; use vectorize and unroll",
+        axis,
+    )
+
+
+AXIS_PRIMITIVES: dict[type[Operation], Callable[[Handles, Any], None]] = {
+    SplitOp: _split,
+    FuseOp: _fuse,
+    SingletonOp: _singleton,
+    ReorderOp: _reorder,
+    VectorizeOp: _annotate,
+    ParallelOp: _annotate,
+    UnrollOp: _annotate,
+    BindOp: _bind,
+    PragmaOp: _pragma,
+    TensorizeOp: _tensorize,
+}

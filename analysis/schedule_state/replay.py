@@ -1,0 +1,47 @@
+"""Replaying a sequence over a kernel, primitive by primitive."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tilework.analysis.schedule_state.attachments import check_attachments
+from tilework.analysis.schedule_state.axis_primitives import AXIS_PRIMITIVES
+from tilework.analysis.schedule_state.handles import Handles
+from tilework.analysis.schedule_state.place_primitives import PLACE_PRIMITIVES, place_groups
+from tilework.analysis.schedule_state.state import ScheduleState
+from tilework.analysis.schedule_state.storage_primitives import STORAGE_PRIMITIVES
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.schedule import (
+    CacheReadOp,
+    CacheWriteOp,
+    ComputeInlineOp,
+    PadToMultipleOp,
+    RFactorOp,
+    SequenceOp,
+)
+from tilework.dialects.te import KernelOp
+
+PRIMITIVES = {**AXIS_PRIMITIVES, **PLACE_PRIMITIVES, **STORAGE_PRIMITIVES}
+
+
+def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleState:
+    """Replay the sequence over the kernel; without one every stage is at the root, in its own order.
+
+    Raises CompileError for what is not a schedule of this kernel.
+    """
+    handles = Handles(ScheduleState(kernel))
+    if sequence is not None:
+        for op in sequence.body.block.ops:
+            _apply(handles, op)
+    place_groups(handles)
+    check_attachments(handles.state)
+    return handles.state
+
+
+def _apply(handles: Handles, op: Operation) -> None:
+    if isinstance(op, CacheReadOp | CacheWriteOp | ComputeInlineOp | PadToMultipleOp | RFactorOp):
+        raise CompileError(f"{op.name} rewrites the kernel: run schedule-apply-dataflow first", op)
+    primitive = PRIMITIVES.get(type(op))
+    if primitive is None:
+        raise CompileError(f"{op.name} is not a schedule primitive", op)
+    primitive(handles, op)

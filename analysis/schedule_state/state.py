@@ -1,0 +1,226 @@
+"""Stages, axes, and how axes arose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NoReturn, TypeAlias
+
+from xdsl.ir import Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import THREADS, Kind
+from tilework.dialects.schedule import SCOPES, SplitOp, Tail
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """A tensor, how many iterations ahead it is asked for, and the operation that says so."""
+
+    tensor: SSAValue
+    offset: int
+    op: Operation
+
+
+@dataclass(eq=False)
+class Axis:
+    """An axis of a stage, compared by identity. `extent` is that of the whole stage, for root axes only.
+
+    `storing` is the one thread that stores, where a reduction is shared among threads; `unroll_step` the pragma's.
+    """
+
+    name: str
+    stage: Stage
+    reduce: bool
+    extent: Expr | None = None
+    kind: Kind = Kind.SERIAL
+    partition: bool = False
+    annotation: Operation | None = None
+    unroll_step: int | None = None
+    storing: int | None = None
+    prefetches: list[Prefetch] = field(default_factory=list[Prefetch])
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Axis({self.stage.name}.{self.name})"
+
+
+@dataclass(eq=False)
+class Split:
+    """parent = outer * factor + inner; with `nparts`, the factor follows from the extent."""
+
+    parent: Axis
+    outer: Axis
+    inner: Axis
+    factor: int | None
+    nparts: int | None
+    tail: Tail
+    op: SplitOp
+
+
+@dataclass(eq=False)
+class Fuse:
+    """The fused axis runs through the parents, the last fastest."""
+
+    parents: tuple[Axis, ...]
+    fused: Axis
+
+
+@dataclass(eq=False)
+class Singleton:
+    """An axis of extent 1 that comes from none."""
+
+    axis: Axis
+
+
+Relation: TypeAlias = Split | Fuse | Singleton
+
+
+@dataclass(eq=False)
+class Stage:
+    """A compute and how to run it.
+
+    `attach` is the consumer's axis that it is computed at, `after` the producer's axis whose iterations it follows;
+    both None at the root. A reduction sets its elements before `init_at`, by default its outermost reduce axis.
+    `alignment` gives strides of the buffer as multiples plus offsets.
+    """
+
+    compute: ComputeOp
+    spatial: list[Axis] = field(default_factory=list[Axis])
+    reduction: list[Axis] = field(default_factory=list[Axis])
+    leaves: list[Axis] = field(default_factory=list[Axis])
+    relations: list[Relation] = field(default_factory=list[Relation])
+    attach: Axis | None = None
+    attach_op: Operation | None = None
+    after: Axis | None = None
+    init_at: Axis | None = None
+    init_op: Operation | None = None
+    scope: str | None = None
+    scope_op: Operation | None = None
+    alignment: dict[Axis, tuple[int, int]] = field(default_factory=dict[Axis, tuple[int, int]])
+    alignment_op: Operation | None = None
+    double_buffer: Operation | None = None
+
+    @property
+    def name(self) -> str:
+        return self.compute.stage.data
+
+    @property
+    def place(self) -> Axis | None:
+        """The axis of another stage that this one is computed in."""
+        return self.attach or self.after
+
+    @property
+    def roots(self) -> list[Axis]:
+        """The axes of the compute, the spatial ones first."""
+        return [*self.spatial, *self.reduction]
+
+    @property
+    def init_place(self) -> int:
+        """The number of leaves around the nest that sets a reduction's elements."""
+        first = next((i for i, a in enumerate(self.leaves) if a.reduce), len(self.leaves))
+        return first if self.init_at is None else min(first, self.leaves.index(self.init_at))
+
+    def padded(self) -> dict[Axis, Split]:
+        """The splits with tail pad, by the axis split."""
+        splits = (r for r in self.relations if isinstance(r, Split))
+        return {s.parent: s for s in splits if s.tail is Tail.PAD}
+
+    def nest(self, marked: Axis | None = None) -> str:
+        """The loops of this stage, one a line, for messages; an arrow points at the marked one."""
+        lines = [
+            f"{'  ' * depth}for {a.name}{' (reduce)' if a.reduce else ''}"
+            f"{'' if a.kind is Kind.SERIAL else f' {a.kind}'}{'  <-- here' if a is marked else ''}"
+            for depth, a in enumerate(self.leaves)
+        ]
+        return "\n".join([f"{self.name}:", *("  " + line for line in lines)])
+
+
+class ScheduleState:
+    """The stages of a kernel in program order, as the schedule leaves them."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.stages = {c.stage.data: _default_stage(c) for c in kernel.computes}
+        self.of_result: dict[SSAValue, Stage] = {
+            result: s for s in self.stages.values() for result in s.compute.results
+        }
+
+    @property
+    def outputs(self) -> list[Stage]:
+        """The stages whose tensors the kernel returns."""
+        return list(dict.fromkeys(self.of_result[v] for v in self.kernel.results_returned))
+
+    def consumers(self, stage: Stage) -> list[tuple[Stage, ReadOp]]:
+        """Every read of the stage's tensors, with the stage that reads."""
+        return [
+            (other, read)
+            for other in self.stages.values()
+            for read in other.compute.reads
+            if read.tensor in stage.compute.results
+        ]
+
+    def producers(self, stage: Stage) -> list[Stage]:
+        """The stages that the stage reads, each once."""
+        found = (self.of_result.get(read.tensor) for read in stage.compute.reads)
+        return [p for p in dict.fromkeys(found) if p is not None]
+
+    def attach_path(self, stage: Stage) -> list[Axis]:
+        """The axes around the stage, outermost first, through the stages it is computed in."""
+        if stage.place is None:
+            return []
+        around = stage.place.stage
+        at = around.leaves.index(stage.place)
+        return [*self.attach_path(around), *around.leaves[: at + 1]]
+
+    def scope_of(self, stage: Stage) -> str:
+        """Where the stage's buffer lives; by default as near to its threads as the axes around it tell."""
+        if stage.scope is not None:
+            return stage.scope
+        if stage.attach is None:
+            return "global"
+        kinds = {a.kind for a in self.attach_path(stage)} & set(THREADS)
+        return "shared" if kinds and all(_thread_rank(k) == 0 for k in kinds) else "local"
+
+    def is_shared_along(self, stage: Stage, axis: Axis) -> bool:
+        """Whether the threads of an axis around the stage share its buffer, so that it holds what all of them need."""
+        if axis.kind not in THREADS:
+            return False
+        scope = self.scope_of(stage).partition(".")[0]
+        return SCOPES[scope] <= _thread_rank(axis.kind) or (scope == "warp" and axis.kind is Kind.THREAD_X)
+
+
+def leaves_of(stage: Stage, axis: Axis) -> list[Axis]:
+    """The leaves that an axis has become; itself where it is one."""
+    for relation in stage.relations:
+        if isinstance(relation, Fuse) and axis in relation.parents:
+            return leaves_of(stage, relation.fused)
+        if isinstance(relation, Split) and relation.parent is axis:
+            return [*leaves_of(stage, relation.outer), *leaves_of(stage, relation.inner)]
+    return [axis]
+
+
+def refuse(op: Operation | None, stage: Stage, message: str, axis: Axis | None = None) -> NoReturn:
+    """Raise the error of a schedule operation, with the stage's nest as a note, an axis marked in it."""
+    raise CompileError(message, op, ((f"the loop nest as it stands:\n{stage.nest(axis)}", None),))
+
+
+def listed(axes: Iterable[Axis]) -> str:
+    """Axes by name, for messages."""
+    return ", ".join(f"'{a}'" for a in axes)
+
+
+def _thread_rank(kind: Kind) -> int:
+    return 0 if kind.startswith("blockIdx") else 1
+
+
+def _default_stage(compute: ComputeOp) -> Stage:
+    stage = Stage(compute)
+    stage.spatial = [Axis(n, stage, False, e) for n, e in compute.spatial]
+    stage.reduction = [Axis(n, stage, True, e) for n, e in compute.reduction]
+    stage.leaves = stage.roots
+    return stage

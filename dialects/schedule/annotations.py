@@ -1,0 +1,127 @@
+"""Primitives that say how the iterations of one axis run."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.dialects.loop import THREADS
+from tilework.dialects.schedule.common import AXIS, AxisType, ScheduleOp, parse_handle
+from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, number_text, parse_number, to_number
+
+
+class _AnnotateOp(ScheduleOp):
+    """Sets the kind of one leaf axis."""
+
+    axis = operand_def(AxisType)
+    assembly_format = "$axis attr-dict"
+
+    def __init__(self, axis: SSAValue):
+        super().__init__(operands=[axis])
+
+
+@irdl_op_definition
+class VectorizeOp(_AnnotateOp):
+    """The axis becomes vector lanes."""
+
+    name = "schedule.vectorize"
+
+
+@irdl_op_definition
+class ParallelOp(_AnnotateOp):
+    """The iterations run on several threads."""
+
+    name = "schedule.parallel"
+
+
+@irdl_op_definition
+class UnrollOp(_AnnotateOp):
+    """The iterations become straight-line code."""
+
+    name = "schedule.unroll"
+
+
+def verify_thread(tag: str) -> None:
+    """Raise VerifyException for a thread axis that does not exist."""
+    if tag not in THREADS:
+        raise VerifyException(f"unknown thread axis '{tag}'; known: {', '.join(THREADS)}")
+
+
+@irdl_op_definition
+class BindOp(ScheduleOp):
+    """Each iteration is a thread of that axis of the device, or a virtual one. `schedule.bind %i "threadIdx.x"`"""
+
+    name = "schedule.bind"
+    axis = operand_def(AxisType)
+    thread = prop_def(StringAttr)
+    assembly_format = "$axis $thread attr-dict"
+
+    def __init__(self, axis: SSAValue, thread: str):
+        super().__init__(operands=[axis], properties={"thread": StringAttr(thread)})
+
+    def verify_(self) -> None:
+        verify_thread(self.thread.data)
+
+
+PRAGMAS = ("auto_unroll_max_step",)
+"""The keys of `schedule.pragma`.
+
+`auto_unroll_max_step`: unroll the loops inside the axis whose iterations, times those around them up to the axis, are
+at most that many.
+"""
+
+
+@irdl_op_definition
+class PragmaOp(ScheduleOp):
+    """A request about the loop of one leaf axis. `schedule.pragma %i "auto_unroll_max_step" 16`"""
+
+    name = "schedule.pragma"
+    axis = operand_def(AxisType)
+    key = prop_def(StringAttr)
+    value = prop_def(NumberAttr)
+
+    def __init__(self, axis: SSAValue, key: str, value: Number):
+        super().__init__(
+            operands=[axis],
+            properties={"key": StringAttr(key), "value": to_number(value)},
+        )
+
+    def verify_(self) -> None:
+        key = self.key.data
+        if key not in PRAGMAS:
+            raise VerifyException(f"unknown pragma '{key}'; known: {', '.join(PRAGMAS)}")
+        if number_of(self.value) < 0:
+            raise VerifyException(f"pragma '{key}' takes a number of at least 0")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PragmaOp:
+        axis = parse_handle(parser, AXIS)
+        return PragmaOp(axis, parser.parse_str_literal(), parse_number(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.axis)
+        printer.print_string(" ")
+        printer.print_string_literal(self.key.data)
+        printer.print_string(f" {number_text(self.value)}")
+
+
+@irdl_op_definition
+class TensorizeOp(ScheduleOp):
+    """Everything from that axis inwards is one call of an intrinsic of the target. `schedule.tensorize %i "gemv"`"""
+
+    name = "schedule.tensorize"
+    axis = operand_def(AxisType)
+    intrinsic = prop_def(StringAttr)
+    assembly_format = "$axis $intrinsic attr-dict"
+
+    def __init__(self, axis: SSAValue, intrinsic: str):
+        super().__init__(operands=[axis], properties={"intrinsic": StringAttr(intrinsic)})
+
+    def verify_(self) -> None:
+        if not self.intrinsic.data:
+            raise VerifyException("tensorize takes the name of an intrinsic")

@@ -1,0 +1,185 @@
+"""Primitives that say where in the nests a stage is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.dialects.schedule.annotations import verify_thread
+from tilework.dialects.schedule.common import (
+    AXIS,
+    STAGE,
+    AxisType,
+    ScheduleOp,
+    StageType,
+    hint,
+    parse_handle,
+    parse_stages,
+    print_stages,
+)
+
+
+@irdl_op_definition
+class ComputeAtOp(ScheduleOp):
+    """Compute the stage, or the group, inside that axis of its consumer, just the part that one iteration needs.
+
+    `schedule.compute_at %dense, %jo`
+    """
+
+    name = "schedule.compute_at"
+    stage = operand_def(StageType)
+    axis = operand_def(AxisType)
+    assembly_format = "$stage `,` $axis attr-dict"
+
+    def __init__(self, stage: SSAValue, axis: SSAValue):
+        super().__init__(operands=[stage, axis])
+
+
+@irdl_op_definition
+class ComputeRootOp(ScheduleOp):
+    """Compute the stage, or the group, in nests of their own, before all consumers: takes back a compute_at."""
+
+    name = "schedule.compute_root"
+    stage = operand_def(StageType)
+    assembly_format = "$stage attr-dict"
+
+    def __init__(self, stage: SSAValue):
+        super().__init__(operands=[stage])
+
+
+@irdl_op_definition
+class ReverseComputeAtOp(ScheduleOp):
+    """Compute an element-wise consumer inside that axis of its producer, as soon as one iteration has made its part.
+
+    `schedule.reverse_compute_at %relu, %jo`
+    """
+
+    name = "schedule.reverse_compute_at"
+    stage = operand_def(StageType)
+    axis = operand_def(AxisType)
+    assembly_format = "$stage `,` $axis attr-dict"
+
+    def __init__(self, stage: SSAValue, axis: SSAValue):
+        super().__init__(operands=[stage, axis])
+
+
+@irdl_op_definition
+class DecomposeReductionOp(ScheduleOp):
+    """Set the stage's elements to the reducer's identity in a nest of their own, right before that axis of the stage.
+
+    `schedule.decompose_reduction %dense, %i`
+    """
+
+    name = "schedule.decompose_reduction"
+    stage = operand_def(StageType)
+    axis = operand_def(AxisType)
+    assembly_format = "$stage `,` $axis attr-dict"
+
+    def __init__(self, stage: SSAValue, axis: SSAValue):
+        super().__init__(operands=[stage, axis])
+
+
+@irdl_op_definition
+class CreateGroupOp(ScheduleOp):
+    """The stages that the outputs need, down to the inputs, these with `include_inputs` only: one thing to place.
+
+    `%g = schedule.create_group outputs(%c) inputs(%a) include_inputs`
+    """
+
+    name = "schedule.create_group"
+    outputs = var_operand_def(StageType)
+    inputs = var_operand_def(StageType)
+    include_inputs = opt_prop_def(UnitAttr)
+    group = result_def(StageType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(self, outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], include_inputs: bool = False):
+        super().__init__(
+            operands=[outputs, inputs],
+            properties={"include_inputs": UnitAttr() if include_inputs else None},
+            result_types=[STAGE],
+        )
+        hint(self.group, "group")
+
+    def verify_(self) -> None:
+        if not self.outputs:
+            raise VerifyException("a group has at least one output")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CreateGroupOp:
+        parser.parse_keyword("outputs")
+        outputs = parse_stages(parser)
+        parser.parse_keyword("inputs")
+        inputs = parse_stages(parser)
+        return CreateGroupOp(outputs, inputs, parser.parse_optional_keyword("include_inputs") is not None)
+
+    def print(self, printer: Printer) -> None:
+        print_stages(printer, "outputs", self.outputs)
+        print_stages(printer, "inputs", self.inputs)
+        if self.include_inputs is not None:
+            printer.print_string(" include_inputs")
+
+
+@irdl_op_definition
+class SetStorePredicateOp(ScheduleOp):
+    """Of the threads that share a reduction over an axis bound to them, only that one stores the result.
+
+    `schedule.set_store_predicate %sum, %k_i == 0`
+    """
+
+    name = "schedule.set_store_predicate"
+    stage = operand_def(StageType)
+    axis = operand_def(AxisType)
+    thread = prop_def(IntegerAttr)
+
+    def __init__(self, stage: SSAValue, axis: SSAValue, thread: int):
+        super().__init__(operands=[stage, axis], properties={"thread": IntegerAttr(thread, i64)})
+
+    def verify_(self) -> None:
+        if self.thread.value.data < 0:
+            raise VerifyException(f"threads are counted from 0, got {self.thread.value.data}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetStorePredicateOp:
+        stage = parse_handle(parser, STAGE)
+        parser.parse_punctuation(",")
+        axis = parse_handle(parser, AXIS)
+        parser.parse_punctuation("=")
+        parser.parse_punctuation("=")
+        return SetStorePredicateOp(stage, axis, parser.parse_integer())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_string(f" == {self.thread.value.data}")
+
+
+@irdl_op_definition
+class EnvThreadsOp(ScheduleOp):
+    """Launch these threads around a scan, once for all its steps. `schedule.env_threads %scan ["threadIdx.x"]`"""
+
+    name = "schedule.env_threads"
+    stage = operand_def(StageType)
+    threads = prop_def(ArrayAttr[StringAttr])
+    assembly_format = "$stage $threads attr-dict"
+
+    def __init__(self, stage: SSAValue, threads: Sequence[str]):
+        super().__init__(operands=[stage], properties={"threads": ArrayAttr(map(StringAttr, threads))})
+
+    def verify_(self) -> None:
+        for thread in self.threads:
+            verify_thread(thread.data)
