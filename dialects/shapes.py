@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, TensorType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, NoneAttr, TensorType, VectorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -44,3 +44,11 @@ def element_type(type_: Attribute) -> Attribute:
     if isinstance(type_, TensorType | MemRefType | VectorType):
         return cast("TensorType[Attribute]", type_).element_type
     return type_
+
+
+def scalar_type(type_: Attribute) -> Attribute:
+    """The type that an element has as a value: as `arith` wants it, an unsigned integer is one without a sign."""
+    element = element_type(type_)
+    if isinstance(element, IntegerType):
+        return IntegerType(cast("IntegerType", element).width.data)
+    return element

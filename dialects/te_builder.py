@@ -13,119 +13,40 @@ expressions; the elements are `Scalar`s, whose operators write `arith` and `math
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, cast
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import cast
 
 from xdsl.builder import Builder
-from xdsl.dialects import math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType, i1, i64
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
-from tilework.algebra.predicate import Predicate
+from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import arith
-from tilework.dialects.shapes import dims_of, element_type, tensor_type
-from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, ReturnOp, YieldOp
+from tilework.dialects.shapes import dims_of, scalar_type, tensor_type
+from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, ReduceOp, ReturnOp, YieldOp
+from tilework.dialects.te.operands import INDEX
+from tilework.dialects.te.reduce import Number
+from tilework.dialects.te_scalars import (
+    UNARY,
+    UNARY_INTEGER,
+    IndexLike,
+    Reduction,
+    Scalar,
+    ScalarLike,
+    Tensor,
+    Writer,
+    conversion,
+    is_unsigned,
+)
 
-ScalarLike: TypeAlias = "Scalar | float | int"
-
-_FLOAT = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp}
-_INTEGER = {"+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp, "/": arith.DivSIOp}
-_UNARY = {
-    "exp": math.ExpOp,
-    "tanh": math.TanhOp,
-    "erf": math.ErfOp,
-    "log": math.LogOp,
-    "sqrt": math.SqrtOp,
-    "rsqrt": math.RsqrtOp,
-    "abs": math.AbsFOp,
-    "floor": math.FloorOp,
-    "ceil": math.CeilOp,
-    "sin": math.SinOp,
-    "cos": math.CosOp,
-}
+__all__ = ["KernelBuilder", "Reduction", "Scalar", "ScalarLike", "Tensor"]
 
 
-@dataclass(frozen=True)
-class Tensor:
-    """A kernel argument or a compute: index it inside a compute to read an element."""
-
-    value: SSAValue
-    builder: KernelBuilder
-
-    @property
-    def dims(self) -> tuple[Expr, ...]:
-        """The dimensions, possibly symbolic."""
-        return dims_of(self.value.type)
-
-    @property
-    def dtype(self) -> Attribute:
-        """The element type."""
-        return element_type(self.value.type)
-
-    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Scalar:
-        indices = indices if isinstance(indices, tuple) else (indices,)
-        return self.builder.insert(ReadOp(self.value, indices))
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """One element while a compute's body is written."""
-
-    value: SSAValue
-    builder: KernelBuilder
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether the element is an integer."""
-        return isinstance(self.value.type, IntegerType)
-
-    def _binary(self, sign: str, other: ScalarLike, swapped: bool = False) -> Scalar:
-        a, b = self.value, self.builder.scalar(other, self.value.type).value
-        a, b = (b, a) if swapped else (a, b)
-        table = _INTEGER if self.is_integer else _FLOAT
-        return self.builder.insert(table[sign](a, b))
-
-    def __add__(self, other: ScalarLike) -> Scalar:
-        return self._binary("+", other)
-
-    def __radd__(self, other: ScalarLike) -> Scalar:
-        return self._binary("+", other, swapped=True)
-
-    def __sub__(self, other: ScalarLike) -> Scalar:
-        return self._binary("-", other)
-
-    def __rsub__(self, other: ScalarLike) -> Scalar:
-        return self._binary("-", other, swapped=True)
-
-    def __mul__(self, other: ScalarLike) -> Scalar:
-        return self._binary("*", other)
-
-    def __rmul__(self, other: ScalarLike) -> Scalar:
-        return self._binary("*", other, swapped=True)
-
-    def __truediv__(self, other: ScalarLike) -> Scalar:
-        return self._binary("/", other)
-
-    def __rtruediv__(self, other: ScalarLike) -> Scalar:
-        return self._binary("/", other, swapped=True)
-
-    def __neg__(self) -> Scalar:
-        return self.builder.insert(arith.NegfOp(self.value))
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """What `KernelBuilder.sum` and its like return: the body of a reduction, written when its compute is."""
-
-    kind: str
-    extents: tuple[ExprLike, ...]
-    body: Callable[..., ScalarLike]
-
-
-class KernelBuilder:
+class KernelBuilder(Writer):
     """Builds one `te.kernel`."""
 
     def __init__(self, name: str):
@@ -156,22 +77,36 @@ class KernelBuilder:
 
         `dtype` is needed only where the body is a Python number.
         """
+        [tensor] = self.compute_all(stage, dims, body, None if dtype is None else [dtype])
+        return tensor
+
+    def compute_all(
+        self,
+        stage: str,
+        dims: Sequence[ExprLike],
+        body: Callable[..., ScalarLike | Sequence[ScalarLike] | Reduction],
+        dtypes: Sequence[Attribute] | None = None,
+    ) -> list[Tensor]:
+        """Append a compute of several results: their elements at the axes are `body(*axes)`.
+
+        `dtypes` are needed only where elements are Python numbers.
+        """
         axes = self._name_axes(body, dims, taken=self._symbols)
         block = Block()
-        outer, self._at = self._at, Builder(InsertPoint.at_end(block))
-        element = body(*(var(n) for n, _ in axes))
-        reduce_axes: list[tuple[str, ExprLike]] = []
-        if isinstance(element, Reduction):
-            reduce_axes = self._name_axes(element.body, element.extents, taken=self._symbols | {n for n, _ in axes})
-            inner = self.scalar(element.body(*(var(n) for n, _ in reduce_axes)), dtype)
-            self.insert(ReduceOp(element.kind, inner.value))
-        else:
-            inner = self.scalar(element, dtype)
-            self.insert(YieldOp(inner.value))
-        self._at = outer
-        op = ComputeOp(self._unique(stage), axes, reduce_axes, tensor_type(dims, inner.value.type), Region(block))
+        with self._inside(block):
+            element = body(*(var(n) for n, _ in axes))
+            if isinstance(element, Reduction):
+                taken = self._symbols | {n for n, _ in axes}
+                reduce_axes = self._name_axes(element.body, element.extents, taken)
+                values = self._reduce(element, [var(n) for n, _ in reduce_axes], dtypes)
+            else:
+                reduce_axes = []
+                values = self._scalars(element, dtypes)
+                self.insert(YieldOp([v.value for v in values]))
+        types = [tensor_type(dims, v.dtype) for v in values]
+        op = ComputeOp(self._unique(stage), axes, reduce_axes, types, Region(block))
         self._at.insert(op)
-        return Tensor(op.result, self)
+        return [Tensor(result, self) for result in op.results]
 
     def finish(self, results: Sequence[Tensor]) -> KernelOp:
         """The kernel that returns these tensors."""
@@ -181,29 +116,74 @@ class KernelBuilder:
 
     # -- reductions
 
-    def sum(self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike]) -> Reduction:
-        """The sum over reduce axes of these extents."""
-        return Reduction("add", tuple(extents), body)
+    def sum(
+        self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike], where: Callable[..., Scalar] | None = None
+    ) -> Reduction:
+        """The sum over reduce axes of these extents, which may depend on the compute's axes."""
+        return Reduction("add", tuple(extents), body, where)
 
-    def reduce_max(self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike]) -> Reduction:
+    def reduce_max(
+        self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike], where: Callable[..., Scalar] | None = None
+    ) -> Reduction:
         """The maximum over reduce axes; NaN wins."""
-        return Reduction("max", tuple(extents), body)
+        return Reduction("max", tuple(extents), body, where)
 
-    def reduce_min(self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike]) -> Reduction:
+    def reduce_min(
+        self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike], where: Callable[..., Scalar] | None = None
+    ) -> Reduction:
         """The minimum over reduce axes; NaN wins."""
-        return Reduction("min", tuple(extents), body)
+        return Reduction("min", tuple(extents), body, where)
 
-    def prod(self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike]) -> Reduction:
+    def prod(
+        self, extents: Sequence[ExprLike], body: Callable[..., ScalarLike], where: Callable[..., Scalar] | None = None
+    ) -> Reduction:
         """The product over reduce axes."""
-        return Reduction("mul", tuple(extents), body)
+        return Reduction("mul", tuple(extents), body, where)
+
+    def any(self, extents: Sequence[ExprLike], body: Callable[..., Scalar]) -> Reduction:
+        """Whether an i1 holds anywhere."""
+        return Reduction("or", tuple(extents), body)
+
+    def all(self, extents: Sequence[ExprLike], body: Callable[..., Scalar]) -> Reduction:
+        """Whether an i1 holds everywhere."""
+        return Reduction("and", tuple(extents), body)
+
+    def reduce(
+        self,
+        join: Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[ScalarLike]],
+        identities: Sequence[tuple[float | int, Attribute]],
+        extents: Sequence[ExprLike],
+        body: Callable[..., ScalarLike | Sequence[ScalarLike]],
+        where: Callable[..., Scalar] | None = None,
+    ) -> Reduction:
+        """A reduction by `join(a, b)`, commutative and associative, of as many values as there are identities.
+
+        An identity is a number and its element type.
+        """
+        types = [dtype for _, dtype in identities]
+        block = Block(arg_types=[scalar_type(t) for t in (*types, *types)])
+        with self._inside(block):
+            args = [Scalar(v, self, is_unsigned(t)) for v, t in zip(block.args, (*types, *types), strict=True)]
+            joined = self._scalars(join(args[: len(types)], args[len(types) :]), types)
+            self.insert(YieldOp([v.value for v in joined]))
+        numbers = [_number(value, dtype) for value, dtype in identities]
+        return Reduction((numbers, Region(block)), tuple(extents), body, where)
 
     # -- scalars
 
+    def read(self, tensor: Tensor, indices: Sequence[IndexLike]) -> Scalar:
+        """An element of a tensor; an integer scalar among the indices is data."""
+        exprs = [var(self.cast(i, INDEX).value) if isinstance(i, Scalar) else i for i in indices]
+        return Scalar(self.insert(ReadOp(tensor.value, exprs)).value, self, is_unsigned(tensor.dtype))
+
+    def index(self, e: ExprLike, dtype: Attribute) -> Scalar:
+        """An index expression as a number of type `dtype`."""
+        number = self.insert(IndexOp(e))
+        return self.cast(number if isa(dtype, IntegerType) else self.cast(number, i64), dtype)
+
     def constant(self, value: float | int, dtype: Attribute) -> Scalar:
         """A number of that element type."""
-        if isinstance(dtype, IntegerType):
-            return self.insert(arith.ConstantOp(IntegerAttr(int(value), cast(IntegerType, dtype))))
-        return self.insert(arith.ConstantOp(FloatAttr(float(value), cast(AnyFloat, dtype))))
+        return Scalar(self.insert(arith.ConstantOp(_number(value, dtype))).value, self, is_unsigned(dtype))
 
     def scalar(self, value: ScalarLike, dtype: Attribute | None) -> Scalar:
         """A scalar as it is; a Python number as a constant of type `dtype`."""
@@ -214,38 +194,50 @@ class KernelBuilder:
 
     def max(self, a: Scalar, b: ScalarLike) -> Scalar:
         """The larger one; NaN wins."""
-        op = arith.MaxSIOp if a.is_integer else arith.MaximumfOp
-        return self.insert(op(a.value, self.scalar(b, a.value.type).value))
+        return a.binary("max", b)
 
     def min(self, a: Scalar, b: ScalarLike) -> Scalar:
         """The smaller one; NaN wins."""
-        op = arith.MinSIOp if a.is_integer else arith.MinimumfOp
-        return self.insert(op(a.value, self.scalar(b, a.value.type).value))
+        return a.binary("min", b)
 
     def power(self, a: Scalar, b: ScalarLike) -> Scalar:
         """`a` to the power `b`."""
-        return self.insert(math.PowFOp(a.value, self.scalar(b, a.value.type).value))
+        return a.binary("pow", b)
 
     def call(self, function: str, a: Scalar) -> Scalar:
-        """exp, tanh, erf, log, sqrt, rsqrt, abs, floor, ceil, sin or cos."""
-        return self.insert(_UNARY[function](a.value))
+        """A function of one number, of those in `te_scalars.UNARY`, or on integers in `UNARY_INTEGER`."""
+        table = UNARY_INTEGER if a.is_integer else UNARY
+        return Scalar(self.insert(table[function](a.value)).value, self, a.unsigned)
+
+    def cast(self, a: Scalar, dtype: Attribute) -> Scalar:
+        """The scalar as a number of another type; fractions are cut off, integers wrap around."""
+        if dtype == i1:
+            return a if a.dtype == i1 else a.compare("ne", 0)
+        op = conversion(a.value, a.dtype, dtype)
+        return Scalar(a.value if op is None else self.insert(op).value, self, is_unsigned(dtype))
+
+    def select(self, condition: Scalar, a: Scalar, b: ScalarLike) -> Scalar:
+        """`a` where the i1 holds, else `b`; both are computed."""
+        other = self.scalar(b, a.value.type)
+        return Scalar(self.insert(arith.SelectOp(condition.value, a.value, other.value)).value, self, a.unsigned)
 
     def if_then_else(
         self,
-        when: Sequence[Predicate],
+        when: Sequence[Predicate | Scalar],
         then: Callable[[], ScalarLike],
         otherwise: Callable[[], ScalarLike],
         dtype: Attribute,
     ) -> Scalar:
-        """Lazy choice on indices: only the chosen value is computed."""
+        """Lazy choice: only the chosen value is computed. Conditions are on indices, or scalars of type i1."""
+        conditions = [self._predicate(c) if isinstance(c, Scalar) else c for c in when]
         regions: list[Region] = []
         for branch in (then, otherwise):
             block = Block()
-            outer, self._at = self._at, Builder(InsertPoint.at_end(block))
-            self.insert(YieldOp(self.scalar(branch(), dtype).value))
-            self._at = outer
+            with self._inside(block):
+                self.insert(YieldOp([self.scalar(branch(), dtype).value]))
             regions.append(Region(block))
-        return self.insert(IfThenElseOp(when, dtype, *regions))
+        op = IfThenElseOp(conditions, scalar_type(dtype), *regions)
+        return Scalar(self.insert(op).value, self, is_unsigned(dtype))
 
     # -- plumbing
 
@@ -253,6 +245,33 @@ class KernelBuilder:
         """Append an operation to the body being written; its result, if it has one."""
         self._at.insert(op)
         return Scalar(op.results[0], self) if op.results else cast(Scalar, None)
+
+    @contextmanager
+    def _inside(self, block: Block) -> Generator[None]:
+        outer, self._at = self._at, Builder(InsertPoint.at_end(block))
+        yield
+        self._at = outer
+
+    def _predicate(self, condition: Scalar) -> Predicate:
+        number = self.cast(self.cast(condition, i64), INDEX)
+        return at_least(var(number.value), 1)
+
+    def _scalars(self, element: ScalarLike | Sequence[ScalarLike], dtypes: Sequence[Attribute] | None) -> list[Scalar]:
+        elements = [element] if isinstance(element, Scalar | float | int) else list(element)
+        types = [None] * len(elements) if dtypes is None else dtypes
+        return [self.scalar(e, t) for e, t in zip(elements, types, strict=True)]
+
+    def _reduce(self, reduction: Reduction, axes: Sequence[Expr], dtypes: Sequence[Attribute] | None) -> list[Scalar]:
+        """Write the body of a reduction at these reduce axes; the values that are joined."""
+        reducer = reduction.reducer
+        if not isinstance(reducer, str):
+            dtypes = [number.type for number in reducer[0]]
+        values = self._scalars(reduction.body(*axes), dtypes)
+        where = None if reduction.where is None else reduction.where(*axes).value
+        if reducer in ("max", "min") and values[0].kind == "unsigned":
+            reducer = f"{reducer}ui"
+        self.insert(ReduceOp(reducer, [v.value for v in values], where))
+        return values
 
     def _unique(self, stage: str) -> str:
         name, n = stage, 0
@@ -281,3 +300,10 @@ class KernelBuilder:
             used.add(name)
             axes.append((name, to_expr(extent)))
         return axes
+
+
+def _number(value: float | int, dtype: Attribute) -> Number:
+    """A constant of an element type, its bits those of a signless integer."""
+    if isa(dtype, IntegerType):
+        return IntegerAttr(int(value), cast(IntegerType, scalar_type(dtype)))
+    return FloatAttr(float(value), cast(AnyFloat, dtype))

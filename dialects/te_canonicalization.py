@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.dialects.index_attr import TeWhenAttr
 from tilework.dialects.inlining import replace_by_block
 from tilework.dialects.te import IfThenElseOp
 
@@ -14,12 +13,12 @@ class ConstantChoice(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: IfThenElseOp, rewriter: PatternRewriter) -> None:
-        truths = [p.constant for p in op.when]
-        open_ = tuple(p for p in op.when if p.constant is None)
+        truths = [p.constant for p in op.conditions]
+        open_ = [p for p in op.conditions if p.constant is None]
         if False in truths:
             replace_by_block(op, op.else_body.block, rewriter)
         elif not open_:
             replace_by_block(op, op.then_body.block, rewriter)
         elif len(open_) < len(truths):
-            op.when = TeWhenAttr(open_)
+            op.set_conditions(open_)
             rewriter.notify_op_modified(op)

@@ -22,6 +22,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
 from tilework.interpreters.buffers import Buffer, poison
+from tilework.interpreters.scalar import element_dtype
 
 Mask: TypeAlias = Any
 """Where iterations take place: a boolean array over the axes, or None for everywhere."""
@@ -98,6 +99,7 @@ class Access:
         self.slot = names.slots[op.memref]
         self.rank = names.rank
         accessed = op.result.type if isinstance(op, LoadOp) else op.value.type
+        self._dtype = element_dtype(accessed)
         self.lanes = accessed.get_shape()[0] if isinstance(accessed, VectorType) else 1
         self.count = None if count is None else names.index(count)
         last, stride = len(subscripts) - 1, op.lane_stride if self.lanes > 1 else 0
@@ -114,14 +116,16 @@ class Access:
             value = np.ndarray(found[0], buffer.dtype, buffer.storage, found[1], found[2])
         else:
             value = np.asarray(buffer.storage.take(self._positions(frame, buffer, mask)))
-        if self.count is None:
-            return value
-        return np.where(self._lane_numbers < self.count(frame.values), value, poison(buffer.dtype))
+        if self.count is not None:
+            value = np.where(self._lane_numbers < self.count(frame.values), value, poison(buffer.dtype))
+        return value if value.dtype == self._dtype else value.view(self._dtype)
 
     def store(self, frame: Frame, mask: Mask, value: Any, *, overlapping: bool = False) -> None:
         """Write the elements where the mask holds. Raises OrderMatters where two `overlapping` values differ."""
         buffer: Buffer = frame.values[self.slot]
         mask = self._lane_mask(frame, mask)
+        if buffer.dtype != self._dtype:
+            value = np.asarray(value).view(buffer.dtype)
         found = self._box(frame, buffer) if self._affine and not overlapping else None
         positions = None if found is not None and buffer.written is None else self._positions(frame, buffer, mask)
         if found is not None:

@@ -54,6 +54,31 @@ def _divide_towards_zero(a: Value, b: Value) -> Value:
     return quotient + ((quotient < 0) & (quotient * b != a))
 
 
+def _bits(count: Callable[[Any], Value]) -> _Meaning:
+    """`count` of an operand's bits, a number of its type."""
+
+    def applied(a: Value) -> Value:
+        x = np.asarray(a)
+        return count(x.view(np.dtype(f"u{x.dtype.itemsize}"))).astype(x.dtype)[()]
+
+    return applied
+
+
+def _leading_zeros(bits: Any) -> Value:
+    """Fill all bits below the highest one and count them."""
+    width = 8 * bits.itemsize
+    shift = 1
+    while shift < width:
+        bits = bits | bits >> shift
+        shift *= 2
+    return width - np.bitwise_count(bits).astype(np.int64)
+
+
+def _trailing_zeros(bits: Any) -> Value:
+    """The bits below the lowest one, counted."""
+    return np.bitwise_count(~bits & (bits - 1))
+
+
 def _reciprocal_root(a: Value) -> Value:
     root: Value = np.sqrt(a)
     return np.divide(root.dtype.type(1), root)
@@ -94,6 +119,10 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     arith.SelectOp: np.where,
     math.AbsFOp: np.abs,
     math.AbsIOp: np.abs,
+    math.Atan2Op: np.arctan2,
+    math.CountLeadingZerosOp: _bits(_leading_zeros),
+    math.CountTrailingZerosOp: _bits(_trailing_zeros),
+    math.CtPopOp: _bits(np.bitwise_count),
     math.CeilOp: np.ceil,
     math.CosOp: np.cos,
     math.CoshOp: np.cosh,
@@ -225,6 +254,10 @@ def _conversion(op: Operation) -> _Conversion:
             return lambda a: np.negative(_astype(a, target))  # the one bit is the sign
         case arith.TruncIOp() if element_dtype(op.results[0].type) == np.dtype(bool):
             return lambda a: np.bitwise_and(a, 1) != 0
+        case arith.FPToUIOp():
+            target = element_dtype(op.results[0].type)
+            unsigned = np.dtype(f"u{target}")
+            return lambda a: _astype(_astype(a, unsigned), target)
         case (
             arith.ExtFOp()
             | arith.TruncFOp()

@@ -87,11 +87,15 @@ class _Emitter:
 
     def emit(self) -> loop.KernelOp:
         kernel, outputs = self.state.kernel, self.state.kernel.results_returned
-        scratch = [s for s in self.state.stages.values() if s.attach is None and s.compute.result not in outputs]
+        at_root = [s for s in self.state.stages.values() if s.attach is None]
+        scratch = [result for s in at_root for result in s.compute.results if result not in outputs]
         inputs = list(kernel.body.block.args)
-        values: list[SSAValue] = [*inputs, *outputs, *(s.compute.result for s in scratch)]
+        values: list[SSAValue] = [*inputs, *outputs, *scratch]
         layouts = kernel_layouts(kernel)
-        types = [_memref_type(v.type, layouts[i] if i < len(layouts) else NoneAttr()) for i, v in enumerate(values)]
+        dims = [self.dims(v) for v in values]
+        types = [
+            _memref_type(v.type, dims[i], layouts[i] if i < len(layouts) else NoneAttr()) for i, v in enumerate(values)
+        ]
         block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
         for value, argument in zip(values, block.args, strict=False):
             self.buffers.setdefault(value, Buffer([])).memrefs.append(argument)
@@ -101,16 +105,23 @@ class _Emitter:
             argument.name_hint = symbol
         self.cursor = Cursor(block, kernel.location)
         for stage in self.state.stages.values():
-            if stage.attach is None:
+            if stage.place is None:
                 self.produce(stage)
         return loop.KernelOp(
             kernel.sym_name.data,
             (len(inputs), len(outputs), len(scratch)),
             types,
-            [dims_of(v.type) for v in values],
+            dims,
             kernel.symbols,
             Region(block),
         )
+
+    def dims(self, tensor: SSAValue) -> Sequence[Expr]:
+        """The sizes of a tensor's buffer: those of its type, more where the stage is padded."""
+        stage = self.state.of_result.get(tensor)
+        if stage is None or not stage.padded():
+            return dims_of(tensor.type)
+        return [extent for _, extent in self.bounds[stage].region]
 
     # -- stages
 
@@ -122,8 +133,8 @@ class _Emitter:
     def produce_here(self, stage: Stage) -> None:
         if stage.attach is not None:
             self.allocate(stage)
-        first = next((i for i, a in enumerate(stage.leaves) if a.reduce), len(stage.leaves))
         if stage.reduction:
+            first = stage.init_place
             spatial_inside = [a for a in stage.leaves[first:] if not a.reduce]
             self.nest(stage.leaves[:first], lambda: self.reduce(stage, spatial_inside, stage.leaves[first:]))
         else:
@@ -141,11 +152,14 @@ class _Emitter:
                 f"stage '{stage.name}' computed at '{stage.attach}' needs a buffer of [{sizes}], whose size is not "
                 "constant; compute it at the root or split the axis",
             )
-        element, scope = element_type(stage.compute.result.type), StringAttr(stage.scope or "local")
-        alloca = memref.AllocaOp.get(element, None, shape=cast(list[int], shape), memory_space=scope)
-        buffer = self.insert(alloca).results[0]
-        buffer.name_hint = stage.compute.result.name_hint
-        self.buffers[stage.compute.result] = Buffer([buffer], [self.here(start) for start, _ in region], order)
+        scope = StringAttr(self.state.scope_of(stage))
+        layout = _layout(stage, order, cast(list[int], shape))
+        for result in stage.compute.results:
+            type_ = MemRefType(element_type(result.type), cast(list[int], shape), layout, scope)
+            alloca = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": None})
+            buffer = self.insert(alloca).results[0]
+            buffer.name_hint = result.name_hint
+            self.buffers[result] = Buffer([buffer], [self.here(start) for start, _ in region], order)
 
     def reduce(self, stage: Stage, spatial: list[Axis], leaves: list[Axis]) -> None:
         """Set the elements to the reducer's identity, then combine."""
@@ -162,11 +176,15 @@ class _Emitter:
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, axis.partition)
         self.insert(for_op)
         self.env[axis] = var(for_op.index)
+        placed = self.state.stages.values() if attached else ()
         with self.cursor.inside(for_op.body.block):
-            for stage in self.state.stages.values():
-                if attached and stage.attach is axis:
+            for stage in placed:
+                if stage.attach is axis:
                     self.produce(stage)
             self.nest(axes[1:], body, attached)
+            for stage in placed:
+                if stage.after is axis:
+                    self.produce(stage)
 
     def guarded(self, stage: Stage, leaves: list[Axis], body: Callable[[], None]) -> None:
         """Emit the body under the stage's guards; an initialization has none of those on reduce axes."""
@@ -183,24 +201,27 @@ class _Emitter:
     # -- elements
 
     def store_value(self, stage: Stage) -> None:
-        self.store(stage, self.bodies.value(stage.compute, self.axis_values(stage)))
+        self.store(stage, self.bodies(stage).values(stage.compute, self.axis_values(stage)))
 
     def store_identity(self, stage: Stage) -> None:
-        self.store(stage, self.bodies.identity(stage.compute))
+        self.store(stage, self.bodies(stage).identities(stage.compute))
 
     def update(self, stage: Stage) -> None:
         values = self.axis_values(stage)
-        before = self.bodies.load(stage.compute.result, [values[a.name] for a in stage.spatial])
-        self.store(stage, self.bodies.combined(stage.compute, values, before))
+        indices = [values[a.name] for a in stage.spatial]
+        before = [self.bodies(stage).load(result, indices) for result in stage.compute.results]
+        self.store(stage, self.bodies(stage).combined(stage.compute, values, before))
 
-    def store(self, stage: Stage, value: SSAValue) -> None:
+    def store(self, stage: Stage, elements: Sequence[SSAValue]) -> None:
         values = self.axis_values(stage)
-        self.bodies.store(value, stage.compute.result, [values[a.name] for a in stage.spatial])
+        for element, result in zip(elements, stage.compute.results, strict=True):
+            self.bodies(stage).store(element, result, [values[a.name] for a in stage.spatial])
 
-    @property
-    def bodies(self) -> Bodies:
-        """Emits scalar bodies here."""
-        return Bodies(self.cursor, self.buffers)
+    def bodies(self, stage: Stage) -> Bodies:
+        """Emits scalar bodies of the stage here."""
+        b = self.bounds[stage]
+        inside = [self.condition(p) for p in b.inside] if b.unsafe_reads else []
+        return Bodies(self.cursor, self.buffers, dict.fromkeys(b.unsafe_reads, inside))
 
     # -- expressions
 
@@ -241,6 +262,21 @@ def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:
     return [a if isinstance(a, StridedLayoutAttr) else NoneAttr() for a in cast("ArrayAttr[Attribute]", layouts)]
 
 
-def _memref_type(type_: Attribute, layout: Attribute) -> MemRefType[Attribute]:
-    shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims_of(type_)]
+def _layout(stage: Stage, order: Sequence[int], shape: Sequence[int]) -> StridedLayoutAttr | NoneAttr:
+    """The strides of a local buffer whose dimension i is the tensor's dimension `order[i]`, if it is to be aligned."""
+    if not stage.alignment:
+        return NoneAttr()
+    strides: list[int] = []
+    stride = 1
+    for at, extent in zip(reversed(order), reversed(shape), strict=True):
+        if stage.spatial[at] in stage.alignment:
+            factor, offset = stage.alignment[stage.spatial[at]]
+            stride += (offset - stride) % factor
+        strides.insert(0, stride)
+        stride *= extent
+    return StridedLayoutAttr(strides)
+
+
+def _memref_type(type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:
+    shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims]
     return MemRefType(element_type(type_), shape, cast(NoneAttr, layout))

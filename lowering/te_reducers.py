@@ -2,32 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.dialects import arith
+from tilework.dialects.te import ReduceOp, YieldOp
+from tilework.dialects.te.reduce import Number
+
+Joiner = Callable[[SSAValue, SSAValue], Operation]
+
+_ON_FLOATS: dict[str, Joiner] = {
+    "add": arith.AddfOp,
+    "mul": arith.MulfOp,
+    "max": arith.MaximumfOp,
+    "min": arith.MinimumfOp,
+}
+_ON_INTEGERS: dict[str, Joiner] = {
+    "add": arith.AddiOp,
+    "mul": arith.MuliOp,
+    "max": arith.MaxSIOp,
+    "min": arith.MinSIOp,
+    "maxui": arith.MaxUIOp,
+    "minui": arith.MinUIOp,
+    "and": arith.AndIOp,
+    "or": arith.OrIOp,
+}
 
 
-def combine(kind: str, a: SSAValue, b: SSAValue) -> Operation:
-    """The operation that joins two values of a reduction."""
-    table: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[SSAValue, SSAValue], Operation]]] = {
-        "add": (arith.AddfOp, arith.AddiOp),
-        "mul": (arith.MulfOp, arith.MuliOp),
-        "max": (arith.MaximumfOp, arith.MaxSIOp),
-        "min": (arith.MinimumfOp, arith.MinSIOp),
-    }
-    on_floats, on_integers = table[kind]
-    return on_integers(a, b) if isinstance(a.type, IntegerType) else on_floats(a, b)
+def identities(op: ReduceOp) -> Sequence[Number]:
+    """The values that leave every other unchanged when joined."""
+    return op.numbers if op.kind is None else [identity(op.kind.data, op.values[0].type)]
 
 
-def identity(kind: str, type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:
-    """The value that leaves every other unchanged when combined."""
+def identity(kind: str, type_: Attribute) -> Number:
+    """The identity of a named reducer."""
+    if not isinstance(type_, IntegerType):
+        value = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}[kind]
+        return FloatAttr(value, cast(AnyFloat, type_))
+    integer = cast(IntegerType, type_)
+    half = 1 << (integer.width.data - 1)
+    neutral = {"add": 0, "mul": 1, "max": -half, "min": half - 1, "maxui": 0, "minui": -1, "or": 0, "and": 1}[kind]
+    if integer.width.data == 1:
+        neutral = abs(neutral)  # the largest i1 is written 1
+    return IntegerAttr(neutral, integer)
+
+
+def joined(op: ReduceOp, a: Sequence[SSAValue], b: Sequence[SSAValue]) -> tuple[list[Operation], list[SSAValue]]:
+    """The operations that join the values so far with those that come in, and their results."""
+    if op.kind is None:
+        return _own(op, [*a, *b])
+    table = _ON_INTEGERS if isinstance(a[0].type, IntegerType) else _ON_FLOATS
+    join = table[op.kind.data](a[0], b[0])
+    return [join], [join.results[0]]
+
+
+def _own(op: ReduceOp, arguments: Sequence[SSAValue]) -> tuple[list[Operation], list[SSAValue]]:
+    mapped: dict[SSAValue, SSAValue] = dict(zip(op.combiner.block.args, arguments, strict=True))
+    ops: list[Operation] = []
+    for inner in op.combiner.block.ops:
+        if isinstance(inner, YieldOp):
+            return ops, [mapped[v] for v in inner.values]
+        ops.append(inner.clone(mapped))
+    raise AssertionError("a reducer ends in te.yield")
+
+
+def zero(type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:
+    """The number 0 of that type."""
     if isinstance(type_, IntegerType):
-        integer = cast(IntegerType, type_)
-        half = 1 << (integer.width.data - 1)
-        return IntegerAttr({"add": 0, "mul": 1, "max": -half, "min": half - 1}[kind], integer)
-    value = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}[kind]
-    return FloatAttr(value, cast(AnyFloat, type_))
+        return IntegerAttr(0, cast(IntegerType, type_))
+    return FloatAttr(0.0, cast(AnyFloat, type_))

@@ -51,7 +51,7 @@ from tilework.dialects.loop.common import (
     resolve,
     verify_positions,
 )
-from tilework.dialects.shapes import element_type
+from tilework.dialects.shapes import scalar_type
 
 
 class _AccessOp(IRDLOperation):
@@ -86,7 +86,7 @@ class _AccessOp(IRDLOperation):
             raise VerifyException(f"{len(a.indices)} subscripts into {buffer}")
         counts = () if a.count is None else a.count.data
         verify_positions((*a.indices, *counts), len(a.index_operands))
-        if element_type(accessed) != buffer.element_type:
+        if scalar_type(accessed) != scalar_type(buffer):
             raise VerifyException(f"access of {accessed} to {buffer}")
         if not isinstance(accessed, VectorType) and (a.stride is not None or a.count is not None):
             raise VerifyException("stride and count are for vectors")
@@ -121,7 +121,7 @@ def _access_properties(
 
 @irdl_op_definition
 class LoadOp(_AccessOp):
-    """Read one element, or a vector of elements."""
+    """Read one element, or a vector of elements; of a buffer of unsigned integers, their bits without a sign."""
 
     name = "loop.load"
     memref = operand_def(MemRefType)
@@ -145,7 +145,7 @@ class LoadOp(_AccessOp):
         super().__init__(
             operands=[memref, operands],
             properties=properties,
-            result_types=[result_type or element_type(memref.type)],
+            result_types=[result_type or scalar_type(memref.type)],
         )
 
     def verify_(self) -> None:
@@ -202,7 +202,7 @@ class StoreOp(_AccessOp):
         memref, indices, stride, count = parse_access(parser)
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
-        stored = parser.parse_type() if parser.parse_optional_punctuation(",") else element_type(type_)
+        stored = parser.parse_type() if parser.parse_optional_punctuation(",") else scalar_type(type_)
         return StoreOp(
             parser.resolve_operand(value, stored),
             parser.resolve_operand(memref, type_),

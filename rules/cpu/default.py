@@ -159,7 +159,7 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
     axes = list(stage.axes.values())
     extents = [LARGE if e.constant is None else e.constant for _, e in compute.spatial]
     own = tuple(var(n) for n, _ in compute.spatial)
-    if all(r.indices.data == own for r in compute.reads):
+    if all(r.exprs == own for r in compute.reads):
         axes, extents = [s.fuse(axes)], [size_of(compute.spatial)]
         inner_extent = None if any(not e.is_constant for _, e in compute.spatial) else extents[0]
     else:

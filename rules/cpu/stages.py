@@ -43,7 +43,7 @@ def plan_stages(kernel: KernelOp) -> Plan:
 
 def _readers(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:
     found: list[tuple[ComputeOp, ReadOp]] = []
-    for use in compute.result.uses:
+    for use in (use for result in compute.results for use in result.uses):
         if isinstance(use.operation, ReadOp):
             parent: Operation | None = use.operation
             while not isinstance(parent, ComputeOp):
@@ -55,7 +55,7 @@ def _readers(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:
 
 def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     """Whether putting the stage in place of its reads does not repeat noteworthy work."""
-    if compute.reduction or compute.result in kernel.results_returned:
+    if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
         return False
     ops = [op for op in compute.body.walk() if not isinstance(op, ReadOp | YieldOp)]
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
@@ -72,7 +72,7 @@ def _iterations(compute: ComputeOp) -> int:
 
 def _anchor_of(kernel: KernelOp, compute: ComputeOp) -> ComputeOp | None:
     """The one element-wise consumer of a reduction, which reads it at its own indices."""
-    if not compute.reduction or compute.result in kernel.results_returned:
+    if not compute.reduction or any(result in kernel.results_returned for result in compute.results):
         return None
     readers = _readers(compute)
     consumers = {reader for reader, _ in readers}
@@ -81,6 +81,6 @@ def _anchor_of(kernel: KernelOp, compute: ComputeOp) -> ComputeOp | None:
     [consumer] = consumers
     own = tuple(var(n) for n, _ in consumer.spatial)
     same = [e for _, e in consumer.spatial] == [e for _, e in compute.spatial]
-    if isinstance(consumer.terminator, ReduceOp) or not same or any(r.indices.data != own for _, r in readers):
+    if isinstance(consumer.terminator, ReduceOp) or not same or any(r.exprs != own for _, r in readers):
         return None
     return consumer

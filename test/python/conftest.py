@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -15,8 +15,16 @@ from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
+from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.interpreters.buffers import memref_dtype
+from tilework.interpreters.loop import run_loop_kernel
+from tilework.interpreters.te import kernel_symbols, run_kernel
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.native import load_objects
+from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
 
 # A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
@@ -32,8 +40,13 @@ def _parse(text: str) -> ModuleOp:
 def _compile_kernel(text: str) -> Callable[..., None]:
     module = _parse(text)
     (kernel,) = (op for op in module.body.block.ops if isinstance(op, KernelOp))
+    return _native_function(module, kernel)
+
+
+def _native_function(module: ModuleOp, kernel: KernelOp) -> Callable[..., None]:
     buffers, symbols = sum(kernel.group_sizes[:3]), kernel.group_sizes[3]
-    library = load_objects([compile_ir(emit_kernels(module, host_target()), host_target())])
+    code = compile_ir(emit_kernels(module, host_target()), host_target())
+    library = load_objects([code], openmp_runtime().symbols)
     signature = [ctypes.c_void_p] * buffers + [ctypes.c_int64] * symbols + [ctypes.c_int32]
     function = ctypes.CFUNCTYPE(None, *signature)(library.get_function(kernel.sym_name.data))
 
@@ -42,6 +55,44 @@ def _compile_kernel(text: str) -> Callable[..., None]:
         function(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments), threads)
 
     return call
+
+
+def _run_kernel_everywhere(
+    kernel: TeKernelOp,
+    inputs: Sequence[np.ndarray],
+    sequence: SequenceOp | None = None,
+    rtol: float = 0.0,
+) -> list[np.ndarray]:
+    """The results by te's interpreter, once its loops, interpreted and compiled, are found to give the same."""
+    expected = run_kernel(kernel, inputs)
+    module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
+    verify(module)
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    (lowered,) = (op for op in module.ops if isinstance(op, KernelOp))
+    symbols = [int(v) for v in kernel_symbols(kernel, inputs).values()]
+    outputs = [np.empty_like(e) for e in expected]
+    run_loop_kernel(lowered, inputs, outputs, symbols=symbols)
+    scratch = [
+        np.zeros([int(d.evaluate(kernel_symbols(kernel, inputs))) for d in dims], memref_dtype(type_))
+        for dims, type_ in list(zip(lowered.dims, lowered.function_type.inputs, strict=False))[
+            len(inputs) + len(outputs) :
+        ]
+    ]
+    native = [np.empty_like(e) for e in expected]
+    _native_function(module, lowered)(*inputs, *native, *scratch, *symbols, threads=2)
+    for found in (outputs, native):
+        for got, wanted in zip(found, expected, strict=True):
+            if rtol:
+                np.testing.assert_allclose(got, wanted, rtol=rtol)
+            else:
+                np.testing.assert_array_equal(got, wanted)
+    return expected
+
+
+@pytest.fixture(scope="session")
+def run_kernel_everywhere() -> Callable[..., list[np.ndarray]]:
+    """Runs a te kernel, scheduled or by the default rule, on all levels: `f(kernel, arrays, sequence, rtol)`."""
+    return _run_kernel_everywhere
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ def random_kernel(draw: Draw) -> KernelOp:
 def prune(kernel: KernelOp) -> KernelOp:
     """Drop computes that nothing reads."""
     for compute in reversed(kernel.computes):
-        if not compute.result.uses:
+        if not any(result.uses for result in compute.results):
             compute.detach()
             compute.erase()
     return kernel

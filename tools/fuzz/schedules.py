@@ -35,7 +35,7 @@ def random_schedule(kernel: KernelOp, draw: Draw) -> SequenceOp:
     s = ScheduleBuilder(kernel)
     stages: list[_Stage] = []
     for compute in kernel.computes:
-        is_output = compute.result in kernel.results_returned
+        is_output = any(result in kernel.results_returned for result in compute.results)
         stage = _Stage(s.stage(compute.stage.data), is_output)
         if draw.chance(15):
             cache = s.cache_write(stage.handle, draw.choice(("local", "register", "global")))

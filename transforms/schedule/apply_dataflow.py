@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -12,7 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import CacheWriteOp, ComputeInlineOp, SequenceOp, SetScopeOp, StageOp
-from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, YieldOp
+from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
 from tilework.transforms.base import TileworkPass
 
 
@@ -75,6 +76,8 @@ def _inline(kernel: KernelOp, op: ComputeInlineOp) -> None:
     name = compute.stage.data
     if compute.reduction:
         raise CompileError(f"stage '{name}' is a reduction and cannot be inlined; use compute_at", op)
+    if len(compute.results) > 1:
+        raise CompileError(f"stage '{name}' has {len(compute.results)} results and cannot be inlined", op)
     if compute.result in kernel.results_returned:
         raise CompileError(f"stage '{name}' is an output of the kernel and cannot be inlined", op)
     users = {use.operation for result in stage_op.results for use in result.uses} - {op}
@@ -100,7 +103,7 @@ def inline_compute(compute: ComputeOp) -> None:
 def _inline_read(read: ReadOp, producer: ComputeOp) -> None:
     block = read.parent_block()
     assert block is not None
-    values: dict[Key, Expr] = {n: e for (n, _), e in zip(producer.spatial, read.indices, strict=True)}
+    values: dict[Key, Expr] = {n: e for (n, _), e in zip(producer.spatial, read.exprs, strict=True)}
     cloned, value = _clone_body(producer.body.block, values, {})
     block.insert_ops_before(cloned, read)
     read.result.replace_all_uses_with(value)
@@ -115,14 +118,8 @@ def _clone_body(
     cloned: list[Operation] = []
     for op in block.ops:
         if isinstance(op, YieldOp):
-            return cloned, mapped.get(op.value, op.value)
-        if isinstance(op, ReadOp):
-            copy: Operation = ReadOp(op.tensor, [e.substitute(values) for e in op.indices])
-        elif isinstance(op, IfThenElseOp):
-            regions = [_clone_branch(r.block, values, mapped) for r in (op.then_body, op.else_body)]
-            copy = IfThenElseOp([p.substitute(values) for p in op.when], op.result.type, *regions)
-        else:
-            copy = op.clone(mapped)
+            return cloned, mapped.get(op.values[0], op.values[0])
+        copy = _clone_scalar(op, values, mapped)
         copy.location = op.location
         for old, new in zip(op.results, copy.results, strict=True):
             new.name_hint = old.name_hint
@@ -131,9 +128,24 @@ def _clone_body(
     raise AssertionError("a body ends in te.yield")
 
 
+def _clone_scalar(op: Operation, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> Operation:
+    if not isinstance(op, ReadOp | IndexOp | IfThenElseOp):
+        return op.clone(mapped)
+    data: dict[Key, Expr] = {v: var(mapped[v]) for v in op.index_operands}
+    here = values | data
+    match op:
+        case ReadOp():
+            return ReadOp(op.tensor, [e.substitute(here) for e in op.exprs])
+        case IndexOp():
+            return IndexOp(op.value.substitute(here))
+        case IfThenElseOp():
+            regions = [_clone_branch(r.block, values, mapped) for r in (op.then_body, op.else_body)]
+            return IfThenElseOp([p.substitute(here) for p in op.conditions], op.result.type, *regions)
+
+
 def _clone_branch(block: Block, values: dict[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> Region:
     ops, value = _clone_body(block, values, dict(mapped))
-    return Region(Block([*ops, YieldOp(value)]))
+    return Region(Block([*ops, YieldOp([value])]))
 
 
 # -- cache_write
@@ -157,23 +169,25 @@ def _cache_write(kernel: KernelOp, op: CacheWriteOp) -> None:
         cache_name,
         compute.spatial,
         compute.reduction,
-        compute.result.type,
+        compute.result_types,
         compute.body.clone(),
     )
     cache.location = compute.location
-    copy = _copy_of(cache.result, name, compute.spatial)
+    copy = _copy_of(cache.results, name, compute.spatial)
     copy.location = compute.location
     block = cast(Block, compute.parent_block())
     block.insert_ops_before([cache, copy], compute)
-    compute.result.replace_all_uses_with(copy.result)
+    for old, new in zip(compute.results, copy.results, strict=True):
+        old.replace_all_uses_with(new)
     compute.detach()
     compute.erase()
     _replace_handles(op, stage_op, cache, copy, op.scope.data)
 
 
-def _copy_of(tensor: SSAValue, name: str, axes: list[tuple[str, Expr]]) -> ComputeOp:
-    read = ReadOp(tensor, [var(n) for n, _ in axes])
-    return ComputeOp(name, axes, [], tensor.type, Region(Block([read, YieldOp(read.result)])))
+def _copy_of(tensors: Sequence[SSAValue], name: str, axes: list[tuple[str, Expr]]) -> ComputeOp:
+    reads = [ReadOp(tensor, [var(n) for n, _ in axes]) for tensor in tensors]
+    body = Region(Block([*reads, YieldOp([read.result for read in reads])]))
+    return ComputeOp(name, axes, [], [tensor.type for tensor in tensors], body)
 
 
 def _replace_handles(op: CacheWriteOp, stage_op: StageOp, cache: ComputeOp, copy: ComputeOp, scope: str) -> None:

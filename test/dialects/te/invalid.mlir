@@ -123,7 +123,7 @@ te.kernel @yield_type(%x: tensor<8xf32>) -> tensor<8xf64> {
 te.kernel @reducer(%x: tensor<8xf32>) -> tensor<f32> {
   %a = te.compute "a" [] reduce [k: 8] : tensor<f32> {
     %v = te.read %x[k] : tensor<8xf32>
-    // expected-error@+1 {{unknown reducer 'argmax'; known: add, mul, max, min}}
+    // expected-error@+1 {{unknown reducer 'argmax'; known: add, mul, max, min, maxui, minui, and, or}}
     te.reduce argmax %v : f32
   }
   te.return %a : tensor<f32>

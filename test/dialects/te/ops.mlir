@@ -16,7 +16,7 @@
 // GENERIC:       "te.kernel"() <{sym_name = "dense_relu"
 // GENERIC:       "te.compute"() <{stage = "dense", axes = ["i", "j"], extents = #te.index<[N, 32]>, reduce_axes = ["k"], reduce_extents = #te.index<[64]>}>
 // GENERIC:       "te.read"(%x) <{indices = #te.index<[i, k]>}>
-// GENERIC:       "te.reduce"(%p) <{kind = "add"}>
+// GENERIC:       "te.reduce"(%p) <{kind = "add"
 te.kernel @dense_relu(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x64xf32>) -> tensor<?x32xf32, #graph.dims<[N, 32]>> {
   %dense = te.compute "dense" [i: N, j: 32] reduce [k: 64] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
     %a = te.read %x[i, k] : tensor<?x64xf32, #graph.dims<[N, 64]>>
