@@ -84,6 +84,11 @@ def _reciprocal_root(a: Value) -> Value:
     return np.divide(root.dtype.type(1), root)
 
 
+def _round_half_away(a: Value) -> Value:
+    whole: Value = np.trunc(a)
+    return whole + np.where(np.abs(a - whole) >= 0.5, np.sign(a), 0).astype(whole.dtype)
+
+
 def _multiply_add(a: Value, b: Value, c: Value) -> Value:
     return a * b + c
 
@@ -144,6 +149,7 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     math.Log1pOp: np.log1p,
     math.Log2Op: np.log2,
     math.PowFOp: np.power,
+    math.RoundOp: _round_half_away,
     math.RoundEvenOp: np.rint,
     math.RsqrtOp: _reciprocal_root,
     math.SinOp: np.sin,

@@ -96,12 +96,13 @@ class _KernelWriter:
     ) -> te.KernelOp:
         for tensor in arguments:
             self._argument(tensor)
+        for op in operations:
+            if isinstance(op, PlaceholderOp) and op.outputs[0] not in self.values:
+                raise UsageError(f"placeholder '{op.name}' is read but is not among the arguments")
         self._check_symbols(arguments)
         for op in operations:
             if isinstance(op, ComputeOp):
                 self._compute(op)
-            elif op.outputs[0] not in self.values:
-                raise UsageError(f"placeholder '{op.name}' is read but is not among the arguments")
         results = [self.values[tensor] for tensor in outputs]
         self.block.add_op(te.ReturnOp(results))
         types = FunctionType.from_lists(list(self.block.arg_types), [r.type for r in results])

@@ -111,7 +111,7 @@ class Tensor:
         return f"{self.op.name}.v{self.value_index}" if self.op.num_outputs > 1 else self.op.name
 
     def __getitem__(self, indices: object) -> Scalar | TensorSlice:
-        return TensorSlice(self, ())[indices] if indices != () else self()
+        return TensorSlice(self, ())[indices]
 
     def __call__(self, *indices: object) -> Scalar:
         """The element at these indices, one for each dimension."""
@@ -298,7 +298,8 @@ def _check_body(name: str, body: tuple[Scalar, ...]) -> None:
 
 def _axis_names(function: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None) -> list[str]:
     parameters = list(inspect.signature(function).parameters.values())
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [p.name for p in plain if p.default is p.empty]
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         rest = [f"i{i}" for i in range(len(names), rank)] if varargs_names is None else list(varargs_names)
         names += rest

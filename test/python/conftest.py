@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import signal
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.verification import verify
+from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects.loop import KernelOp
@@ -18,11 +20,16 @@ from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.source_parser import SourceParser
 from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.frontends.te.build import build
+from tilework.frontends.te.schedule import Schedule
+from tilework.frontends.te.tensor import PlaceholderOp, Tensor
+from tilework.frontends.te.text import module_text
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
+from tilework.runtime.arrays import dtype_named
 from tilework.runtime.native import load_objects
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
@@ -105,3 +112,33 @@ def parse_module() -> Callable[[str], ModuleOp]:
 def compile_kernel() -> Callable[[str], Callable[..., None]]:
     """Compiles the one kernel of a text to `f(*arrays, *symbols, threads=1)`, which writes outputs in place."""
     return _compile_kernel
+
+
+@pytest.fixture(scope="session")
+def run_te(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Compiles a te schedule and runs it: `f(s, args, *inputs, shapes=())`, the result or a list of results.
+
+    shapes: those of the results, where they are symbolic. The module as printed is read again, and the te interpreter
+    must give the same results.
+    """
+    cache = KernelCache(tmp_path_factory.mktemp("cache"))
+
+    def run(s: Schedule, args: Sequence[Tensor], *inputs: np.ndarray, shapes: Sequence[tuple[int, ...]] = ()) -> Any:
+        given, made = iter(inputs), iter(shapes)
+        arrays = [
+            next(given)
+            if isinstance(t.op, PlaceholderOp)
+            else np.ones(next(made) if shapes else t.shape, dtype_named(t.dtype))
+            for t in args
+        ]
+        build(s, args, cache=cache)(*arrays)
+        results = [a for a, t in zip(arrays, args, strict=True) if not isinstance(t.op, PlaceholderOp)]
+        if any(t.dtype == "bfloat16" for t in args):  # which the interpreters do not know
+            return results[0] if len(results) == 1 else results
+        module = _parse(module_text(s.module("main", args)))
+        (kernel,) = (op for op in module.ops if isinstance(op, TeKernelOp))
+        for result, expected in zip(results, run_kernel(kernel, inputs), strict=True):
+            np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+        return results[0] if len(results) == 1 else results
+
+    return run
