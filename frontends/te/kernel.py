@@ -60,12 +60,12 @@ def name_everything(operations: Sequence[Operation]) -> KernelNames:
                 for key in dim.variables():
                     assert isinstance(key, Name)
                     if key not in names.symbols:
-                        names.symbols[key] = symbols.fresh(_identifier(key.text))
+                        names.symbols[key] = symbols.fresh(identifier(key.text))
     for op in operations:
         if isinstance(op, ComputeOp):
             taken = UniqueNames((*_RESERVED, *names.symbols.values()))
             for axis in (*op.axis, *op.reduce_axis):
-                names.axes[axis.key] = taken.fresh(_identifier(axis.name))
+                names.axes[axis.key] = taken.fresh(identifier(axis.name))
     return names
 
 
@@ -111,7 +111,7 @@ class _KernelWriter:
     def _argument(self, tensor: Tensor) -> None:
         dims = [dim.substitute(self.symbols) for dim in tensor.dims]
         value = self.block.insert_arg(tensor_type(dims, element_type_of(tensor.dtype)), len(self.block.args))
-        value.name_hint = _identifier(self.names.stages[tensor.op])
+        value.name_hint = identifier(self.names.stages[tensor.op])
         self.values[tensor] = value
 
     def _check_symbols(self, arguments: Sequence[Tensor]) -> None:
@@ -143,6 +143,7 @@ def placeholders(operations: Iterable[Operation]) -> list[Tensor]:
     return [op.outputs[0] for op in operations if isinstance(op, PlaceholderOp)]
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """The name with what the text of a module does not allow replaced by underscores."""
     text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
     return text if text and not text[0].isdigit() else f"_{text}"

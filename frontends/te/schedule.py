@@ -25,7 +25,7 @@ from tilework.dialects.schedule import (
     set_knobs,
 )
 from tilework.frontends.te.index import IterVar, Range
-from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
+from tilework.frontends.te.kernel import build_kernel, identifier, name_everything, operations_for, placeholders
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.stage import Stage
 from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, Tensor
@@ -198,6 +198,8 @@ class Schedule:
         handle: SSAValue | None = None,
         axes: Sequence[SSAValue] = (),
     ) -> None:
+        if handle is not None:
+            handle.name_hint = identifier(name)
         stage = Stage(self.primitives, op, name, handle, op in self.outputs, self._source)
         self._stage_of[op] = stage
         self.stages.insert(len(self.stages) if before is None else self.stages.index(before), stage)

@@ -230,7 +230,7 @@ class Stage:
         keys = () if expr is None else expr.variables()
         if expr is None or len(keys) != 1 or keys[0] not in self._threads:
             raise UsageError(
-                f"set_store_predicate of stage '{self.name}' takes `tx.equal(0)` of a thread axis bound in it"
+                f"set_store_predicate of stage '{self.name}' takes tx.equal(0) of a thread axis bound in it"
             )
         number = -expr.offset * expr.coefficient(keys[0])
         handle = self.handle
