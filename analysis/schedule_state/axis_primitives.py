@@ -97,6 +97,7 @@ def _singleton(handles: Handles, op: SingletonOp) -> None:
 def _reorder(handles: Handles, op: ReorderOp) -> None:
     axes = [handles.leaf(op, v) for v in op.axes]
     stage = handles.common_stage(op, axes)
+    stage.order_op = op
     places = sorted(stage.leaves.index(a) for a in axes)
     for place, axis in zip(places, axes, strict=True):
         stage.leaves[place] = axis

@@ -38,6 +38,16 @@ def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleStat
     return handles.state
 
 
+def handles_before(kernel: KernelOp, sequence: SequenceOp, end: Operation) -> Handles:
+    """What the primitives before `end` make of the kernel's stages."""
+    handles = Handles(ScheduleState(kernel))
+    for op in sequence.body.block.ops:
+        if op is end:
+            break
+        _apply(handles, op)
+    return handles
+
+
 def _apply(handles: Handles, op: Operation) -> None:
     if isinstance(op, CacheReadOp | CacheWriteOp | ComputeInlineOp | PadToMultipleOp | RFactorOp):
         raise CompileError(f"{op.name} rewrites the kernel: run schedule-apply-dataflow first", op)

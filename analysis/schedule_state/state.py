@@ -86,7 +86,7 @@ class Stage:
 
     `attach` is the consumer's axis that it is computed at, `after` the producer's axis whose iterations it follows;
     both None at the root. A reduction sets its elements before `init_at`, by default its outermost reduce axis.
-    `alignment` gives strides of the buffer as multiples plus offsets.
+    `order_op` is the last reorder. `alignment` gives strides of the buffer as multiples plus offsets.
     """
 
     compute: ComputeOp
@@ -97,6 +97,7 @@ class Stage:
     attach: Axis | None = None
     attach_op: Operation | None = None
     after: Axis | None = None
+    order_op: Operation | None = None
     init_at: Axis | None = None
     init_op: Operation | None = None
     scope: str | None = None

@@ -41,28 +41,28 @@ schedule.sequence @places {
 schedule.sequence @dataflow {
   %x = schedule.argument 0
   %a, %i, %k = schedule.stage "a" [i, k]
-  // CHECK: %xl, %xi, %xk = schedule.cache_read %x "local.tagged" readers(%a) [i, k]
+  // CHECK: %xl, %xi, %xk = schedule.cache_read %x{{\w*}} "local.tagged" readers(%a{{.*}}) [i, k]
   // GENERIC: "schedule.cache_read"(%{{.*}}, %{{.*}}) <{scope = "local.tagged", axis_names = ["i", "k"]}>
   %xl, %xi, %xk = schedule.cache_read %x "local.tagged" readers(%a) [i, k]
-  // CHECK: schedule.pad_to_multiple %k factor 8
+  // CHECK: schedule.pad_to_multiple %k{{\w*}} factor 8
   schedule.pad_to_multiple %k factor 8
-  // CHECK: %ko, %ki = schedule.split %k nparts 4 tail pad
+  // CHECK: %ko, %ki = schedule.split %k{{\w*}} nparts 4 tail pad
   %ko, %ki = schedule.split %k nparts 4 tail pad
-  // CHECK: %rf, %ri, %rki, %rko, %rest = schedule.rfactor %a, %ki at -1 [i, k.inner, k.outer]
+  // CHECK: %rf, %ri, %rki, %rko, %rest = schedule.rfactor %a{{\w*}}, %ki at -1 [i, k.inner, k.outer]
   // GENERIC: "schedule.rfactor"(%{{.*}}, %{{.*}}) <{factor_axis = -1 : i64, axis_names = ["i", "k.inner", "k.outer"]}>
   %rf, %ri, %rki, %rko, %rest = schedule.rfactor %a, %ki at -1 [i, k.inner, k.outer]
   // CHECK: schedule.storage_align %xi factor 32 offset 1
   schedule.storage_align %xi factor 32 offset 1
   // CHECK: schedule.double_buffer %xl
   schedule.double_buffer %xl
-  // CHECK: schedule.prefetch %x, %i offset 2
+  // CHECK: schedule.prefetch %x{{\w*}}, %i{{\w*}} offset 2
   schedule.prefetch %x, %i offset 2
 }
 
 // CHECK-LABEL: schedule.sequence @knobs
 schedule.sequence @knobs {
   %a, %i = schedule.stage "a" [i]
-  // CHECK: schedule.split %i factor #schedule.knob<"tile", [4, 8, 16], 8> tail shift
+  // CHECK: schedule.split %i{{\w*}} factor #schedule.knob<"tile", [4, 8, 16], 8> tail shift
   // GENERIC: "schedule.split"(%{{.*}}) <{factor = #schedule.knob<"tile", [4, 8, 16], 8>
   %io, %ii = schedule.split %i factor #schedule.knob<"tile", [4, 8, 16], 8> tail shift
   // CHECK: schedule.split %io nparts #schedule.knob<"parts", [2], 2>

@@ -1,0 +1,1 @@
+"""The primitives that rewrite te, one a file; `schedule-apply-dataflow` applies them."""

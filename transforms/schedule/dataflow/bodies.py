@@ -1,0 +1,136 @@
+"""Scalar bodies at other indices, and under conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.predicate import Predicate
+from tilework.dialects import arith
+from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
+
+
+def clone_scalars(
+    block: Block, values: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]
+) -> tuple[list[Operation], SSAValue]:
+    """The operations of a scalar body at other indices, and the value that it yields."""
+    cloned = _cloned(block, values, mapped)
+    last = cloned.pop()
+    assert isinstance(last, YieldOp)
+    return cloned, last.values[0]
+
+
+def clone_body(compute: ComputeOp, values: Mapping[Key, Expr]) -> Region:
+    """The whole body of a compute, where the axes named have these values."""
+    return Region(Block(_cloned(compute.body.block, values, {})))
+
+
+def _cloned(block: Block, values: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> list[Operation]:
+    cloned: list[Operation] = []
+    for op in block.ops:
+        copy = _clone_scalar(op, values, mapped)
+        copy.location = op.location
+        for old, new in zip(op.results, copy.results, strict=True):
+            new.name_hint = old.name_hint
+            mapped[old] = new
+        cloned.append(copy)
+    return cloned
+
+
+def _clone_scalar(op: Operation, values: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> Operation:
+    if not isinstance(op, ReadOp | IndexOp | IfThenElseOp):
+        return op.clone(mapped)
+    data: dict[Key, Expr] = {v: var(mapped[v]) for v in op.index_operands}
+    here = {**values, **data}
+    match op:
+        case ReadOp():
+            return ReadOp(op.tensor, [e.substitute(here) for e in op.exprs])
+        case IndexOp():
+            return IndexOp(op.value.substitute(here))
+        case IfThenElseOp():
+            regions = [Region(Block(_cloned(r.block, values, dict(mapped)))) for r in (op.then_body, op.else_body)]
+            return IfThenElseOp([p.substitute(here) for p in op.conditions], op.result.type, *regions)
+
+
+def copy_of(tensors: Sequence[SSAValue], name: str, axes: Sequence[tuple[str, Expr]]) -> ComputeOp:
+    """A compute of that name whose elements are those of the tensors."""
+    return gather_of(tensors, name, axes, [var(n) for n, _ in axes], [t.type for t in tensors])
+
+
+def gather_of(
+    tensors: Sequence[SSAValue],
+    name: str,
+    axes: Sequence[tuple[str, Expr]],
+    indices: Sequence[Expr],
+    types: Sequence[Attribute],
+) -> ComputeOp:
+    """A compute whose elements are those of the tensors at `indices` over its axes."""
+    reads = [ReadOp(tensor, indices) for tensor in tensors]
+    return ComputeOp(name, axes, [], types, Region(Block([*reads, YieldOp([r.result for r in reads])])))
+
+
+# -- conditions
+
+
+def guard(body: Region, when: Sequence[Predicate]) -> None:
+    """Read, and reduce, only where the conditions hold: elsewhere reads give zero and reductions leave elements out."""
+    if not when:
+        return
+    for read in [op for op in body.walk() if isinstance(op, ReadOp)]:
+        _guard_read(read, when)
+    last = body.block.last_op
+    if isinstance(last, ReduceOp):
+        _guard_reduction(last, when)
+
+
+def _guard_read(read: ReadOp, when: Sequence[Predicate]) -> None:
+    block = read.parent_block()
+    assert block is not None
+    type_ = read.result.type
+    inside, zero = ReadOp(read.tensor, read.exprs), arith.ConstantOp(_number(0, type_))
+    choice = IfThenElseOp(when, type_, _yielding(inside), _yielding(zero))
+    for op in (inside, choice):
+        op.location = read.location
+    block.insert_op_before(choice, read)
+    choice.result.name_hint = read.result.name_hint
+    read.result.replace_all_uses_with(choice.result)
+    read.detach()
+    read.erase()
+
+
+def _guard_reduction(reduce: ReduceOp, when: Sequence[Predicate]) -> None:
+    block = reduce.parent_block()
+    assert block is not None
+    true, false = (arith.ConstantOp(IntegerAttr(v, i1)) for v in (1, 0))
+    holds = IfThenElseOp(when, i1, _yielding(true), _yielding(false))
+    block.insert_op_before(holds, reduce)
+    where: SSAValue = holds.result
+    if reduce.where is not None:
+        both = arith.AndIOp(reduce.where, where)
+        block.insert_op_before(both, reduce)
+        where = both.result
+    replacement = ReduceOp(reducer_of(reduce), reduce.values, where)
+    replacement.location = reduce.location
+    block.insert_op_before(replacement, reduce)
+    reduce.detach()
+    reduce.erase()
+
+
+def _yielding(op: Operation) -> Region:
+    return Region(Block([op, YieldOp([op.results[0]])]))
+
+
+def reducer_of(reduce: ReduceOp) -> str | tuple[Sequence[IntegerAttr[IntegerType] | FloatAttr[AnyFloat]], Region]:
+    """The reducer, for another reduction by the same."""
+    return reduce.kind.data if reduce.kind is not None else (reduce.numbers, reduce.combiner.clone())
+
+
+def _number(value: int, type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:
+    if isa(type_, IntegerType):
+        return IntegerAttr(value, type_)
+    assert isa(type_, AnyFloat)
+    return FloatAttr(float(value), type_)

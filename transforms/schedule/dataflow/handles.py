@@ -1,0 +1,95 @@
+"""Handles of a sequence while the kernel is rewritten under them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.analysis.schedule_state.handles import Handles
+from tilework.analysis.schedule_state.replay import handles_before
+from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.schedule import ScheduleOp, SequenceOp, SetScopeOp, StageOp
+from tilework.dialects.te import ComputeOp, KernelOp
+
+
+def stage_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp, StageOp]:
+    """The compute of a handle, and the operation that gave the handle."""
+    stage_op = handle.owner
+    if not isinstance(stage_op, StageOp):
+        given = stage_op.name if isinstance(stage_op, ScheduleOp) else "that"
+        raise CompileError(f"{op.name} takes a stage, not what {given} gives; use the handle of a compute", op)
+    compute = kernel.compute(stage_op.stage.data)
+    if compute is None:
+        names = ", ".join(c.stage.data for c in kernel.computes)
+        message = f"kernel @{kernel.sym_name.data} has no stage '{stage_op.stage.data}'; its stages are {names}"
+        raise CompileError(message, op)
+    return compute, stage_op
+
+
+def state_before(kernel: KernelOp, op: Operation) -> Handles:
+    """What the primitives before `op` have made of the stages."""
+    sequence = op.parent_op()
+    assert isinstance(sequence, SequenceOp)
+    return handles_before(kernel, sequence, op)
+
+
+def fresh_stage_name(kernel: KernelOp, wanted: str) -> str:
+    """A name that no stage of the kernel has."""
+    return UniqueNames(c.stage.data for c in kernel.computes).fresh(wanted)
+
+
+def check_names(op: Operation, given: Sequence[str], axes: Sequence[str]) -> None:
+    """Refuse a primitive that names other axes than its new stage has."""
+    if list(given) != list(axes):
+        raise CompileError(f"the new stage has axes [{', '.join(axes)}], not [{', '.join(given)}]; name those", op)
+
+
+def new_handle(compute: ComputeOp, before: Operation, scope: str = "global") -> StageOp:
+    """A handle to the compute, in front of a primitive, with its scope set."""
+    block = before.parent_block()
+    assert block is not None
+    stage_op = StageOp(compute.stage.data, [n for n, _ in (*compute.spatial, *compute.reduction)])
+    stage_op.location = before.location
+    block.insert_op_before(stage_op, before)
+    if scope != "global":
+        set_scope = SetScopeOp(stage_op.handle, scope)
+        set_scope.location = before.location
+        block.insert_op_before(set_scope, before)
+    return stage_op
+
+
+def replace_values(old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+    """Let the users of old handles use new ones."""
+    for value, replacement in zip(old, new, strict=True):
+        value.replace_all_uses_with(replacement)
+
+
+def replace_compute(old: ComputeOp, *new: ComputeOp) -> None:
+    """Put computes in place of one; the last of them makes its tensors."""
+    block = old.parent_block()
+    assert isinstance(block, Block)
+    for op in new:
+        op.location = old.location
+        block.insert_op_before(op, old)
+    replace_values(old.results, new[-1].results)
+    erase(old)
+
+
+def erase(*ops: Operation) -> None:
+    """Remove operations that nothing uses."""
+    for op in ops:
+        op.detach()
+        op.erase()
+
+
+def last_first(ops: Iterable[Operation]) -> list[Operation]:
+    """Operations of one block, those that may use others before these."""
+
+    def position(op: Operation) -> int:
+        block = op.parent_block()
+        assert block is not None
+        return block.get_operation_index(op)
+
+    return sorted(ops, key=position, reverse=True)

@@ -1,0 +1,39 @@
+"""pad_to_multiple: an axis of a stage becomes longer, and nothing is read or reduced in the new part."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import ceildiv, var
+from tilework.algebra.predicate import less_than
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
+from tilework.dialects.shapes import element_type, tensor_type
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.transforms.schedule.dataflow.bodies import guard
+from tilework.transforms.schedule.dataflow.handles import erase, replace_compute, stage_of
+
+
+def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp) -> None:
+    """Lengthen the axis. Raises CompileError for an axis that was split or fused into being, and for outputs."""
+    stage_op = op.axis.owner
+    if not isinstance(stage_op, StageOp):
+        name = op.axis.name_hint or "it"
+        message = f"axis '{name}' was made by a split or fuse: only an axis of a tensor is padded; pad before splitting"
+        raise CompileError(message, op)
+    compute, _ = stage_of(kernel, stage_op.handle, op)
+    at = list[SSAValue](stage_op.axes).index(op.axis)
+    factor = number_of(op.factor)
+    axes = [*compute.spatial, *compute.reduction]
+    name, extent = axes[at]
+    spatial = len(compute.spatial)
+    if at < spatial and any(result in kernel.results_returned for result in compute.results):
+        message = f"stage '{compute.stage.data}' is an output of the kernel, whose axis '{name}' cannot be longer"
+        raise CompileError(f"{message}; use cache_write and pad the cache", op)
+    axes[at] = (name, ceildiv(extent, factor) * factor)
+    body = compute.body.clone()
+    guard(body, [] if axes[at][1] == extent else [less_than(var(name), extent)])
+    dims = [e for _, e in axes[:spatial]]
+    types = [tensor_type(dims, element_type(t)) for t in compute.result_types]
+    replace_compute(compute, ComputeOp(compute.stage.data, axes[:spatial], axes[spatial:], types, body))
+    erase(op)

@@ -1,0 +1,131 @@
+"""rfactor: a reduce axis becomes a dimension of a stage that reduces over the other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, const, var
+from tilework.algebra.predicate import Predicate
+from tilework.analysis.bound_inference import domain_of
+from tilework.analysis.schedule_state import Axis, Stage, refuse
+from tilework.analysis.stage_bounds import StageBounds, add_conditions, extents_of
+from tilework.dialects.schedule import FuseOp, ReorderOp, RFactorOp, SplitOp, StageOp
+from tilework.dialects.shapes import element_type, tensor_type
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ReduceOp
+from tilework.transforms.schedule.dataflow.bodies import clone_body, guard, reducer_of
+from tilework.transforms.schedule.dataflow.handles import (
+    check_names,
+    erase,
+    fresh_stage_name,
+    last_first,
+    new_handle,
+    replace_compute,
+    replace_values,
+    stage_of,
+    state_before,
+)
+
+
+def apply_rfactor(kernel: KernelOp, op: RFactorOp) -> None:
+    """Factor the reduction. Raises CompileError for an axis that cannot become a dimension."""
+    compute, stage_op = stage_of(kernel, op.stage, op)
+    state = state_before(kernel, op)
+    stage = state.stages[stage_op.handle]
+    axis = state.leaf(op, op.axis)
+    at = _check(op, stage, axis)
+    users = _reduce_users(op, stage, stage_op)
+    b = extents_of(stage, [(const(0), e) for _, e in compute.spatial])
+    add_conditions(stage, b, domain_of(state.state, stage, {stage: b}))
+    if set(b.extents[axis].variables()) - set(kernel.symbols):
+        refuse(op, stage, f"the extent {b.extents[axis]} of axis '{axis}' depends on other axes; rfactor another", axis)
+    name = fresh_stage_name(kernel, f"{stage.name}.rf")
+    factored = _factored(compute, name, stage, axis, at, b)
+    check_names(op, [a.data for a in op.axis_names], [n for n, _ in (*factored.spatial, *factored.reduction)])
+    rest = _rest(compute, factored, axis, at, b)
+    replace_compute(compute, factored, rest)
+    _renew_handles(op, stage_op, users, factored, rest)
+
+
+def _check(op: RFactorOp, stage: Stage, axis: Axis) -> int:
+    """The position of the new dimension."""
+    if axis.stage is not stage or not axis.reduce:
+        refuse(
+            op,
+            stage,
+            f"axis '{axis}' of stage '{axis.stage.name}' is not a reduce axis of stage '{stage.name}'; take one of "
+            f"[{', '.join(str(a) for a in stage.leaves if a.reduce)}]",
+            axis,
+        )
+    if sum(a.reduce for a in stage.leaves) < 2:
+        message = f"axis '{axis}' is the only reduce axis of stage '{stage.name}': split it first"
+        refuse(op, stage, message, axis)
+    rank, at = len(stage.spatial), op.factor_axis.value.data
+    at = at + rank + 1 if at < 0 else at
+    if not 0 <= at <= rank:
+        message = f"position {op.factor_axis.value.data} is none of a tensor of {rank + 1} dimensions; take 0 to {rank}"
+        refuse(op, stage, message)
+    return at
+
+
+def _reduce_users(op: RFactorOp, stage: Stage, stage_op: StageOp) -> list[Operation]:
+    """What uses the reduce axes, and axes made of them: splits, fuses and reorders before this, and nothing else."""
+    found: dict[Operation, None] = {}
+    pending: list[SSAValue] = list(stage_op.axes[len(stage.spatial) :])
+    while pending:
+        value = pending.pop()
+        for user in (use.operation for use in value.uses):
+            if user is op or user in found:
+                continue
+            if not user.is_before_in_block(op):
+                name = f"axis '{value.name_hint}', which rfactor has taken from stage '{stage.name}'"
+                refuse(user, stage, f"{user.name} uses {name}; use the axes that schedule.rfactor gives")
+            if not isinstance(user, SplitOp | FuseOp | ReorderOp):
+                message = f"rfactor of stage '{stage.name}' comes after {user.name} used its reduce axes; call it first"
+                refuse(op, stage, message)
+            found[user] = None
+            if not isinstance(user, ReorderOp):
+                pending += user.results
+    return list(found)
+
+
+def _factored(compute: ComputeOp, name: str, stage: Stage, axis: Axis, at: int, b: StageBounds) -> ComputeOp:
+    """The stage with the new dimension: reduces over the other reduce leaves, where there is something to reduce."""
+    leaves = [a for a in stage.leaves if a.reduce]
+    names: dict[Key, Expr] = {leaf: var(leaf.name) for leaf in leaves}
+    body = clone_body(compute, {a.name: b.indices[a].substitute(names) for a in stage.reduction})
+    reduce_keys = set(leaves)
+    open_ = [g for g in b.guards if reduce_keys & set(g.expr.variables())]
+    guard(body, [Predicate(g.expr.substitute(names), g.kind) for g in open_])
+    spatial = list(compute.spatial)
+    spatial.insert(at, (axis.name, b.extents[axis]))
+    types = [tensor_type([e for _, e in spatial], element_type(t)) for t in compute.result_types]
+    return ComputeOp(name, spatial, [(a.name, b.extents[a]) for a in leaves if a is not axis], types, body)
+
+
+def _rest(compute: ComputeOp, factored: ComputeOp, axis: Axis, at: int, b: StageBounds) -> ComputeOp:
+    """The stage as it was, which now reduces over the new dimension only."""
+    indices = [var(n) for n, _ in compute.spatial]
+    indices.insert(at, var(axis.name))
+    reads = [ReadOp(tensor, indices) for tensor in factored.results]
+    reduce = compute.terminator
+    assert isinstance(reduce, ReduceOp)
+    body = Region(Block([*reads, ReduceOp(reducer_of(reduce), [r.result for r in reads])]))
+    reduction = [(axis.name, b.extents[axis])]
+    return ComputeOp(compute.stage.data, compute.spatial, reduction, compute.result_types, body)
+
+
+def _renew_handles(
+    op: RFactorOp, stage_op: StageOp, users: Sequence[Operation], factored: ComputeOp, rest: ComputeOp
+) -> None:
+    fresh = new_handle(rest, stage_op)
+    kept = 1 + len(rest.spatial)
+    replace_values(stage_op.results[:kept], fresh.results[:kept])
+    op.rest.replace_all_uses_with(fresh.axes[-1])
+    replace_values(op.results[:-1], new_handle(factored, op).results)
+    gone = {v for v in stage_op.axes} | {r for user in users for r in user.results}
+    for reorder in [u for u in users if isinstance(u, ReorderOp)]:
+        reorder.operands = [a for a in reorder.axes if a not in gone]
+    relations = [u for u in users if not isinstance(u, ReorderOp)]
+    erase(op, *last_first(relations), stage_op)
