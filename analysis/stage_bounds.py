@@ -10,7 +10,7 @@ from typing import TypeAlias
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum, var
 from tilework.algebra.predicate import Predicate, at_least, less_than
-from tilework.analysis.schedule_state import Axis, Fuse, Singleton, Split, Stage, leaves_of, refuse
+from tilework.analysis.schedule_state import Axis, Fuse, Relation, Singleton, Split, Stage, leaves_of, refuse
 from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import Tail
 from tilework.dialects.te import ReadOp
@@ -46,21 +46,28 @@ def extents_of(stage: Stage, region: Region) -> StageBounds:
     b = StageBounds([(low, _padded(padding.get(a), e)) for a, (low, e) in zip(stage.spatial, region, strict=True)])
     for axis, (_, extent) in zip(stage.spatial, b.region, strict=True):
         b.extents[axis] = extent
-    for axis, (_, extent) in zip(stage.reduction, stage.compute.reduction, strict=True):
-        b.extents[axis] = extent
-    for relation in stage.relations:
+    of_reduction = [r for r in stage.relations if _made_of(r).reduce]
+    of_space = [r for r in stage.relations if r not in of_reduction]
+    for relation in of_space:
         _pass_down(stage, relation, b)
-    for axis in stage.leaves:
+    b.indices = _pass_up(stage, b, of_space)
+    coordinates = {a.name: b.indices[a] + low for a, (low, _) in zip(stage.spatial, b.region, strict=True)}
+    for axis, (_, extent) in zip(stage.reduction, stage.compute.reduction, strict=True):
+        b.extents[axis] = extent.substitute(coordinates)
+    for relation in of_reduction:
+        _pass_down(stage, relation, b)
+    b.indices |= _pass_up(stage, b, of_reduction)
+    for i, axis in enumerate(stage.leaves):
         b.last.setdefault(axis, b.extents[axis] - 1)
         _check_kind(axis, b.extents[axis])
-    b.indices = _pass_up(stage, b)
+        _check_outside(stage, i, b)
     return b
 
 
 def add_conditions(stage: Stage, b: StageBounds, domain: Domain) -> None:
     """The coordinates, and the conditions under which there is something to compute, as far as `domain` cannot tell."""
     starts = [*(low for low, _ in b.region), *(const(0) for _ in stage.reduction)]
-    declared = [*(e for _, e in stage.compute.spatial), *(e for _, e in stage.compute.reduction)]
+    declared = [*(e for _, e in stage.compute.spatial), *(b.extents[a] for a in stage.reduction)]
     padding = stage.padded()
     # every split that does not divide, not only one of a root axis: its surplus would be another iteration's share
     split = [r.parent for r in stage.relations if isinstance(r, Split)]
@@ -101,7 +108,7 @@ def _padded(split: Split | None, extent: Expr) -> Expr:
 # -- from the axes of the tensor to the leaves
 
 
-def _pass_down(stage: Stage, relation: Split | Fuse | Singleton, b: StageBounds) -> None:
+def _pass_down(stage: Stage, relation: Relation, b: StageBounds) -> None:
     """Extents of the axes that a relation makes."""
     if isinstance(relation, Singleton):
         b.extents[relation.axis] = const(1)
@@ -190,13 +197,38 @@ def _check_kind(axis: Axis, extent: Expr) -> None:
         )
 
 
+def _check_outside(stage: Stage, i: int, b: StageBounds) -> None:
+    """The extent of a leaf may depend on leaves outside it only."""
+    axis = stage.leaves[i]
+    inside = [a for a in stage.leaves[i:] if a in b.extents[axis].variables()]
+    if inside:
+        refuse(
+            stage.order_op,
+            stage,
+            f"axis '{axis}' of stage '{stage.name}' runs to {b.extents[axis]}, which changes with axis '{inside[0]}' "
+            f"inside it; reorder '{inside[0]}' outside",
+            axis,
+        )
+
+
 # -- from the leaves back to the axes of the tensor
 
 
-def _pass_up(stage: Stage, b: StageBounds) -> dict[Axis, Expr]:
-    """The index of every axis, from 0, in terms of the leaves."""
+def _made_of(relation: Relation) -> Axis:
+    """An axis that a relation makes."""
+    match relation:
+        case Split():
+            return relation.inner
+        case Fuse():
+            return relation.fused
+        case Singleton():
+            return relation.axis
+
+
+def _pass_up(stage: Stage, b: StageBounds, relations: Sequence[Relation]) -> dict[Axis, Expr]:
+    """The index of every axis, from 0, in terms of the leaves, as far as these relations tell."""
     value = {a: var(a) for a in stage.leaves}
-    for relation in reversed(stage.relations):
+    for relation in reversed(relations):
         if isinstance(relation, Singleton):
             continue
         if isinstance(relation, Fuse):

@@ -17,14 +17,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tilework.algebra.index_expr import Key
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects.diagnostics import CompileError, TileworkError
 from tilework.dialects.graph.base import Array
 from tilework.lowering.compare_answers import Answer, compare
-from tilework.lowering.fuzz_data import fuzz_array, symbol_values
+from tilework.lowering.fuzz_data import fuzz_array, fuzz_indices, symbol_values
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.program_data import Data, parameters_of
-from tilework.lowering.programs_to_check import Program, TeProgram, program_of
+from tilework.lowering.programs_to_check import Program, Spec, TeProgram, program_of
 from tilework.transforms.base import TileworkPass
 
 MAX_WORK = 2.0**29
@@ -127,11 +128,20 @@ class SemanticCheck(Instrumentation):
         data: list[Data] = []
         for case, symbols in enumerate(symbol_values(program.dims)):
             inputs = [
-                fuzz_array([int(e.evaluate(symbols)) for e in dims], dtype, [self._seed, case, i], positive=positive)
-                for i, (dims, dtype) in enumerate(program.inputs)
+                self._input(program, i, spec, symbols, case, positive=positive) for i, spec in enumerate(program.inputs)
             ]
             data.append(Data(symbols, inputs, self._parameters, self._seed, self._max_work, positive, filled))
         return data
+
+    def _input(
+        self, program: Program[Any], i: int, spec: Spec, symbols: Mapping[Key, int], case: int, *, positive: bool
+    ) -> Array:
+        dims, dtype = spec
+        shape, seed = [int(e.evaluate(symbols)) for e in dims], [self._seed, case, i]
+        limits = [int(e.evaluate(symbols)) for e in program.limits.get(i, ())]
+        if limits:
+            return fuzz_indices(shape, dtype, seed, min(limits))
+        return fuzz_array(shape, dtype, seed, positive=positive)
 
     def _keep_prepared(self, name: str, root: Operation) -> None:
         """Before a program is replaced: what its @prepare made, where that was dropped because it has run."""

@@ -26,6 +26,11 @@ def fuzz_array(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], 
     return random.integers(lowest, LARGEST + 1, tuple(shape)).astype(dtype)
 
 
+def fuzz_indices(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], limit: int) -> Array:
+    """Integers from 0 and below a limit; the same ones for the same seed."""
+    return np.random.default_rng(list(seed)).integers(0, max(1, limit), tuple(shape)).astype(dtype)
+
+
 def fuzz_parameter(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[int], *, positive: bool = False) -> Array:
     """Smaller integers for a trained parameter: ones in a weight, and about two a sum; up to 2 in a vector.
 

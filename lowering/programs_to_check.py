@@ -20,13 +20,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
-from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.index_expr import Expr, Key, const, var
+from tilework.algebra.intervals import Interval, interval
+from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import ComputeOp
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.graph import run_function
@@ -71,6 +74,11 @@ class Program(ABC, Generic[OpT]):
     @abstractmethod
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         """The outputs; of those elements at least that are `wanted`, if that saves work."""
+
+    @property
+    def limits(self) -> Mapping[int, Sequence[Expr]]:
+        """Inputs that are indices: their numbers are from 0 and below these."""
+        return {}
 
     def work(self, symbols: Mapping[Key, int]) -> float:
         """How many scalar iterations a run takes, roughly."""
@@ -153,10 +161,16 @@ class TeProgram(Program[TeKernelOp]):
     @property
     def dims(self) -> list[Expr]:
         types = [e for dims, _ in self.inputs for e in dims]
-        return types + [e for c in self.op.computes for _, e in (*c.spatial, *c.reduction)]
+        axes = [e for c in self.op.computes for _, e in (*c.spatial, *c.reduction)]
+        symbols = set(self.op.symbols)
+        return types + [e for e in axes if symbols.issuperset(map(str, e.variables()))]
+
+    @property
+    def limits(self) -> Mapping[int, Sequence[Expr]]:
+        return index_limits(self.op)
 
     def work(self, symbols: Mapping[Key, int]) -> float:
-        return float(sum(_volume([e for _, e in (*c.spatial, *c.reduction)], symbols) for c in self.op.computes))
+        return float(sum(_volume(_largest_extents(c), symbols) for c in self.op.computes))
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         if self.work(data.symbols) <= data.limit:
@@ -176,7 +190,7 @@ class TeProgram(Program[TeKernelOp]):
         return output
 
     def _roundings(self, data: Data) -> float:
-        sums = [_volume([e for _, e in c.reduction], data.symbols) for c in self.op.computes]
+        sums = [_volume(_largest_extents(c)[len(c.spatial) :], data.symbols) for c in self.op.computes]
         return float(sum(sums) + 16)
 
 
@@ -272,6 +286,12 @@ def _shape(dims: Sequence[Expr], symbols: Mapping[Key, int]) -> tuple[int, ...]:
 
 def _volume(extents: Sequence[Expr], symbols: Mapping[Key, int]) -> int:
     return prod(max(0, int(e.evaluate(symbols))) for e in extents)
+
+
+def _largest_extents(compute: ComputeOp) -> list[Expr]:
+    """The extents of the axes; of one that depends on others, the largest that it can be."""
+    ranges: dict[Key, Interval] = {n: (const(0), e - 1) for n, e in compute.spatial}
+    return [e for _, e in compute.spatial] + [interval(e, ranges)[1] for _, e in compute.reduction]
 
 
 def _scale(data: Data) -> float:

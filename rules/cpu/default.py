@@ -15,7 +15,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import element_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import ScheduleRule
-from tilework.rules.cpu.register_tile import LARGE, Tile, choose_tile, size_of
+from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, choose_tile, size_of
 from tilework.rules.cpu.stages import plan_stages
 from tilework.targets.target import Target
 
@@ -138,7 +138,8 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
 
 
 def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None) -> None:
-    """Reduce axes outside; the tile inside, unrolled, with the vector innermost."""
+    """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost."""
+    outer = axes_in_extents(reduction)
     reduce_axes = [inside.axes[n] for n, _ in reduction.reduction]
     plain: list[SSAValue] = []
     vector: list[SSAValue] = []
@@ -146,9 +147,9 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
         axis = inside.axes[name]
         if tile is not None and name == tile.vector:
             vector = list(s.split(axis, tile.lanes)) if tile.vectors > 1 else [axis]
-        else:
+        elif name not in outer:
             plain.append(axis)
-    s.reorder([*reduce_axes, *plain, *vector])
+    s.reorder([*(inside.axes[n] for n in outer), *reduce_axes, *plain, *vector])
     for axis in plain:
         s.unroll(axis)
     _mark_vector(s, vector)

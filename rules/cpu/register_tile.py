@@ -71,12 +71,19 @@ class Tile:
 def choose_tile(compute: ComputeOp, target: Target, element_bits: int = 32) -> Tile | None:
     """The cheapest tile of a reduction; None for one with a single result, which has nothing to tile."""
     extents = {n: LARGE if e.constant is None else e.constant for n, e in compute.spatial}
+    extents |= dict.fromkeys(axes_in_extents(compute), 1)  # the reduction must stay inside them
     names = [n for n, _ in (*compute.spatial, *compute.reduction)]
     reads = [_access(r.indices.data, dims_of(r.tensor.type), names) for r in compute.reads]
     output = _access([var(n) for n in extents], [e for _, e in compute.spatial], names)
     steps = size_of(compute.reduction)
     tiles = _candidates(extents, reads, output, steps, target, target.lanes(element_bits))
     return min(tiles, key=lambda t: (t.cost, t.accumulators), default=None)
+
+
+def axes_in_extents(compute: ComputeOp) -> list[str]:
+    """The spatial axes on which the extents of reduce axes depend."""
+    used = {key for _, e in compute.reduction for key in e.variables()}
+    return [n for n, _ in compute.spatial if n in used]
 
 
 def _candidates(
