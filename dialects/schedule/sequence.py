@@ -36,6 +36,7 @@ from tilework.dialects.schedule.common import (
 )
 from tilework.dialects.schedule.dataflow import RFactorOp
 from tilework.dialects.schedule.knob import KnobAttr
+from tilework.dialects.schedule.storage import StorageAlignOp
 
 
 @irdl_op_definition
@@ -60,10 +61,11 @@ class SequenceOp(IRDLOperation):
         self._verify_knobs()
 
     def _verify_axes(self) -> None:
+        """Only an axis that is still a leaf is used, but for storage_align, which is about dimensions."""
         consumed: dict[SSAValue, Operation] = {}
         for op in self.body.block.ops:
             for operand in op.operands:
-                if operand.type == AXIS and operand in consumed:
+                if operand.type == AXIS and operand in consumed and not isinstance(op, StorageAlignOp):
                     name = operand.name_hint or "it"
                     raise VerifyException(
                         f"{op.name} uses axis '{name}', which {consumed[operand].name} has consumed; "

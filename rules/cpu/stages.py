@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
 from tilework.rules.cpu.register_tile import size_of
-from tilework.transforms.schedule.apply_dataflow import inline_compute
+from tilework.transforms.schedule.dataflow.inline import inline_compute
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
