@@ -119,9 +119,15 @@ def _split_layout(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
     stage.replace([axis], list(s.split(axis, draw.choice(FACTORS))))
 
 
+def _split_reduction(s: ScheduleBuilder, draw: Draw, stage: _Stage) -> None:
+    axis = draw.choice([a for a in stage.leaves if a in stage.reduce])
+    tail = draw.choice(tuple(Tail)) if draw.chance(CARELESS) else Tail.GUARD
+    stage.replace([axis], list(s.split(axis, draw.choice(FACTORS), tail)))
+
+
 def _rfactor(s: ScheduleBuilder, draw: Draw, compute: ComputeOp, stage: _Stage) -> list[_Stage]:
     for _ in range(draw.choice((1, 1, 2))):
-        _split(s, draw, [stage])
+        _split_reduction(s, draw, stage)
     reduce = [a for a in stage.leaves if a in stage.reduce]
     axis = draw.choice(reduce)
     at = draw.choice((0, -1, len(compute.spatial)))

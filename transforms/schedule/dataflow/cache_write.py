@@ -12,12 +12,13 @@ from tilework.analysis.bound_inference import domain_of
 from tilework.analysis.schedule_state import Axis, Fuse, Singleton, Split, Stage, refuse
 from tilework.analysis.stage_bounds import StageBounds, add_conditions, extents_of
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.schedule import CacheWriteOp, FuseOp, ReorderOp, SplitOp, StageOp, Tail
+from tilework.dialects.schedule import CacheWriteOp, FuseOp, ReorderOp, SplitOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.transforms.schedule.dataflow.bodies import clone_body, copy_of, gather_of, guard
 from tilework.transforms.schedule.dataflow.handles import (
     check_names,
+    check_tails,
     erase,
     last_first,
     new_handle,
@@ -104,11 +105,7 @@ def _layout_ops(op: CacheWriteOp, stage: Stage, stage_op: StageOp) -> list[Opera
             f"cache_write of stage '{stage.name}' comes after its reduce axes were scheduled: a layout is made within "
             "data parallel axes only; schedule those of the cache instead",
         )
-    tails = (r for r in stage.relations if isinstance(r, Split) and r.tail is not Tail.GUARD)
-    odd = next(tails, None)
-    if odd is not None:
-        message = f"the split of axis '{odd.parent}' of stage '{stage.name}' becomes a layout, which has no tail"
-        refuse(op, stage, f"{message} {odd.tail}; use guard")
+    check_tails(op, stage, "a layout", (r for r in stage.relations if isinstance(r, Split)))
     return list(found)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilework.analysis.schedule_state import Split, Stage, refuse
 from tilework.analysis.schedule_state.handles import Handles
 from tilework.analysis.schedule_state.replay import handles_before
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.schedule import ScheduleOp, SequenceOp, SetScopeOp, StageOp
+from tilework.dialects.schedule import ScheduleOp, SequenceOp, SetScopeOp, StageOp, Tail
 from tilework.dialects.te import ComputeOp, KernelOp
 
 
@@ -93,3 +94,13 @@ def last_first(ops: Iterable[Operation]) -> list[Operation]:
         return block.get_operation_index(op)
 
     return sorted(ops, key=position, reverse=True)
+
+
+def check_tails(op: Operation, stage: Stage, what: str, splits: Iterable[Split]) -> None:
+    """Refuse splits with a tail other than guard: they become part of te, which has no tails."""
+    odd = next((s for s in splits if s.tail is not Tail.GUARD), None)
+    if odd is not None:
+        message = (
+            f"the split of axis '{odd.parent}' of stage '{stage.name}' becomes {what}, which has no tail {odd.tail}"
+        )
+        refuse(op, stage, f"{message}; use guard")

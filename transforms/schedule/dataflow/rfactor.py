@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import domain_of
-from tilework.analysis.schedule_state import Axis, Stage, refuse
+from tilework.analysis.schedule_state import Axis, Split, Stage, refuse
 from tilework.analysis.stage_bounds import StageBounds, add_conditions, extents_of
 from tilework.dialects.schedule import FuseOp, ReorderOp, RFactorOp, SplitOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
@@ -17,6 +17,7 @@ from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ReduceOp
 from tilework.transforms.schedule.dataflow.bodies import clone_body, guard, reducer_of
 from tilework.transforms.schedule.dataflow.handles import (
     check_names,
+    check_tails,
     erase,
     fresh_stage_name,
     last_first,
@@ -36,6 +37,7 @@ def apply_rfactor(kernel: KernelOp, op: RFactorOp) -> None:
     axis = state.leaf(op, op.axis)
     at = _check(op, stage, axis)
     users = _reduce_users(op, stage, stage_op)
+    check_tails(op, stage, "a stage", (r for r in stage.relations if isinstance(r, Split) and r.parent.reduce))
     b = extents_of(stage, [(const(0), e) for _, e in compute.spatial])
     add_conditions(stage, b, domain_of(state.state, stage, {stage: b}))
     if set(b.extents[axis].variables()) - set(kernel.symbols):
