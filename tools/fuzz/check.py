@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.data_indices import index_limits
 from tilework.analysis.verification import verify
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
@@ -18,6 +21,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
+from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
@@ -51,35 +55,40 @@ def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -
         return Outcome(refused=error.message)
     verify(module)
     [lowered] = [op for op in module.ops if isinstance(op, loop.KernelOp)]
-    arrays = _arguments(lowered, size, seed)
+    arrays = _arguments(lowered, index_limits(kernel), size, seed)
     inputs, count = lowered.group_sizes[:2]
     outputs = arrays[inputs : inputs + count]
     expected = run_kernel(kernel, arrays[:inputs])
     run_loop_kernel(lowered, arrays[:inputs], outputs, symbols=[size] * lowered.group_sizes[3])
     difference = _compare("interpreted", outputs, expected)
     for output in outputs:
-        output.fill(np.nan)
+        output.fill(poison(output.dtype))
     _run_native(module, lowered, arrays, size)
     return Outcome(difference=difference or _compare("compiled", outputs, expected))
 
 
 def _compare(how: str, outputs: list[Array], expected: list[Array]) -> str | None:
     for i, (got, wanted) in enumerate(zip(outputs, expected, strict=True)):
-        wrong = np.argwhere(~((got == wanted) | (np.isnan(got) & np.isnan(wanted))))
+        wrong = np.argwhere(~((got == wanted) | ((got != got) & (wanted != wanted))))
         if wrong.size or got.shape != wanted.shape:
             at = tuple(map(int, wrong[0]))
             return f"{how}, result {i} at {at}: {got[at]}, not {wanted[at]}"
     return None
 
 
-def _arguments(kernel: loop.KernelOp, size: int, seed: int) -> list[Array]:
-    """Random inputs; outputs and scratch hold NaN, so that an element left out shows."""
+def _arguments(kernel: loop.KernelOp, limits: Mapping[int, Sequence[Expr]], size: int, seed: int) -> list[Array]:
+    """Random inputs, indices below their limits; outputs and scratch hold NaN, so that an element left out shows."""
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
     for i, dims in enumerate(kernel.dims):
         shape = tuple(int(e.evaluate({SYMBOL: size})) for e in dims)
-        is_input = i < kernel.group_sizes[0]
-        arrays.append(rng.integers(-2, 3, shape).astype(np.float32) if is_input else np.full(shape, np.nan, np.float32))
+        dtype = memref_dtype(kernel.function_type.inputs.data[i])
+        if i >= kernel.group_sizes[0]:
+            arrays.append(np.full(shape, poison(dtype), dtype))
+            continue
+        below = [int(e.evaluate({SYMBOL: size})) for e in limits.get(i, ())]
+        low, high = (0, min(below)) if below else (-2, 3)
+        arrays.append(rng.integers(low, high, shape).astype(dtype))
     return arrays
 
 

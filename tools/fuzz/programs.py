@@ -1,10 +1,15 @@
-"""Random te kernels: element-wise stages, windows, padding, reductions, several stages and consumers, odd sizes."""
+"""Random te kernels: element-wise stages, windows, padding, reductions, several stages and consumers, odd sizes.
+
+Some reduce with a reducer of their own, under a condition, or over a triangle; some read at indices that are data.
+"""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import f32
+from collections.abc import Sequence
 
-from tilework.algebra.index_expr import Expr, const, var
+from xdsl.dialects.builtin import f32, i32
+
+from tilework.algebra.index_expr import Expr, const, minimum, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import KernelOp
@@ -49,6 +54,7 @@ def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tens
     kinds = [_elementwise, _combine]
     if x.dims:
         kinds += [_reduction, _reduction, _window, _pad, _transpose, _product]
+        kinds += [_largest, _positive, _triangle, _gather, _position]
     return draw.choice(kinds)(k, draw, x, known)
 
 
@@ -126,3 +132,73 @@ def _product(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Te
         return k.sum((x.dims[1],), term)
 
     return k.compute("product", (x.dims[0], y.dims[0]), product)
+
+
+def _largest(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """The largest element along the last axis and where it is first; one of the two is used."""
+
+    def join(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+        first = a[0].compare("eq", b[0]) & a[1].compare("lt", b[1])
+        better = a[0].compare("gt", b[0]) | first
+        return [k.select(better, p, q) for p, q in zip(a, b, strict=True)]
+
+    def largest(*i: Expr) -> Reduction:
+        def term(r: Expr) -> tuple[Scalar, Scalar]:
+            return x[(*i, r)], k.index(r, f32)
+
+        return k.reduce(join, [(float("-inf"), f32), (100.0, f32)], (x.dims[-1],), term)
+
+    return draw.choice(k.compute_all("largest", x.dims[:-1], largest))
+
+
+def _positive(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """The sum of the positive elements along the first axis."""
+
+    def total(*i: Expr) -> Reduction:
+        def positive(r: Expr) -> Scalar:
+            return x[(r, *i)].compare("gt", 0.0)
+
+        def term(r: Expr) -> Scalar:
+            return x[(r, *i)]
+
+        return k.sum((x.dims[0],), term, positive)
+
+    return k.compute("positive", x.dims[1:], total)
+
+
+def _triangle(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Sums along the last axis up to the position on the first."""
+    shift = draw.choice((1, 0, -1))
+    if len(x.dims) < 2:
+        return _elementwise(k, draw, x, known)
+
+    def total(*i: Expr) -> Reduction:
+        def term(r: Expr) -> Scalar:
+            return x[(*i, r)]
+
+        return k.sum((minimum(i[0] + shift, x.dims[-1]),), term)
+
+    return k.compute("triangle", x.dims[:-1], total)
+
+
+def _gather(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Rows chosen by an argument."""
+    count = draw.choice((1, 3, 6))
+    if not x.dims[0].constant:
+        return _elementwise(k, draw, x, known)
+    rows = k.argument(tensor_type((count,), i32), "rows")
+
+    def row(n: Expr, *i: Expr) -> Scalar:
+        return x[(rows[n], *i)]
+
+    return k.compute("gather", (count, *x.dims[1:]), row)
+
+
+def _position(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Elements and the number of their row, the smaller one."""
+
+    def smaller(*i: Expr) -> Scalar:
+        place = k.index(i[0] * 2 - 3, f32)
+        return k.select(x[i].compare("lt", place), x[i], place)
+
+    return k.compute("position", x.dims, smaller)
