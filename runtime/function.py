@@ -64,7 +64,7 @@ class Function:
         self.object_code = object_code
         self._dtypes = [dtype_named(spec.dtype) for spec in info.arguments]
         self._written = set(info.outputs)
-        self._shapes = InputShapes([info.arguments[i] for i in info.inputs], info.symbols)
+        self._shapes = InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name)
         self._output_shapes = [SymbolicShape(info.arguments[i].shape) for i in info.outputs]
         self._scratch = SymbolicShape(info.scratch_bytes)
         self._arenas = ArenaPool()

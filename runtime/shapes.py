@@ -14,10 +14,11 @@ Shape = tuple[int, ...]
 
 
 class InputShapes:
-    """The shapes a module takes. `bind` gives the symbols' values for one call."""
+    """The shapes that `taker` takes. `bind` gives the symbols' values for one call."""
 
-    def __init__(self, specs: Sequence[TensorSpec], symbols: Sequence[str]):
+    def __init__(self, specs: Sequence[TensorSpec], symbols: Sequence[str], taker: str = "the module"):
         self._specs = specs
+        self._taker = taker
         self._fixed = [_fixed_shape(spec) for spec in specs]
         self._sources = {symbol: _source(symbol, specs) for symbol in symbols}
         self._expressions = {
@@ -32,7 +33,7 @@ class InputShapes:
         if shapes == self._fixed:
             return {}
         for spec, shape in zip(self._specs, shapes, strict=True):
-            _check_numbers(spec, shape)
+            _check_numbers(spec, shape, self._taker)
         values = {symbol: shapes[index][axis] for symbol, (index, axis) in self._sources.items()}
         for spec, shape in zip(self._specs, shapes, strict=True):
             self._check_symbols(spec, shape, values)
@@ -87,16 +88,16 @@ def _source(symbol: str, specs: Sequence[TensorSpec]) -> tuple[int, int]:
     raise ValueError(f"symbol '{symbol}' is no input's dimension by itself: {'; '.join(map(str, specs))}")
 
 
-def _check_numbers(spec: TensorSpec, shape: Shape) -> None:
+def _check_numbers(spec: TensorSpec, shape: Shape, taker: str) -> None:
     """Refuse a wrong number of dimensions, and a wrong extent where the spec has a number."""
     if len(shape) != len(spec.shape):
         raise UsageError(
             f"input '{spec.name}' has {len(shape)} dimensions, {shape}: "
-            f"the module takes {len(spec.shape)}, {spec.shape_text}"
+            f"{taker} takes {len(spec.shape)}, {spec.shape_text}"
         )
     for axis, (dim, extent) in enumerate(zip(spec.shape, shape, strict=True)):
         if isinstance(dim, int) and dim != extent:
             raise UsageError(
-                f"input '{spec.name}' has shape {shape}, the module takes {spec.shape_text}: "
+                f"input '{spec.name}' has shape {shape}, {taker} takes {spec.shape_text}: "
                 f"dimension {axis} must be {dim}"
             )
