@@ -8,6 +8,7 @@ for expressions that are linear in the variables, whatever the dependence betwee
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import gcd
 
 from tilework.algebra.index_expr import (
     Compound,
@@ -226,18 +227,22 @@ class Domain:
         if low is not None and high is not None and low // d == high // d:
             quotient = const(low // d)
             return quotient if atom.kind == "floordiv" else args[0] - quotient * d
-        if atom.kind == "floordiv":
-            return self._drop_remainder(args[0], d)
-        return args[0] % d
+        whole, rest, unit = self._split_by_units(args[0], d)
+        return whole // (d // unit) if atom.kind == "floordiv" else whole % (d // unit) * unit + rest
 
-    def _drop_remainder(self, e: Expr, d: int) -> Expr:
-        """(d*q + r) floordiv d is q where 0 <= r < d; r is the part whose coefficients d does not divide."""
-        whole = Expr(tuple((a, c) for a, c in e.terms if c % d == 0), 0)
-        rest = e - whole
-        low, high = self.lower(rest), self.upper(rest)
-        if low is not None and high is not None and low // d == high // d:
-            return whole // d + low // d
-        return e // d
+    def _split_by_units(self, e: Expr, d: int) -> tuple[Expr, Expr, int]:
+        """(q, r, unit) with e = unit * q + r and 0 <= r < unit, for the largest unit dividing d that the ranges allow.
+
+        Then e floordiv d is q floordiv (d / unit), and e mod d is unit * (q mod (d / unit)) + r.
+        """
+        for unit in sorted({gcd(d, c) for _, c in e.terms}, reverse=True):
+            rest = Expr(tuple((a, c) for a, c in e.terms if c % unit), e.offset)
+            low, high = self.lower(rest), self.upper(rest)
+            if low is not None and high is not None and low // unit == high // unit:
+                units = low // unit
+                whole = Expr(tuple((a, c // unit) for a, c in e.terms if c % unit == 0), units)
+                return whole, rest - units * unit, unit
+        return e, const(0), 1
 
     def _simplify_symbolic_division(self, kind: str, e: Expr, d: Expr) -> Expr:
         # 0 <= e < d: the quotient is 0, the remainder e

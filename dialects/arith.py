@@ -161,10 +161,7 @@ def _print_comparison(printer: Printer, predicate: str, op: CmpiOp | CmpfOp) -> 
 
 def _verify_comparison(op: CmpiOp | CmpfOp) -> None:
     if op.lhs.type != op.rhs.type or op.result.type != _bools(op.lhs.type):
-        types = f"{op.lhs.type} and {op.rhs.type} into {op.result.type}"
-        raise VerifyException(
-            f"operands are to agree in type, and the result in shape with them; this compares {types}"
-        )
+        raise VerifyException(f"{op.lhs.type} and {op.rhs.type} do not compare into {op.result.type}")
 
 
 @irdl_op_definition

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
+from tilework.lowering.choose_layouts import ChooseLayouts
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
@@ -38,6 +39,11 @@ GRAPH: tuple[ModulePass, ...] = (
     FuseOperators(),  # last: it fixes what becomes one kernel
 )
 
+LAYOUTS: tuple[ModulePass, ...] = (
+    ChooseLayouts(),  # asks the schedule rules, of whole kernels
+    FoldParameters(),  # the packing of parameters moves into @prepare
+)
+
 SCHEDULE: tuple[ModulePass, ...] = (
     TeToSchedule(),  # a kernel that brings its own schedule keeps it
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
@@ -59,6 +65,7 @@ LOOPS: tuple[ModulePass, ...] = (
 
 PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "optimize-graph": GRAPH,
+    "pack-parameters": LAYOUTS,
     "lower-to-te": (GraphToTe(),),
     "plan-host": (PlanMemory(),),  # last of all: it needs to know every kernel's scratch
     "schedule-kernels": SCHEDULE,

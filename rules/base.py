@@ -7,11 +7,22 @@ the one with the highest `BENEFIT` writes its schedule.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import ClassVar
 
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.targets.target import Target
+
+
+@dataclass(frozen=True)
+class Packing:
+    """A layout for an argument: what `graph.pack` makes of its `axis` with that `block`."""
+
+    argument: int
+    axis: int
+    block: int
 
 
 class ScheduleRule(ABC):
@@ -26,3 +37,10 @@ class ScheduleRule(ABC):
     @abstractmethod
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         """The schedule of a kernel that matches."""
+
+    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+        """Layouts in which the schedule would rather read some of the arguments numbered `parameters`.
+
+        They are known when a model is compiled, so that another layout costs nothing when it runs.
+        """
+        return ()

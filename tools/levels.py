@@ -16,7 +16,7 @@ from tilework.backends.llvm.targets import emit_module
 from tilework.dialects.registration import make_context
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import GRAPH, LOOPS, PIPELINES, SCHEDULE, for_target
+from tilework.lowering.pipelines import GRAPH, LAYOUTS, LOOPS, PIPELINES, SCHEDULE, for_target
 from tilework.targets import Target
 from tilework.tools.ir_printer import PrintingOptions, ir_text
 from tilework.transforms.graph.fuse_operators import FuseOperators
@@ -38,7 +38,7 @@ def lower_by_levels(
     unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), GRAPH))
     steps: list[tuple[str, tuple[ModulePass, ...]]] = [
         ("2-optimized", unfused),
-        ("3-fused", GRAPH[len(unfused) :]),
+        ("3-fused", (*GRAPH[len(unfused) :], *LAYOUTS)),
         ("4-te", PIPELINES["lower-to-te"]),
         ("5-schedule", SCHEDULE),
         ("6-loop", LOOPS),

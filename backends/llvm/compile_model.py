@@ -27,7 +27,7 @@ from tilework.interpreters.graph import prepare_parameters
 from tilework.lowering.canonical_text import CANONICAL_NAME, canonical_text
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
+from tilework.lowering.pipelines import PIPELINES, for_target
 from tilework.targets import Target
 
 Array: TypeAlias = NDArray[Any]
@@ -80,12 +80,14 @@ def compile_module(
     progress = progress or _silent
 
     def run(name: str) -> None:
-        PassManager(Pipeline(ModuleOp.name, PIPELINES[name]), instrumentations).run(context, module)
+        passes = for_target(PIPELINES[name], str(target))
+        PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
     with _no_cyclic_gc():
         progress("graph passes", 0, 1)
         with report.phase("graph"):
             run("optimize-graph")
+            run("pack-parameters")
         with report.phase("parameters"):
             prepared = prepare_parameters(module, parameters)
             drop_prepare(module)

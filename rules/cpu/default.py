@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,8 +14,8 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import element_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
-from tilework.rules.base import ScheduleRule
-from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, choose_tile, size_of
+from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, choose_tile, reads_of, size_of
 from tilework.rules.cpu.stages import plan_stages
 from tilework.targets.target import Target
 
@@ -39,6 +39,11 @@ class Default(ScheduleRule):
     def matches(self, kernel: KernelOp, target: Target) -> bool:
         return True
 
+    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+        plan = plan_stages(kernel)
+        tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
+        return [p for compute in tiled for p in _packings(compute, target, parameters)]
+
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         s = ScheduleBuilder(kernel)
         plan = plan_stages(kernel)
@@ -56,6 +61,16 @@ class Default(ScheduleRule):
         return s.finish()
 
 
+def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:
+    """Blocks along the vector axis of the best tile, for the reads that need them."""
+    reads = reads_of(compute, parameters)
+    tile = choose_tile(compute, reads, target, _bits(compute))
+    if tile is None or not tile.divides:
+        return []
+    wanted = [(r.argument, r.axis_to_pack(tile.vector)) for r in reads if r.cost(tile.vector, tile.lanes, False) > 1.0]
+    return [Packing(a, axis, tile.span) for a, axis in wanted if a is not None and axis is not None]
+
+
 @dataclass
 class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it."""
@@ -68,7 +83,7 @@ class _Loops:
 
 def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, target: Target) -> None:
     """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order."""
-    tile = choose_tile(reduction, target, _bits(reduction))
+    tile = choose_tile(reduction, reads_of(reduction), target, _bits(reduction))
     loops = _Loops()
     for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
         _split_final(s, loops, axis, extent, tile, name)
@@ -91,12 +106,11 @@ def _scope(reduction: ComputeOp, tile: Tile | None) -> str:
 def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr, tile: Tile | None, name: str) -> None:
     count = LARGE if extent.constant is None else extent.constant
     if tile is not None and name == tile.vector:
-        span = tile.lanes * tile.vectors
-        outer, inner = s.split(axis, span, Tail.MASK if extent.constant is None else Tail.SHIFT)
+        outer, inner = s.split(axis, tile.span, Tail.MASK if extent.constant is None else Tail.SHIFT)
         if extent.constant is None:
             loops.late.append(outer)
         else:
-            loops.outer.append((outer, -(-count // span)))
+            loops.outer.append((outer, -(-count // tile.span)))
         loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
     elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:
         divides = extent.constant is not None and count % factor == 0

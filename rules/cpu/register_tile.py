@@ -6,10 +6,14 @@ that a step of the tile takes. Nothing is measured here and no layer is known by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 
-from tilework.algebra.index_expr import Expr, var
+from xdsl.ir import BlockArgument
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp
 from tilework.targets.target import Target
@@ -22,6 +26,9 @@ _ISSUE = 2.0
 
 _LATENCY = 4.0
 """Cycles until a multiply-add may use the result of the one before."""
+
+_BLOCK, _LANE = "block", "lane"
+"""Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
 
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 
@@ -36,28 +43,72 @@ def size_of(axes: Sequence[tuple[str, Expr]]) -> int:
 
 @dataclass(frozen=True)
 class Read:
-    """One read of the body: the axes it depends on, and its cost where the vector axis is `v`."""
+    """One access of the body: the element of a tensor of size `dims` at `indices`.
 
-    axes: frozenset[str]
-    strides: dict[str, int | None] = field(hash=False)
-    """Per axis the distance in elements between neighbours; None where it is not constant."""
+    argument: the number of the kernel's argument that the tensor is, where its layout may be chosen.
+    """
 
-    def cost(self, vector: str, lanes: int) -> float:
-        """Load slots taken for one vector."""
-        if vector not in self.axes:
-            return 1.0
-        return 1.0 if self.strides.get(vector) == 1 else 1.5 * lanes
+    indices: tuple[Expr, ...]
+    dims: tuple[Expr, ...]
+    argument: int | None = None
+
+    @cached_property
+    def axes(self) -> frozenset[Key]:
+        """The axes that the element depends on."""
+        return frozenset(key for e in self.indices for key in e.variables())
+
+    def cost(self, vector: str, width: int, aligned: bool) -> float:
+        """Load slots taken for one vector of `width` elements along an axis, all `aligned` ones or any."""
+        return 1.0 if vector not in self.axes or _stride(self, vector, width, aligned) == 1 else 1.5 * width
+
+    def moves(self, axis: str, factor: int) -> bool:
+        """Whether `factor` iterations of an axis, the first a multiple of it, read different elements.
+
+        They do not where the axis counts channels of a group and the element is the group's.
+        """
+        return axis in self.axes and factor > 1 and _stride(self, axis, factor, aligned=True) != 0
+
+    def axis_to_pack(self, vector: str) -> int | None:
+        """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""
+        following = [d for d, e in enumerate(self.indices) if vector in e.variables()]
+        alone = len(following) == 1 and self.indices[following[0]] == var(vector)
+        return following[0] if alone and self.argument is not None else None
+
+
+@cache
+def _stride(read: Read, axis: str, width: int, aligned: bool) -> int | None:
+    """Elements between neighbours in `width` iterations, from a multiple of it if `aligned`; None if it varies."""
+    lane = Domain({_LANE: (0, const(width - 1))})
+    first = width * var(_BLOCK) if aligned else var(_BLOCK)
+    total, row = 0, 1
+    for e, dim in zip(reversed(read.indices), reversed(read.dims), strict=True):
+        if axis in e.variables():
+            e = lane.simplify(e.substitute({axis: first + var(_LANE)}))
+            if not e.is_affine_in(_LANE):
+                return None
+            total += e.coefficient(_LANE) * row
+        row *= LARGE if dim.constant is None else dim.constant
+    return total
 
 
 @dataclass(frozen=True)
 class Tile:
-    """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes."""
+    """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes.
+
+    divides: whether whole tiles fill the vector axis. cost: cycles per useful result and reduction step.
+    """
 
     vector: str
     lanes: int
     vectors: int
     factors: dict[str, int] = field(hash=False)
+    divides: bool
     cost: float
+
+    @property
+    def span(self) -> int:
+        """Elements along the vector axis."""
+        return self.lanes * self.vectors
 
     @property
     def accumulators(self) -> int:
@@ -68,13 +119,23 @@ class Tile:
         return result
 
 
-def choose_tile(compute: ComputeOp, target: Target, element_bits: int = 32) -> Tile | None:
+def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Read]:
+    """The reads of a compute; the layouts of the kernel's arguments numbered `parameters` may be chosen."""
+    return [
+        Read(
+            r.indices.data,
+            dims_of(r.tensor.type),
+            r.tensor.index if isinstance(r.tensor, BlockArgument) and r.tensor.index in parameters else None,
+        )
+        for r in compute.reads
+    ]
+
+
+def choose_tile(compute: ComputeOp, reads: Sequence[Read], target: Target, element_bits: int = 32) -> Tile | None:
     """The cheapest tile of a reduction; None for one with a single result, which has nothing to tile."""
     extents = {n: LARGE if e.constant is None else e.constant for n, e in compute.spatial}
     extents |= dict.fromkeys(axes_in_extents(compute), 1)  # the reduction must stay inside them
-    names = [n for n, _ in (*compute.spatial, *compute.reduction)]
-    reads = [_access(r.indices.data, dims_of(r.tensor.type), names) for r in compute.reads]
-    output = _access([var(n) for n in extents], [e for _, e in compute.spatial], names)
+    output = Read(tuple(var(n) for n in extents), tuple(e for _, e in compute.spatial))
     steps = size_of(compute.reduction)
     tiles = _candidates(extents, reads, output, steps, target, target.lanes(element_bits))
     return min(tiles, key=lambda t: (t.cost, t.accumulators), default=None)
@@ -94,13 +155,20 @@ def _candidates(
     for vector in static or [a for a, e in extents.items() if e > 1]:
         extent = extents[vector]
         for width in sorted({min(w, extent) for w in (lanes, lanes // 2, lanes // 4) if w > 1}):
-            for vectors in (1, 2, 3, 4):
+            for vectors in (1, 2, 3, 4, 5, 6, 8):
                 # the masked inner part of a symbolic axis cannot be split again into several vectors
                 if vectors > 1 and (width * vectors > extent or extent == LARGE):
                     break
+                divides = extent != LARGE and extent % (width * vectors) == 0
+                loads = [(r, _load_cost(r, vector, width, divides)) for r in reads]
+                store = output.cost(vector, width, aligned=False)
                 for factors in _factors(vector, extents, reads, target.vector_registers - 2 - vectors, vectors):
-                    cost = _cost(vector, width, vectors, factors, extents, reads, output, steps, lanes)
-                    yield Tile(vector, width, vectors, factors, cost)
+                    cost = _cost(vector, width, vectors, factors, extents, loads, store, steps, lanes)
+                    yield Tile(vector, width, vectors, factors, divides, cost)
+
+
+def _load_cost(read: Read, vector: str, width: int, divides: bool) -> float:
+    return 1.0 if divides and read.axis_to_pack(vector) is not None else read.cost(vector, width, divides)
 
 
 def _factors(
@@ -110,9 +178,16 @@ def _factors(
     moving = [r for r in reads if vector in r.axes]
     # a symbolic axis is left whole: its remainder would be a run-time trip count among the registers
     others = [a for a, e in extents.items() if a != vector and 1 < e < LARGE]
-    reused = [a for a in others if any(a not in r.axes for r in moving)] or others[-1:]
+
+    def tile_factors(axis: str) -> list[int]:
+        return [f for f in _TILE_FACTORS if f <= extents[axis]]
+
+    def is_reused(axis: str) -> bool:
+        return any(not r.moves(axis, f) for r in moving for f in tile_factors(axis) if f > 1)
+
+    reused = [a for a in others if is_reused(a)] or others[-1:]
     reused = reused[-2:]
-    options = [[f for f in _TILE_FACTORS if f <= extents[a]] for a in reused]
+    options = [tile_factors(a) for a in reused]
     if not reused:
         yield {}
         return
@@ -132,8 +207,8 @@ def _cost(
     vectors: int,
     factors: dict[str, int],
     extents: dict[str, int],
-    reads: Sequence[Read],
-    output: Read,
+    reads: Sequence[tuple[Read, float]],
+    store: float,
     steps: int,
     lanes: int,
 ) -> float:
@@ -142,13 +217,13 @@ def _cost(
     for f in factors.values():
         accumulators *= f
     loads = 0.0
-    for read in reads:
+    for read, load in reads:
         count = vectors if vector in read.axes else 1
         for axis, f in factors.items():
-            count *= f if axis in read.axes else 1
-        loads += count * read.cost(vector, width)
+            count *= f if read.moves(axis, f) else 1
+        loads += count * load
     pieces = bin(width).count("1") if width < lanes else 1
-    stores = accumulators * output.cost(vector, width) / max(steps, 1)
+    stores = accumulators * store / max(steps, 1)
     cycles = max(accumulators * pieces / _ISSUE, (loads * pieces) / _ISSUE, _LATENCY) + stores
     useful = accumulators * width
     span = width * vectors
@@ -156,20 +231,3 @@ def _cost(
     for axis, f in factors.items():
         useful *= 1.0 if extents[axis] % f == 0 else 0.9
     return cycles / useful
-
-
-def _access(indices: Sequence[Expr], dims: Sequence[Expr], axes: Sequence[str]) -> Read:
-    strides: dict[str, int | None] = {}
-    for axis in axes:
-        used = [i for i, e in enumerate(indices) if axis in e.variables()]
-        if not used:
-            continue
-        total: int | None = 0
-        for i in used:
-            row = 1
-            for d in dims[i + 1 :]:
-                row *= LARGE if d.constant is None else d.constant
-            affine = indices[i].is_affine_in(axis)
-            total = total + indices[i].coefficient(axis) * row if affine and total is not None else None
-        strides[axis] = total
-    return Read(frozenset(strides), strides)

@@ -61,7 +61,7 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
     readers = _readers(compute)
     for reader, _ in readers:
-        if reader.reduction and (dear or _iterations(reader) > 2 * size_of(compute.spatial)):
+        if reader.reduction and ops and (dear or _iterations(reader) > 2 * size_of(compute.spatial)):
             return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
 

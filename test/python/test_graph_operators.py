@@ -76,6 +76,8 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     (graph.ReshapeOp, [tensor(2, N, M)], {"shape": DimsAttr.of([M * 2, N])}),
     (graph.TransposeOp, [tensor(N, 3, M)], {"permutation": ints([2, 0, 1])}),
     (graph.ConcatOp, [tensor(2, N), tensor(2, M), tensor(2, 3)], {"axis": IntegerAttr(1, i64)}),
+    (graph.PackOp, [tensor(N, 6, M)], {"axis": IntegerAttr(1, i64), "block": IntegerAttr(3, i64)}),
+    (graph.UnpackOp, [tensor(N, 2, M, 3)], {"axis": IntegerAttr(1, i64)}),
     (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
     (graph.ReduceMeanOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": YES}),

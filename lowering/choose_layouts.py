@@ -1,0 +1,73 @@
+"""Parameters get the layouts in which their kernels read them best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilework.analysis.parameters import is_compiled
+from tilework.dialects.graph.layout import PackOp, UnpackOp
+from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.locations import copy_location
+from tilework.lowering.te_kernels import build_kernel
+from tilework.rules.base import Packing
+from tilework.rules.registry import choose_rule
+from tilework.targets.parse import parse_target
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class ChooseLayouts(TileworkPass):
+    """Pack the parameters of every kernel as the schedule rule for it asks.
+
+    %y = graph.fused "dense" (%x, %w) ...  {           %p = graph.pack %w {axis = 0, block = 64}
+    ^bb0(%a: ..., %b: tensor<512x256xf32>):            %y = graph.fused "dense" (%x, %p) ...  {
+      %d = graph.dense %a, %b                     ->   ^bb0(%a: ..., %q: tensor<8x256x64xf32>):
+      graph.yield %d                                     %b = graph.unpack %q {axis = 0}
+    }                                                    %d = graph.dense %a, %b
+
+    Only parameters: what is done to them costs nothing at run time once `graph-fold-parameters` has moved it into
+    @prepare. Requires graph-fuse-operators; leaves as many kernels as there were.
+    """
+
+    name = "choose-layouts"
+    anchor: ClassVar = FuncOp
+
+    target: str = "llvm"
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, FuncOp)
+        if not is_compiled(op):
+            return
+        target = parse_target(self.target)
+        for group in [o for o in op.body.block.ops if isinstance(o, FusedOp)]:
+            parameters = {i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp)}
+            if parameters:
+                kernel = build_kernel(group.label.data, group)
+                for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
+                    _pack(group, packing)
+
+
+def _pack(group: FusedOp, packing: Packing) -> None:
+    """Pack one input in front of the group, and unpack it inside."""
+    value, argument = group.inputs[packing.argument], group.body.block.args[packing.argument]
+    axis = IntegerAttr(packing.axis, i64)
+    pack = PackOp.of(value, axis=axis, block=IntegerAttr(packing.block, i64))
+    pack.result.name_hint = value.name_hint
+    Rewriter.insert_op(pack, InsertPoint.before(group))
+    group.operands[packing.argument] = pack.result
+
+    packed = group.body.block.insert_arg(pack.result.type, packing.argument)
+    packed.name_hint = argument.name_hint
+    unpack = UnpackOp.of(packed, axis=axis)
+    Rewriter.insert_op(unpack, InsertPoint.at_start(group.body.block))
+    argument.replace_all_uses_with(unpack.result)
+    group.body.block.erase_arg(argument)
+    for op in (pack, unpack):
+        copy_location(op, group)
