@@ -86,7 +86,8 @@ class Schedule:
         kept = [_copy(a) for a in old.axis] if reshaped else old.axis
         copy = ScheduledOp(old.name, kept, [], cache.outputs)
         copy.outputs = stage.origin_op.outputs
-        stage.replace_op(copy, fresh=reshaped, moved_to=name)
+        spatial_only = [a for a in stage.all_iter_vars if not a.is_reduce]
+        stage.replace_op(copy, [] if reshaped else spatial_only, kept if reshaped else [], moved_to=name)
         return cache
 
     def cache_read(
@@ -136,7 +137,7 @@ class Schedule:
         combined = ScheduledOp(old.name, old.axis, [rest], factored.outputs)
         combined.outputs = stage.origin_op.outputs
         self.primitives.handles[rest.key] = op.rest
-        stage.replace_op(combined, fresh=False, moved_to=name)
+        stage.replace_op(combined, [a for a in stage.all_iter_vars if not a.is_reduce], [rest], moved_to=name)
         return factored.outputs[0] if len(factored.outputs) == 1 else factored.outputs
 
     def create_group(

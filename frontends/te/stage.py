@@ -305,16 +305,17 @@ class Stage:
         """The leaves that reduce axes have become."""
         return [a for a in self.leaf_iter_vars if a.is_reduce]
 
-    def replace_op(self, op: ScheduledOp, fresh: bool, moved_to: str) -> None:
-        """The stage runs something else from now on, with axes of its own where they are `fresh`."""
-        kept = {a.key for a in (*op.axis, *op.reduce_axis)}
-        for axis in self.all_iter_vars:
-            if axis.key not in kept:
-                self._moved_to[axis.key] = moved_to
+    def replace_op(self, op: ScheduledOp, kept: Sequence[IterVar], new: Sequence[IterVar], moved_to: str) -> None:
+        """The stage runs something else from now on, over the `kept` axes and what they have become, and `new` ones.
+
+        Its other axes are those of stage `moved_to`. Where no axis is kept the sequence gets a new handle.
+        """
+        alive = {a.key for a in kept}
+        self._moved_to.update({a.key: moved_to for a in self.all_iter_vars if a.key not in alive})
         self.op = op
-        self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
-        self.all_iter_vars = list(self.leaf_iter_vars)
-        if fresh:
+        self.all_iter_vars = [*kept, *new]
+        self.leaf_iter_vars = [*(a for a in self.leaf_iter_vars if a.key in alive), *new]
+        if not kept:
             self._handle = None
 
     # -- plumbing
