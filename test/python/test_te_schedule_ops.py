@@ -251,7 +251,7 @@ def test_rfactor_refuses():
     with pytest.raises(te.ScheduleError, match="^axis 'i' of stage 'C' is no reduce axis: rfactor needs one\n"):
         s.rfactor(C, C.op.axis[0])
     ko, ki = s[C].split(k, factor=4)
-    with pytest.raises(te.ScheduleError, match="^rfactor of stage 'C': factor_axis 3 is outside 3 dimensions\n"):
+    with pytest.raises(te.ScheduleError, match="^rfactor of stage 'C': factor_axis 3 is not within 3 dimensions\n"):
         s.rfactor(C, ki, 3)
     s.rfactor(C, ki)
     with pytest.raises(te.ScheduleError, match="^split: axis 'k.outer' of stage 'C' is now one of 'C.rf'; "):
