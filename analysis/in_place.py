@@ -32,13 +32,16 @@ def in_place_pairs(kernel: KernelOp) -> list[tuple[int, int]]:
                 continue
             loads = [a for a in by_buffer.get(x, []) if isinstance(a, LoadOp)]
             stores = [a for a in by_buffer.get(y, []) if isinstance(a, StoreOp)]
-            if all(_read_before_write(load, store) for load in loads for store in stores):
+            if all(read_before_write(load, store) for load in loads for store in stores):
                 pairs.append((i, o))
     return pairs
 
 
-def _read_before_write(load: LoadOp, store: StoreOp) -> bool:
-    """Whether `load` never reads an element that `store` wrote in an earlier iteration, or earlier in the same one."""
+def read_before_write(load: LoadOp, store: StoreOp, inside: Operation | None = None) -> bool:
+    """Whether `load` never reads an element that `store` wrote in an earlier iteration, or earlier in the same one.
+
+    With `inside`, iterations of the loops around that operation do not count: the buffers live for one of them.
+    """
     above_load, above_store = _ancestors(load), _ancestors(store)
     depth = next(i for i, (a, b) in enumerate(zip(above_load, above_store, strict=False)) if a is not b)
     first, second = above_load[depth], above_store[depth]
@@ -46,7 +49,8 @@ def _read_before_write(load: LoadOp, store: StoreOp) -> bool:
         return False
     if len(load.indices) != len(store.indices):
         return False
-    common = [op.index for op in above_load[:depth] if isinstance(op, ForOp)]
+    around = [op for op in above_load[:depth] if inside is None or inside.is_ancestor(op)]
+    common = [op.index for op in around if isinstance(op, ForOp)]
     at_load, at_store = scope_at(load), scope_at(store)
     # the element read at one iteration of the common loops is the element written at another one: is it the same one?
     free: set[SSAValue] = {v for v in common if _span(at_load, v) != 0}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.ir import Block, SSAValue
 
 from tilework.analysis.accesses import accesses, memory_space
-from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,14 @@ def register_indices(kernel: KernelOp) -> Iterator[RegisterIndex]:
         if memory_space(buffer) == "register":
             for access in uses:
                 yield from _indices_of(access)
+
+
+def constant_subscripts(uses: Iterable[LoadOp | StoreOp]) -> bool:
+    """Whether the subscripts of all accesses are constants once unrolled loops are expanded."""
+    loops = [index.loop for access in uses for index in _indices_of(access)]
+    return all(
+        loop is not None and loop.kind.data is Kind.UNROLLED and loop.extent.constant is not None for loop in loops
+    )
 
 
 def _indices_of(access: LoadOp | StoreOp) -> Iterator[RegisterIndex]:

@@ -24,6 +24,7 @@ from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.loop.storage_rewrite import StorageRewrite
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
@@ -61,6 +62,7 @@ LOOPS: tuple[ModulePass, ...] = (
     VerifyRegisters(),  # what is not unrolled now never will be
     Simplify(),
     HoistInvariant(),
+    StorageRewrite(),  # last: until then, loads of different buffers are known to be independent
 )
 
 PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {

@@ -1,0 +1,167 @@
+"""Which buffers of a kernel can lie in the same storage: those in use one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects import memref
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilework.analysis.accesses import accesses, memory_space, memref_type
+from tilework.analysis.in_place import read_before_write
+from tilework.analysis.liveness import top_level
+from tilework.analysis.registers import constant_subscripts
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+
+CONCURRENT = frozenset(Kind) - {Kind.SERIAL, Kind.UNROLLED, Kind.VECTORIZED}
+"""Kinds of loops whose iterations run at the same time: what one allocates is its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A buffer, and when it is in use: from operation `first` to `last` of the block where it is defined.
+
+    `start` and `end` are the same in the order of the kernel's operations, each counted where it begins and where it
+    ends. Of a loop the buffer is defined outside of, every iteration uses it.
+    """
+
+    buffer: SSAValue
+    block: Block
+    first: Operation
+    last: Operation
+    start: int
+    end: int
+    uses: list[LoadOp | StoreOp]
+
+    @property
+    def elements(self) -> int:
+        """How many elements a local buffer has."""
+        return memref_type(self.buffer.type).get_shape()[0]
+
+
+@dataclass
+class Storage:
+    """Buffers that share memory, in the order of their use."""
+
+    held: list[Held] = field(default_factory=list[Held])
+
+    @property
+    def elements(self) -> int:
+        """How many elements the largest has."""
+        return max(b.elements for b in self.held)
+
+
+def shared_allocations(kernel: KernelOp) -> list[Storage]:
+    """Storage for the local buffers that can share it, two or more each.
+
+    They share where scope and element type are the same, and within the iteration of a parallel loop only. Registers,
+    and what may become registers because its subscripts are constant, keep their own.
+    """
+    order = _Order(kernel)
+    groups: dict[Hashable, list[Held]] = {}
+    for buffer, uses in accesses(kernel).items():
+        if not isinstance(buffer.owner, memref.AllocaOp) or not order.has_accesses_only(buffer):
+            continue
+        if memory_space(buffer) != "register" and not constant_subscripts(uses):
+            type_ = memref_type(buffer.type)
+            if type_.get_num_dims() != 1:
+                raise CompileError(f"{type_} has several dimensions: run loop-flatten-storage first", buffer.owner)
+            kind = (order.frame(buffer.owner), type_.memory_space, type_.element_type)
+            groups.setdefault(kind, []).append(order.held(buffer, uses))
+    return [s for group in groups.values() for s in _assign(group, _best_fit) if len(s.held) > 1]
+
+
+def shared_scratch(kernel: KernelOp) -> list[Storage]:
+    """The same for scratch arguments: of those of one type and size, who can share."""
+    order = _Order(kernel)
+    uses = accesses(kernel)
+    groups: dict[Hashable, list[Held]] = {}
+    for buffer in kernel.scratch:
+        if buffer in uses and order.has_accesses_only(buffer):
+            groups.setdefault((buffer.type, kernel.dims_of(buffer)), []).append(order.held(buffer, uses[buffer]))
+    return [s for group in groups.values() for s in _assign(group, lambda _, free: free[0]) if len(s.held) > 1]
+
+
+def _assign(buffers: list[Held], choose: Callable[[Held, list[Storage]], Storage]) -> list[Storage]:
+    """Give every buffer a storage whose last user is done with it, or can hand it over; a new one where none is."""
+    storages: list[Storage] = []
+    for buffer in sorted(buffers, key=lambda b: b.start):
+        free = [s for s in storages if s.held[-1].end < buffer.start or _in_place(s.held[-1], buffer)]
+        if not free:
+            storages.append(Storage())
+        (choose(buffer, free) if free else storages[-1]).held.append(buffer)
+    return storages
+
+
+def _best_fit(buffer: Held, free: list[Storage]) -> Storage:
+    """The smallest that is large enough, else the largest."""
+    return min(free, key=lambda s: (s.elements < buffer.elements, abs(s.elements - buffer.elements)))
+
+
+def _in_place(old: Held, new: Held) -> bool:
+    """Whether the last loop that reads `old` may write `new` over it: every element is read before it is written."""
+    if old.block is not new.block or old.last is not new.first:
+        return False
+    loop = old.last
+    reads = [use for use in old.uses if loop.is_ancestor(use)]
+    writes = [use for use in new.uses if loop.is_ancestor(use)]
+    return not any(isinstance(use, StoreOp) for use in reads) and all(
+        read_before_write(read, write, inside=loop)
+        for read in reads
+        for write in writes
+        if isinstance(read, LoadOp) and isinstance(write, StoreOp)
+    )
+
+
+class _Order:
+    """When the operations of a kernel begin and end."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.begins: dict[Operation, int] = {}
+        self.ends: dict[Operation, int] = {}
+        for begins, op in _steps(kernel.body.block):
+            (self.begins if begins else self.ends)[op] = len(self.begins) + len(self.ends)
+
+    def held(self, buffer: SSAValue, uses: list[LoadOp | StoreOp]) -> Held:
+        """When a buffer is in use."""
+        block = buffer.owner if isinstance(buffer, BlockArgument) else buffer.owner.parent
+        assert isinstance(block, Block)
+        inside = [top_level(use, block) for use in uses]
+        first, last = min(inside, key=self.begins.__getitem__), max(inside, key=self.ends.__getitem__)
+        return Held(buffer, block, first, last, self.begins[first], self.ends[last], uses)
+
+    def frame(self, op: Operation) -> Operation:
+        """The loop whose iteration a local buffer belongs to: the innermost concurrent one, or else the kernel."""
+        while not isinstance(op, KernelOp):
+            op = _parent(op)
+            if isinstance(op, ForOp) and op.kind.data in CONCURRENT:
+                break
+        return op
+
+    def has_accesses_only(self, buffer: SSAValue) -> bool:
+        """Whether loads and stores are all there is; views of arguments are looked through."""
+        views = (memref.ReinterpretCastOp,) if isinstance(buffer, BlockArgument) else ()
+        return all(
+            isinstance(use.operation, LoadOp | StoreOp)
+            or (isinstance(use.operation, views) and self.has_accesses_only(use.operation.results[0]))
+            for use in buffer.uses
+        )
+
+
+def _steps(block: Block) -> Iterator[tuple[bool, Operation]]:
+    """Where operations begin (True) and end (False), in program order."""
+    for op in block.ops:
+        yield True, op
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from _steps(inner)
+        yield False, op
+
+
+def _parent(op: Operation) -> Operation:
+    parent = op.parent_op()
+    assert parent is not None
+    return parent
