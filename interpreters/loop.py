@@ -19,7 +19,7 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, PrefetchOp, StoreOp, YieldOp
 from tilework.interpreters.buffers import (
     Buffer,
     Overlaps,
@@ -143,7 +143,7 @@ class LoopProgram:
         return self._names.index(self._facts.resolve(e))
 
     def _block(self, block: Block) -> Step:
-        steps = [self._operation(op) for op in block.ops if not isinstance(op, YieldOp)]
+        steps = [self._operation(op) for op in block.ops if not isinstance(op, YieldOp | PrefetchOp)]
 
         def run(frame: Frame, mask: Mask) -> None:
             for step in steps:

@@ -20,6 +20,8 @@ from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
+from tilework.transforms.loop.inject_double_buffer import InjectDoubleBuffer
+from tilework.transforms.loop.inject_prefetch import InjectPrefetch
 from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
@@ -54,6 +56,8 @@ LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
     RewriteUnsafeSelect(),  # first: a choice between loads is a condition like any other then
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
+    InjectDoubleBuffer(),  # before partition, which may copy the loop around the buffer
+    InjectPrefetch(),  # before flatten-storage: the region read is a box of several dimensions
     Partition(),  # before vectorize: lanes under a condition have no simple vector form
     Simplify(),  # the conditions that the pieces decide
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript

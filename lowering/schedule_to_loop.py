@@ -11,24 +11,30 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
     MemRefType,
     ModuleOp,
     NoneAttr,
     StridedLayoutAttr,
     StringAttr,
+    UnitAttr,
+    i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
-from tilework.analysis.schedule_state import Axis, ScheduleState, Stage, leaves_of, read_schedule, refuse
+from tilework.analysis.schedule_state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP, DOUBLE_BUFFER, PREFETCH, STORING_THREAD
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import KernelOp, ScanOp
 from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
+from tilework.lowering.te_scans import copy_inits, share_memory
 from tilework.transforms.base import TileworkPass
 
 
@@ -87,7 +93,7 @@ class _Emitter:
 
     def emit(self) -> loop.KernelOp:
         kernel, outputs = self.state.kernel, self.state.kernel.results_returned
-        at_root = [s for s in self.state.stages.values() if s.attach is None]
+        at_root = [s for s in self.state.stages.values() if s.attach is None or _has_scratch(s)]
         scratch = [result for s in at_root for result in s.compute.results if result not in outputs]
         inputs = list(kernel.body.block.args)
         values: list[SSAValue] = [*inputs, *outputs, *scratch]
@@ -117,9 +123,9 @@ class _Emitter:
         )
 
     def dims(self, tensor: SSAValue) -> Sequence[Expr]:
-        """The sizes of a tensor's buffer: those of its type, more where the stage is padded."""
+        """The sizes of a tensor's buffer: those of its type, more where the stage is padded, one step's in a scan."""
         stage = self.state.of_result.get(tensor)
-        if stage is None or not stage.padded():
+        if stage is None or not (stage.padded() or _has_scratch(stage)):
             return dims_of(tensor.type)
         return [extent for _, extent in self.bounds[stage].region]
 
@@ -131,7 +137,14 @@ class _Emitter:
             self.produce_here(stage)
 
     def produce_here(self, stage: Stage) -> None:
-        if stage.attach is not None:
+        if isinstance(stage.compute, ScanOp):
+            share_memory(stage.compute, self.buffers, self.here)
+            copy_inits(stage.compute, self.bodies(stage), self.here)
+            self.nest(stage.leaves, lambda: None)
+            return
+        if _has_scratch(stage):
+            self.place_scratch(stage)
+        elif stage.attach is not None and not stage.kept:
             self.allocate(stage)
         if stage.reduction:
             first = stage.init_place
@@ -157,9 +170,18 @@ class _Emitter:
         for result in stage.compute.results:
             type_ = MemRefType(element_type(result.type), cast(list[int], shape), layout, scope)
             alloca = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": None})
+            if stage.double_buffer is not None:
+                alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
             buffer = self.insert(alloca).results[0]
             buffer.name_hint = result.name_hint
             self.buffers[result] = Buffer([buffer], [self.here(start) for start, _ in region], order)
+
+    def place_scratch(self, stage: Stage) -> None:
+        """The scratch of a stage in a scan holds what the step at hand needs."""
+        region = self.bounds[stage].region
+        for result in stage.compute.results:
+            memrefs = self.buffers[result].memrefs
+            self.buffers[result] = Buffer(memrefs, [self.here(start) for start, _ in region], range(len(region)))
 
     def reduce(self, stage: Stage, spatial: list[Axis], leaves: list[Axis]) -> None:
         """Set the elements to the reducer's identity, then combine."""
@@ -174,6 +196,8 @@ class _Emitter:
         axis = axes[0]
         last = self.bounds[axis.stage].last[axis]
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, axis.partition)
+        if attached:
+            for_op.attributes |= self.requests(axis)
         self.insert(for_op)
         self.env[axis] = var(for_op.index)
         placed = self.state.stages.values() if attached else ()
@@ -185,6 +209,33 @@ class _Emitter:
             for stage in placed:
                 if stage.after is axis:
                     self.produce(stage)
+
+    def requests(self, axis: Axis) -> dict[str, Attribute]:
+        """What the schedule asks of later passes at this loop."""
+        requests: dict[str, Attribute] = {}
+        if axis.unroll_step is not None:
+            requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(axis.unroll_step, i64)
+        if axis.storing is not None:
+            requests[STORING_THREAD] = IntegerAttr(axis.storing, i64)
+        if axis.prefetches:
+            ahead = [[self.argument(axis, p), p.offset] for p in axis.prefetches]
+            requests[PREFETCH] = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in ahead)
+        return requests
+
+    def argument(self, axis: Axis, prefetch: Prefetch) -> int:
+        """The number of the kernel's argument that is to be prefetched."""
+        buffer = self.buffers.get(prefetch.tensor)
+        memref = None if buffer is None else buffer.memrefs[0]
+        if not isinstance(memref, BlockArgument):
+            what = f"prefetch at axis '{axis}' of stage '{axis.stage.name}'"
+            refuse(
+                prefetch.op,
+                axis.stage,
+                f"{what}: the tensor lives in a buffer made in a loop, near already; prefetch an argument of the "
+                "kernel, or a stage at the root",
+                axis,
+            )
+        return memref.index
 
     def guarded(self, stage: Stage, leaves: list[Axis], body: Callable[[], None]) -> None:
         """Emit the body under the stage's guards; an initialization has none of those on reduce axes."""
@@ -239,6 +290,11 @@ class _Emitter:
 
     def insert(self, op: Operation) -> Operation:
         return self.cursor.insert(op)
+
+
+def _has_scratch(stage: Stage) -> bool:
+    """Whether a stage is computed inside a scan without a place of its own: its buffer is allocated once."""
+    return stage.scan is not None and not stage.kept and stage.attach_op is None and stage.after is None
 
 
 def _loop_order(stage: Stage) -> list[int]:

@@ -19,9 +19,9 @@ from tilework.analysis.domains import scope_at
 from tilework.backends.llvm.emitter import Emitter
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.index_attr import over_values
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, PrefetchOp, StoreOp
 
-HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp
+HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp
 
 
 def index_writer(emitter: Emitter, op: HasIndexOperands) -> IndexWriter:

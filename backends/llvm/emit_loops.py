@@ -13,13 +13,15 @@ from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, YieldOp
+from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 
 
 def _for(e: Emitter, op: ForOp) -> None:
     kind = op.kind.data
     if kind is Kind.VECTORIZED:
         raise CompileError(f"loop '{op.axis.data}' is still vectorized: run loop-vectorize before emitting code", op)
+    if kind in THREADS:
+        raise CompileError(f"loop '{op.axis.data}' is bound to {kind}, which a CPU does not have; use parallel", op)
     lower, upper = op.bounds.data
     extent = (upper - lower).constant
     writer = index_writer(e, op)

@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.accesses import buffer_dims, element_strides
+from tilework.analysis.accesses import buffer_dims, element_strides, memory_space
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import LoadOp, StoreOp
+from tilework.dialects.loop import LoadOp, PrefetchOp, StoreOp
 
 STACK_LIMIT = 256 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
@@ -202,13 +202,28 @@ def _mask(e: Emitter, a: _Access, count: str) -> str:
     return f"<{a.lanes} x i1> {mask}"
 
 
+def _prefetch(e: Emitter, op: PrefetchOp) -> None:
+    """For reading, to keep in all caches; the address may lie outside of the buffer."""
+    memory = llvm_type(stored_as(cast("MemRefType[Attribute]", op.memref.type).element_type), op)
+    linear = sum((i * s for i, s in zip(op.indices.data, strides_of(op.memref, op), strict=True)), const(0))
+    index = index_writer(e, op).expr(linear)
+    pointer = e.text.value(f"getelementptr {memory}, ptr {e.get(op.memref)}, i64 {index}")
+    e.text.line(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
+
+
 # -- storage and views
+
+DEVICE_SCOPES = ("shared", "warp")
+"""Memory that only devices with threads of their own have."""
+
 
 
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     """In the entry block: an alloca in a loop would grow the stack, and only one in the entry becomes registers."""
     type_ = op.memref.type
     shape = type_.get_shape()
+    if (scope := (memory_space(op.memref) or "").partition(".")[0]) in DEVICE_SCOPES:
+        raise CompileError(f"a CPU has no {scope} memory; use scope local or register", op)
     if DYNAMIC_INDEX in shape:
         raise CompileError(f"a local buffer has constant extents, not {type_}", op)
     elements = 1
@@ -247,6 +262,7 @@ def _cast(e: Emitter, op: memref.CastOp | memref.MemorySpaceCastOp) -> None:
 MEMORY_HANDLERS: Handlers = {
     LoadOp: _load,
     StoreOp: _store,
+    PrefetchOp: _prefetch,
     memref.AllocaOp: _alloca,
     memref.ReinterpretCastOp: _reinterpret_cast,
     memref.CastOp: _cast,

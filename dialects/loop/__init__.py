@@ -21,6 +21,7 @@ from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.common import INDEX
 from tilework.dialects.loop.control import THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
+from tilework.dialects.loop.prefetch import PrefetchOp
 
 __all__ = [
     "INDEX",
@@ -34,12 +35,13 @@ __all__ = [
     "KindAttr",
     "LoadOp",
     "Loop",
+    "PrefetchOp",
     "StoreOp",
     "YieldOp",
 ]
 
 Loop = Dialect(
     "loop",
-    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, ApplyOp, CallOp],
+    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, ApplyOp, CallOp],
     [KindAttr, LoopIndexAttr, LoopWhenAttr],
 )

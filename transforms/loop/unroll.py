@@ -11,11 +11,9 @@ from xdsl.ir import Block, Operation
 
 from tilework.analysis.registers import register_indices
 from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, StoreOp
+from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
-
-AUTO_MAX_STEP = "loop.auto_unroll_max_step"
-"""The attribute of a loop that gives it, and the loops inside it, a limit of their own; TVM's pragma of that name."""
 
 MAX_DEPTH = 8
 """How many small loops inside each other are unrolled."""
@@ -76,7 +74,7 @@ def _expanded(op: Operation, limit: int) -> _Size | None:
     """What an operation expands to, a small loop being unrolled; None where a loop stays."""
     if isinstance(op, StoreOp):
         return _Size(1, 0)
-    own = op.attributes.get(AUTO_MAX_STEP)
+    own = op.attributes.get(AUTO_UNROLL_MAX_STEP)
     limit = own.value.data if isinstance(own, IntegerAttr) else limit
     sizes = [_unroll_small(block, limit) for region in op.regions for block in region.blocks]
     known = [size for size in sizes if size is not None]

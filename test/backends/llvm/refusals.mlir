@@ -38,3 +38,20 @@ loop.kernel @matrix outs(%y: memref<8xf32>) {
   %v = arith.constant dense<0.0> : vector<2x4xf32>
   %w = arith.addf %v, %v : vector<2x4xf32>
 }
+
+// -----
+
+loop.kernel @threads outs(%y: memref<8xf32>) {
+  %one = arith.constant 1.0 : f32
+  // expected-error @below {{loop 'x' is bound to threadIdx.x, which a CPU does not have; use parallel}}
+  loop.for %i = 0 to 8 "x" threadIdx.x {
+    loop.store %one, %y[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
+loop.kernel @shared outs(%y: memref<8xf32>) {
+  // expected-error @below {{a CPU has no shared memory; use scope local or register}}
+  %s = memref.alloca() : memref<8xf32, "shared.tile">
+}

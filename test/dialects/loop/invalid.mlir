@@ -203,3 +203,10 @@ func.func @call_symbol(%x: memref<4xf32>) {
   "loop.call"(%x) <{callee = @k, groups = array<i32: 0, 0, 0, 1>}> : (memref<4xf32>) -> ()
   func.return
 }
+
+// -----
+
+loop.kernel @prefetch ins(%x: memref<8x64xf32>) {
+  // expected-error@+1 {{1 subscripts into memref<8x64xf32>}}
+  loop.prefetch %x[0] : memref<8x64xf32>
+}

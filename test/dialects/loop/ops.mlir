@@ -87,3 +87,22 @@ func.func @host(%x: memref<?x64xf32>, %w: memref<64xf32>, %y: memref<?x64xf32, s
   loop.call @symbolic outs(%s) symbols(%n) : memref<?xf32>
   func.return
 }
+
+// Threads of a device, and prefetches.
+// CHECK-LABEL: loop.kernel @threads
+// CHECK-NEXT:    loop.for %b = 0 to 8 "b" blockIdx.x {
+// CHECK-NEXT:      loop.for %t = 0 to 32 "t" threadIdx.y {
+// CHECK-NEXT:        loop.for %v = 0 to 2 "v" vthread {
+// CHECK-NEXT:          loop.prefetch %{{.*}}[%b, 32 * %v + %t + 4] : memref<8x64xf32>
+// GENERIC-LABEL: "loop.kernel"() <{sym_name = "threads"
+// GENERIC:       "loop.for"() <{bounds = #loop.index<[0, 8]>, axis = "b", kind = #loop<kind blockIdx.x>}>
+// GENERIC:       "loop.prefetch"(%{{.*}}, %b, %v, %t) <{indices = #loop.index<[d0, 32 * d1 + d2 + 4]>}>
+loop.kernel @threads ins(%x: memref<8x64xf32>) {
+  loop.for %b = 0 to 8 "b" blockIdx.x {
+    loop.for %t = 0 to 32 "t" threadIdx.y {
+      loop.for %v = 0 to 2 "v" vthread {
+        loop.prefetch %x[%b, 32 * %v + %t + 4] : memref<8x64xf32>
+      }
+    }
+  }
+}

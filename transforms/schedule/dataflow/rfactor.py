@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import domain_of
-from tilework.analysis.schedule_state import Axis, Split, Stage, refuse
+from tilework.analysis.schedule_state import Axis, Fuse, Singleton, Split, Stage, refuse
 from tilework.analysis.stage_bounds import StageBounds, add_conditions, extents_of
 from tilework.dialects.schedule import FuseOp, ReorderOp, RFactorOp, SplitOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
@@ -38,6 +39,7 @@ def apply_rfactor(kernel: KernelOp, op: RFactorOp) -> None:
     at = _check(op, stage, axis)
     users = _reduce_users(op, stage, stage_op)
     check_tails(op, stage, "a stage", (r for r in stage.relations if isinstance(r, Split) and r.parent.reduce))
+    stage = _reduction_only(stage)
     b = extents_of(stage, [(const(0), e) for _, e in compute.spatial])
     add_conditions(stage, b, domain_of(state.state, stage, {stage: b}))
     if set(b.extents[axis].variables()) - set(kernel.symbols):
@@ -48,6 +50,17 @@ def apply_rfactor(kernel: KernelOp, op: RFactorOp) -> None:
     rest = _rest(compute, factored, axis, at, b)
     replace_compute(compute, factored, rest)
     _renew_handles(op, stage_op, users, factored, rest)
+
+
+def _reduction_only(stage: Stage) -> Stage:
+    """The stage as if its spatial axes had not been scheduled: what is done to them goes on being done to the rest."""
+    relations = [r for r in stage.relations if not isinstance(r, Singleton) and _parent(r).reduce]
+    leaves = [*stage.spatial, *(a for a in stage.leaves if a.reduce)]
+    return replace(stage, relations=relations, leaves=leaves)
+
+
+def _parent(relation: Split | Fuse) -> Axis:
+    return relation.parent if isinstance(relation, Split) else relation.parents[0]
 
 
 def _check(op: RFactorOp, stage: Stage, axis: Axis) -> int:
@@ -95,7 +108,7 @@ def _reduce_users(op: RFactorOp, stage: Stage, stage_op: StageOp) -> list[Operat
 def _factored(compute: ComputeOp, name: str, stage: Stage, axis: Axis, at: int, b: StageBounds) -> ComputeOp:
     """The stage with the new dimension: reduces over the other reduce leaves, where there is something to reduce."""
     leaves = [a for a in stage.leaves if a.reduce]
-    names: dict[Key, Expr] = {leaf: var(leaf.name) for leaf in leaves}
+    names: dict[Key, Expr] = {leaf: var(leaf.name) for leaf in stage.leaves}
     body = clone_body(compute, {a.name: b.indices[a].substitute(names) for a in stage.reduction})
     reduce_keys = set(leaves)
     open_ = [g for g in b.guards if reduce_keys & set(g.expr.variables())]
@@ -103,7 +116,8 @@ def _factored(compute: ComputeOp, name: str, stage: Stage, axis: Axis, at: int, 
     spatial = list(compute.spatial)
     spatial.insert(at, (axis.name, b.extents[axis]))
     types = [tensor_type([e for _, e in spatial], element_type(t)) for t in compute.result_types]
-    return ComputeOp(name, spatial, [(a.name, b.extents[a]) for a in leaves if a is not axis], types, body)
+    reduction = [(a.name, b.extents[a].substitute(names)) for a in leaves if a is not axis]
+    return ComputeOp(name, spatial, reduction, types, body)
 
 
 def _rest(compute: ComputeOp, factored: ComputeOp, axis: Axis, at: int, b: StageBounds) -> ComputeOp:

@@ -1,0 +1,139 @@
+"""Fill buffers one iteration early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilework.algebra.index_expr import Expr, minimum, var
+from tilework.analysis.accesses import root_buffer
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import INDEX, ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop.annotations import DOUBLE_BUFFER
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.rewriting import set_access
+
+
+@dataclass(frozen=True)
+class InjectDoubleBuffer(TileworkPass):
+    """Fill buffers marked `loop.double_buffer` for the next iteration before this one uses them.
+
+                                                      %b = memref.alloca() : memref<2x4xf32>
+    loop.for %i = 0 to 8 "i" {                        fill b[0] for iteration 0
+      %b = memref.alloca() {loop.double_buffer}  ->   loop.for %i = 0 to 8 "i" {
+      fill b for %i                                     fill b[(%i + 1) mod 2] for %i + 1, unless %i is the last
+      use b                                             use b[%i mod 2]
+
+    Requires row-major buffers that operations right inside a serial loop fill from memory which that loop leaves alone;
+    leaves none of the marks.
+    """
+
+    name = "loop-inject-double-buffer"
+    anchor = KernelOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        for inner in list(op.body.walk()):
+            if isinstance(inner, memref.AllocaOp) and DOUBLE_BUFFER in inner.attributes:
+                _DoubleBuffer(inner).inject()
+
+
+class _DoubleBuffer:
+    """One buffer, the loop around it, and the operations of the loop's body that fill it."""
+
+    def __init__(self, alloca: memref.AllocaOp):
+        self.alloca = alloca
+        self.name = f"buffer %{alloca.memref.name_hint or '?'}"
+        loop = alloca.parent_op()
+        if not isinstance(loop, ForOp) or loop.kind.data is not Kind.SERIAL:
+            self.refuse("is not right inside a serial loop; compute it at an axis that runs serially")
+        self.loop = loop
+        body = loop.body.block
+        self.fill = [op for op in body.ops if any(s.memref is alloca.memref for s in _stores(op))]
+        self.rest = [op for op in body.ops if op not in self.fill and op is not alloca]
+        self.check()
+
+    def refuse(self, why: str) -> NoReturn:
+        raise CompileError(f"{self.name} cannot be a double buffer: it {why}", self.alloca)
+
+    def check(self) -> None:
+        """Whether filling may be done one iteration earlier."""
+        if {s.memref for op in self.fill for s in _stores(op) if not _is_inside(s.memref, op)} - {self.alloca.memref}:
+            self.refuse("is filled together with other memory; compute the other stage elsewhere")
+        written = {root_buffer(s.memref) for op in self.rest for s in _stores(op)}
+        body = self.loop.body.block
+        for op in (inner for filling in self.fill for inner in filling.walk()):
+            if isinstance(op, LoadOp) and root_buffer(op.memref) in written:
+                self.refuse("is filled from memory that the same loop writes; compute that memory outside the loop")
+            if any(self.is_local(value, body) for value in op.operands):
+                self.refuse("is filled from values of the same iteration; compute them outside the loop")
+
+    def is_local(self, value: SSAValue, body: Block) -> bool:
+        """Whether a value is made in the loop's body, outside of what fills the buffer."""
+        return isinstance(value.owner, Operation) and value.owner.parent is body and value is not self.alloca.memref
+
+    def inject(self) -> None:
+        """Rewrite the loop."""
+        twice = self.allocate()
+        index, lower, upper = var(self.loop.index), self.loop.lower, self.loop.upper
+        first = self.filling(lower, minimum(lower + 1, upper), f"{self.loop.axis.data}.first", twice)
+        following = self.filling(index + 1, minimum(index + 2, upper), f"{self.loop.axis.data}.next", twice)
+        self.around.insert_op_before(first, self.loop)
+        self.loop.body.block.insert_op_before(following, self.fill[0])
+        for op in self.rest:
+            self.use_half(op, index, twice)
+        for op in (*self.fill, self.alloca):
+            op.detach()
+            op.erase()
+
+    @property
+    def around(self) -> Block:
+        block = self.loop.parent_block()
+        assert block is not None
+        return block
+
+    def allocate(self) -> SSAValue:
+        """A buffer with room for two iterations, in front of the loop."""
+        old = self.alloca.memref.type
+        type_ = MemRefType(old.element_type, (2, *old.get_shape()), memory_space=old.memory_space)
+        new = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": self.alloca.alignment})
+        copy_location(new, self.alloca)
+        new.memref.name_hint = self.alloca.memref.name_hint
+        self.around.insert_op_before(new, self.loop)
+        return new.memref
+
+    def filling(self, lower: Expr, upper: Expr, axis: str, twice: SSAValue) -> ForOp:
+        """A loop that fills the halves of the iterations from `lower` to `upper`, at most one."""
+        body = Block(arg_types=[INDEX])
+        body.args[0].name_hint = self.loop.index.name_hint
+        loop = ForOp(lower, upper, axis, Region(body))
+        copy_location(loop, self.loop)
+        mapped: dict[SSAValue, SSAValue] = {self.loop.index: body.args[0]}
+        for op in self.fill:
+            copy = op.clone(mapped)
+            body.add_op(copy)
+            self.use_half(copy, var(body.args[0]), twice)
+        return loop
+
+    def use_half(self, op: Operation, index: Expr, twice: SSAValue) -> None:
+        """Let accesses to the buffer go to the half of an iteration."""
+        half = (index - self.loop.lower) % 2
+        for access in op.walk():
+            if isinstance(access, LoadOp | StoreOp) and access.memref is self.alloca.memref:
+                exprs, count = access.exprs, access.lane_count
+                access.operands[access.operands.index(access.memref)] = twice
+                set_access(access, [half, *exprs], count)
+
+
+def _stores(op: Operation) -> list[StoreOp]:
+    return [inner for inner in op.walk() if isinstance(inner, StoreOp)]
+
+
+def _is_inside(buffer: SSAValue, op: Operation) -> bool:
+    return isinstance(buffer.owner, Operation) and op.is_ancestor(buffer.owner)
