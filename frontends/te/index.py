@@ -145,7 +145,7 @@ class Range:
 
 
 class IterVar(IndexValue):
-    """An axis. `dom` is None for one that a schedule made; `thread_tag` names a thread index such as threadIdx.x."""
+    """An axis. `thread_tag` names a thread index such as threadIdx.x, which needs no `dom`."""
 
     def __init__(self, dom: Range | None, name: str, is_reduce: bool = False, thread_tag: str = ""):
         self.dom = dom

@@ -27,7 +27,7 @@ from tilework.dialects.schedule import (
 from tilework.frontends.te.index import IterVar, Range
 from tilework.frontends.te.kernel import build_kernel, identifier, name_everything, operations_for, placeholders
 from tilework.frontends.te.primitives import Primitives
-from tilework.frontends.te.stage import Stage
+from tilework.frontends.te.stage import Stage, extent_of
 from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, Tensor
 from tilework.frontends.te.text import module_text
 
@@ -72,22 +72,20 @@ class Schedule:
 
     def _cache_of(self, stage: Stage, scope: str) -> ScheduledOp:
         old = stage.op
-        reshaped = stage.relaid()
+        reshaped = stage.relaid
         spatial = stage.spatial_leaves() if reshaped else old.axis
-        axis = [_copy(a) for a in spatial]
-        reduce_axis = [_copy(a) for a in old.reduce_axis]
-        handle = stage.handle
+        axis = [self._copy(a) for a in spatial]
+        reduce_axis = [self._copy(a) for a in old.reduce_axis]
         names = self.primitives.texts([*spatial, *old.reduce_axis])
-        op = self.primitives.add(CacheWriteOp(handle, scope, names))
+        op = self.primitives.add(CacheWriteOp(stage.handle, scope, names))
         name = self._fresh_name(f"{stage.name}.{scope}")
-        cache = ScheduledOp(name, axis, reduce_axis, old.input_tensors)
-        cache.outputs = [Tensor(cache, t.dims, t.dtype, t.value_index) for t in stage.origin_op.outputs]
+        cache = self._scheduled(name, axis, reduce_axis, old.input_tensors, stage.origin_op.outputs)
         self._new_stage(cache, name, before=stage, handle=op.handle, axes=op.axes)
-        kept = [_copy(a) for a in old.axis] if reshaped else old.axis
-        copy = ScheduledOp(old.name, kept, [], cache.outputs)
+        fresh = [self._copy(a) for a in old.axis] if reshaped else []
+        kept = [] if reshaped else old.axis
+        copy = ScheduledOp(old.name, [*kept, *fresh], [], cache.outputs)
         copy.outputs = stage.origin_op.outputs
-        spatial_only = [a for a in stage.all_iter_vars if not a.is_reduce]
-        stage.replace_op(copy, [] if reshaped else spatial_only, kept if reshaped else [], moved_to=name)
+        stage.replace_op(copy, kept, fresh, moved_to=name)
         return cache
 
     def cache_read(
@@ -101,10 +99,7 @@ class Schedule:
         names = [a.name for a in axis]
         op = self.primitives.add(CacheReadOp(source, scope, [s.handle for s in stages], names))
         name = self._fresh_name(f"{self._name_of(tensor)}.{scope}")
-        cache = ScheduledOp(name, axis, [], [tensor])
-        cache.outputs = [Tensor(cache, tensor.dims, tensor.dtype)]
-        for a in axis:
-            self.names.axes[a.key] = a.name
+        cache = self._scheduled(name, axis, [], [tensor], [tensor])
         self._new_stage(cache, name, before=min(stages, key=self.stages.index), handle=op.handle, axes=op.axes)
         return cache.outputs[0]
 
@@ -123,17 +118,17 @@ class Schedule:
             raise stage.refusal(
                 f"rfactor of stage '{stage.name}': factor_axis {factor_axis} is not within {rank} dimensions"
             )
-        spatial = [_copy(a) for a in old.axis]
-        spatial.insert(factor_axis % rank, _copy(axis, is_reduce=False))
         left = [a for a in stage.reduce_leaves() if a is not axis]
-        names = [*self.primitives.texts(old.axis)]
-        names.insert(factor_axis % rank, axis.name)
-        op = self.primitives.add(RFactorOp(stage.handle, value, factor_axis, [*names, *(a.name for a in left)]))
+        spatial = list(old.axis)
+        spatial.insert(factor_axis % rank, axis)
+        names = self.primitives.texts([*spatial, *left])
+        op = self.primitives.add(RFactorOp(stage.handle, value, factor_axis, names))
         name = self._fresh_name(f"{stage.name}.rf")
-        factored = ScheduledOp(name, spatial, [_copy(a) for a in left], old.input_tensors)
-        factored.outputs = [Tensor(factored, t.dims, t.dtype, t.value_index) for t in stage.origin_op.outputs]
+        axes = [self._copy(a, is_reduce=False) for a in spatial]
+        reduce_axis = [self._copy(a) for a in left]
+        factored = self._scheduled(name, axes, reduce_axis, old.input_tensors, stage.origin_op.outputs)
         self._new_stage(factored, name, before=stage, handle=op.handle, axes=op.axes)
-        rest = _copy(axis)
+        rest = self._copy(axis)
         combined = ScheduledOp(old.name, old.axis, [rest], factored.outputs)
         combined.outputs = stage.origin_op.outputs
         self.primitives.handles[rest.key] = op.rest
@@ -190,6 +185,25 @@ class Schedule:
         return e.substitute({key: var(name) for key, name in self.names.symbols.items()})
 
     # -- plumbing
+
+    def _scheduled(
+        self,
+        name: str,
+        axis: Sequence[IterVar],
+        reduce_axis: Sequence[IterVar],
+        inputs: Sequence[Tensor],
+        like: Sequence[Tensor],
+    ) -> ScheduledOp:
+        """What a new stage runs, with tensors over `axis` for each of those that it stands for."""
+        op = ScheduledOp(name, axis, reduce_axis, inputs)
+        dims = tuple(map(extent_of, axis))
+        op.outputs = [Tensor(op, dims, t.dtype, i) for i, t in enumerate(like)]
+        return op
+
+    def _copy(self, axis: IterVar, is_reduce: bool | None = None) -> IterVar:
+        """An axis of its own with the name that this one has in the text."""
+        [name] = self.primitives.texts([axis])
+        return IterVar(axis.dom, name, axis.is_reduce if is_reduce is None else is_reduce)
 
     def _new_stage(
         self,
@@ -255,7 +269,3 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
 def knob(name: str, choices: Sequence[int], chosen: int | None = None) -> KnobAttr:
     """A number that a tuner may choose; by default the first choice."""
     return KnobAttr.of(name, choices, choices[0] if chosen is None else chosen)
-
-
-def _copy(axis: IterVar, is_reduce: bool | None = None) -> IterVar:
-    return IterVar(axis.dom, axis.name, axis.is_reduce if is_reduce is None else is_reduce)

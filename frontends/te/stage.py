@@ -8,6 +8,7 @@ from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
 
 from tilework.algebra.errors import UsageError
+from tilework.algebra.index_expr import Expr, ceildiv, const, product
 from tilework.dialects.loop import THREADS
 from tilework.dialects.schedule import (
     PRAGMAS,
@@ -37,9 +38,11 @@ from tilework.dialects.schedule import (
     TensorizeOp,
     UnrollOp,
     VectorizeOp,
+    number_of,
 )
+from tilework.dialects.schedule.knob import to_number
 from tilework.frontends.te.errors import ScheduleError
-from tilework.frontends.te.index import IterVar, Name
+from tilework.frontends.te.index import Index, IterVar, Name, Range, to_index
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.tensor import ComputeOp, ScheduledOp, Tensor
@@ -71,6 +74,8 @@ class Stage:
         self.scope = ""
         self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
         self.all_iter_vars = list(self.leaf_iter_vars)
+        self.relaid = False
+        """Whether axes were split, fused or reordered."""
         self._handle = handle
         self._kinds: dict[Name, str] = {}
         self._threads: dict[Name, IterVar] = {}
@@ -106,8 +111,10 @@ class Stage:
         chosen = Tail(tail)
         op = SplitOp(value, number, None, chosen) if nparts is None else SplitOp(value, None, number, chosen)
         self.primitives.add(op)
-        outer = self._new_axis(f"{parent.name}.outer", parent.is_reduce, op.outer)
-        inner = self._new_axis(f"{parent.name}.inner", parent.is_reduce, op.inner)
+        [name] = self.primitives.texts([parent])
+        parts = split_extent(extent_of(parent), number, by_parts=nparts is not None)
+        outer = self._new_axis(f"{name}.outer", parts[0], parent.is_reduce, op.outer)
+        inner = self._new_axis(f"{name}.inner", parts[1], parent.is_reduce, op.inner)
         self._replace([parent], [outer, inner])
         return outer, inner
 
@@ -116,7 +123,7 @@ class Stage:
         values = [self._plain_leaf(axis, "fuse") for axis in args]
         if not args:
             made = self.primitives.add(SingletonOp(self.handle))
-            singleton = self._new_axis("singleton", False, made.axis)
+            singleton = self._new_axis("singleton", const(1), False, made.axis)
             self.leaf_iter_vars.insert(0, singleton)
             return singleton
         if len(args) == 1:
@@ -129,7 +136,8 @@ class Stage:
                 f"axes {_listed(args)} of stage '{self.name}' are not adjacent in this order; reorder first"
             )
         op = self.primitives.add(FuseOp(values))
-        fused = self._new_axis(".".join(a.name for a in args), args[0].is_reduce, op.fused)
+        extent = product(map(extent_of, args))
+        fused = self._new_axis(".".join(self.primitives.texts(args)), extent, args[0].is_reduce, op.fused)
         self._replace(args, [fused])
         return fused
 
@@ -141,6 +149,7 @@ class Stage:
         self.primitives.add(ReorderOp(values))
         for place, axis in zip(sorted(map(self._place, args)), args, strict=True):
             self.leaf_iter_vars[place] = axis
+        self.relaid = True
 
     def tile(
         self, x_parent: IterVar, y_parent: IterVar, x_factor: Number, y_factor: Number
@@ -286,16 +295,12 @@ class Stage:
     def nest(self) -> str:
         """The loops, one a line."""
         lines = [f"{self.name}:"]
-        for depth, axis in enumerate(self.leaf_iter_vars):
+        texts = self.primitives.texts(self.leaf_iter_vars)
+        for depth, (axis, text) in enumerate(zip(self.leaf_iter_vars, texts, strict=True)):
             kind = self._kinds.get(axis.key)
             reduce = " (reduce)" if axis.is_reduce else ""
-            lines.append(f"{'  ' * (depth + 1)}for {axis.name}{reduce}{'' if kind is None else f' {kind}'}")
+            lines.append(f"{'  ' * (depth + 1)}for {text}{reduce}{'' if kind is None else f' {kind}'}")
         return "\n".join(lines)
-
-    def relaid(self) -> bool:
-        """Whether axes were split, fused or reordered."""
-        roots = [*self.op.axis, *self.op.reduce_axis]
-        return [a.key for a in self.leaf_iter_vars] != [a.key for a in roots]
 
     def spatial_leaves(self) -> list[IterVar]:
         """The leaves that spatial axes have become."""
@@ -317,6 +322,7 @@ class Stage:
         self.leaf_iter_vars = [*(a for a in self.leaf_iter_vars if a.key in alive), *new]
         if not kept:
             self._handle = None
+            self.relaid = False
 
     # -- plumbing
 
@@ -353,18 +359,34 @@ class Stage:
         self.primitives.add(op)
         self._kinds[axis.key] = kind
 
-    def _new_axis(self, name: str, is_reduce: bool, value: SSAValue) -> IterVar:
-        axis = IterVar(None, name, is_reduce)
+    def _new_axis(self, name: str, extent: Expr, is_reduce: bool, value: SSAValue) -> IterVar:
+        axis = IterVar(Range(0, Index(extent)), name, is_reduce)
         self.primitives.handles[axis.key] = value
         self.all_iter_vars.append(axis)
         return axis
 
     def _replace(self, old: Sequence[IterVar], new: Sequence[IterVar]) -> None:
+        self.relaid = True
         at = self._place(old[0])
         self.leaf_iter_vars[at : at + len(old)] = new
 
     def _place(self, axis: IterVar) -> int:
         return next(i for i, a in enumerate(self.leaf_iter_vars) if a is axis)
+
+
+def extent_of(axis: IterVar) -> Expr:
+    """How many iterations an axis of a stage has, where the stage computes all of its tensor."""
+    assert axis.dom is not None
+    return to_index(axis.dom.extent)
+
+
+def split_extent(extent: Expr, number: Number, by_parts: bool) -> tuple[Expr, Expr]:
+    """The extents of the axes that a split makes, outer and inner."""
+    n = number_of(to_number(number))
+    other = ceildiv(extent, n)
+    if by_parts:
+        return const(n), other
+    return other, const(n) if extent.constant is None else const(max(1, min(n, extent.constant)))
 
 
 def _number(value: object, what: str) -> Number:

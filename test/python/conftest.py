@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tilework.analysis.schedule_state import read_schedule
 from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.compile import compile_ir
@@ -33,6 +34,7 @@ from tilework.runtime.arrays import dtype_named
 from tilework.runtime.native import load_objects
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
+from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
 # A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -114,12 +116,23 @@ def compile_kernel() -> Callable[[str], Callable[..., None]]:
     return _compile_kernel
 
 
+def _check_stages(s: Schedule, module: ModuleOp) -> None:
+    """The stages and loops that Python shows are those that the primitives make."""
+    kernel, sequence = module.ops
+    assert isinstance(kernel, TeKernelOp) and isinstance(sequence, SequenceOp)
+    apply_dataflow(kernel, sequence)
+    made = {n: [a.name for a in stage.leaves] for n, stage in read_schedule(kernel, sequence).stages.items()}
+    shown = {stage.name: s.primitives.texts(stage.leaf_iter_vars) for stage in s.stages}
+    for name, leaves in made.items():
+        assert shown[name] == leaves, name
+
+
 @pytest.fixture(scope="session")
 def run_te(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """Compiles a te schedule and runs it: `f(s, args, *inputs, shapes=())`, the result or a list of results.
 
     shapes: those of the results, where they are symbolic. The module as printed is read again, and the te interpreter
-    must give the same results.
+    must give the same results. The loops that the schedule shows in Python must be those of the replayed primitives.
     """
     cache = KernelCache(tmp_path_factory.mktemp("cache"))
 
@@ -136,6 +149,7 @@ def run_te(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
         if any(t.dtype == "bfloat16" for t in args):  # which the interpreters do not know
             return results[0] if len(results) == 1 else results
         module = _parse(module_text(s.module("main", args)))
+        _check_stages(s, module.clone())
         (kernel,) = (op for op in module.ops if isinstance(op, TeKernelOp))
         for result, expected in zip(results, run_kernel(kernel, inputs), strict=True):
             np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)

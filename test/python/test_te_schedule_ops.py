@@ -164,6 +164,25 @@ def test_cache_relayout(run_te, layout, axes):
     np.testing.assert_array_equal(run_te(s, [A, C], a), 2 * a + 1)
 
 
+def test_a_cache_after_a_reorder_that_changed_nothing(run_te):
+    A, C, s, cache = relaid(lambda stage: stage.reorder(*stage.op.axis))
+    assert cache.shape == (12, 16) and names(s[C].leaf_iter_vars) == ["i", "j"]
+    s[C].split(s[C].op.axis[0], factor=5)
+    a = integers(12, 16)
+    np.testing.assert_array_equal(run_te(s, [A, C], a), 2 * a + 1)
+
+
+def test_shapes_of_new_tensors():
+    *_, s, cache = relaid(split_rows)
+    assert cache.shape == (3, 16, 4) and s.cache_read(cache, "local", s.outputs[0]).shape == (3, 16, 4)
+    *_, s, cache = relaid(tiles_in_a_row)
+    assert cache.shape == (3, 4, 20)
+    A, B, C, k = product()
+    s = te.create_schedule(C.op)
+    ko, ki = s[C].split(k, nparts=3)
+    assert s.rfactor(C, ki, 1).shape == (24, 6, 20)
+
+
 def test_cache_relayout_within_data_parallel_axes():
     A, B, C, k = product()
     s = te.create_schedule(C.op)
