@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import gcd
 
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, maximum, minimum
 
@@ -26,6 +27,26 @@ def interval(e: Expr, ranges: Mapping[Key, Interval]) -> Interval:
         first, last = _sum_interval(terms, ranges)
         low, high = low + first, high + last
     return low, high
+
+
+Lattice = tuple[Expr, int]
+"""One value of an expression, and a number whose multiples lead from there to all others; 0 where there are none."""
+
+
+def lattice(e: Expr, ranges: Mapping[Key, Interval]) -> Lattice:
+    """Which values `e` may take while the variables in `ranges`, which start from 0, run."""
+    running = {k for k, (_, last) in ranges.items() if last != 0}
+    steps = [c for atom, c in e.terms if running & set(Expr(((atom, 1),), 0).variables())]
+    return e.substitute(dict.fromkeys(ranges, const(0))), gcd(*steps)
+
+
+def common_step(lattices: Sequence[Lattice]) -> int:
+    """The greatest step that reaches all values of several lattices from any of them; 1 where they may be unrelated."""
+    first = lattices[0][0]
+    offsets = [(value - first).constant for value, _ in lattices]
+    if None in offsets:
+        return 1
+    return gcd(*(o for o in offsets if o is not None), *(step for _, step in lattices)) or 1
 
 
 Term = tuple[Atom, int]
@@ -87,6 +108,8 @@ def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:
     if not any(k in ranges for a in atom.args for k in a.variables()):
         fixed = Expr(((atom, 1),), 0)
         return fixed, fixed
+    if atom.kind in ("floordiv", "mod") and (inside := _within_a_block(atom, ranges)) is not None:
+        return inside
     ends = [interval(a, ranges) for a in atom.args]
     if atom.kind == "min":
         return minimum(*(e[0] for e in ends)), minimum(*(e[1] for e in ends))
@@ -98,6 +121,25 @@ def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:
     if atom.kind == "mod":
         return const(0), atom.args[1] - 1
     return _product_interval(ends)
+
+
+def _within_a_block(atom: Compound, ranges: Mapping[Key, Interval]) -> Interval | None:
+    """Of g*q + r by a multiple d of g, where r runs within 0 .. g - 1: the quotient is fixed, the remainder runs as r.
+
+    (g*q + r) floordiv d = (g*q) floordiv d and (g*q + r) mod d = (g*q) mod d + r.
+    """
+    e, d = atom.args[0], atom.args[1].constant
+    if d is None:
+        return None
+    fixed = tuple(t for t in e.terms if not any(k in ranges for k in Expr((t,), 0).variables()))
+    g = gcd(d, *(c for _, c in fixed))
+    low, high = (end.constant for end in interval(e - Expr(fixed, 0), ranges))
+    if low is None or high is None or low // g != high // g:
+        return None
+    base = Expr(fixed, 0) + low // g * g
+    if atom.kind == "floordiv":
+        return base // d, base // d
+    return base % d + low % g, base % d + high % g
 
 
 def _product_interval(ends: list[Interval]) -> Interval:

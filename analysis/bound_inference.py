@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, Key, const, maximum, minimum, product
-from tilework.algebra.intervals import Interval, interval
+from tilework.algebra.intervals import Interval, Lattice, common_step, interval, lattice
 from tilework.algebra.predicate import at_least, less_than
 from tilework.analysis.schedule_state import Axis, ScheduleState, Split, Stage, leaves_of, refuse
 from tilework.analysis.stage_bounds import Region, StageBounds, add_conditions, extents_of
@@ -54,13 +54,14 @@ def _order(state: ScheduleState) -> list[Stage]:
 
 
 def _stage_bounds(state: ScheduleState, stage: Stage, known: Mapping[Stage, StageBounds]) -> StageBounds:
+    steps: list[int] | None = None
     if stage.attach is not None:
-        region = _needed(state, stage, known)
+        region, steps = _needed(state, stage, known)
     elif stage.after is not None:
         region = _made(state, stage, stage.after, known)
     else:
         region = _whole(stage)
-    b = extents_of(stage, region)
+    b = extents_of(stage, region, steps)
     add_conditions(stage, b, domain_of(state, stage, {**known, stage: b}))
     return b
 
@@ -72,29 +73,37 @@ def _whole(stage: Stage) -> Region:
 # -- what consumers need
 
 
-def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]) -> Region:
-    """The union over all reads of the stage, per axis; the whole axis where that is no larger."""
+def _needed(
+    state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]
+) -> tuple[Region, list[int]]:
+    """The union over all reads of the stage, per axis, and its steps; the whole axis where that is no larger."""
     if not state.consumers(stage):
-        return _whole(stage)
+        return _whole(stage), [1] * len(stage.spatial)
     fixed = {a for a in state.attach_path(stage) if not state.is_shared_along(stage, a)}
     intervals: list[list[Interval]] = [[] for _ in stage.spatial]
+    lattices: list[list[Lattice]] = [[] for _ in stage.spatial]
     for consumer, read in state.consumers(stage):
         running = _running(state, consumer, bounds, fixed)
         values = bounds[consumer].values
         for at, (index, (_, whole)) in enumerate(zip(read.exprs, stage.compute.spatial, strict=True)):
             if _is_data(index):
                 intervals[at].append((const(0), whole - 1))
+                lattices[at].append((const(0), 1))
             else:
                 intervals[at].append(interval(index.substitute(values), running))
+                lattices[at].append(lattice(index.substitute(values), running))
     domain = domain_of(state, stage, bounds)
     region: Region = []
-    for (_, whole), reads in zip(stage.compute.spatial, intervals, strict=True):
+    steps: list[int] = []
+    for (_, whole), reads, points in zip(stage.compute.spatial, intervals, lattices, strict=True):
         low = domain.simplify(reduce(minimum, (r[0] for r in reads)))
         high = domain.simplify(reduce(maximum, (r[1] for r in reads)))
-        extent = _at_most(domain, domain.simplify(high - low + 1))
+        step = common_step(points)
+        extent = _at_most(domain, domain.simplify((high - low) // step + 1))
         needs_all = domain.proves(at_least(extent, whole)) or not _only_symbols(extent, state)
         region.append((const(0), whole) if needs_all else (low, extent))
-    return region
+        steps.append(1 if needs_all else step)
+    return region, steps
 
 
 def _is_data(index: Expr) -> bool:
@@ -175,13 +184,14 @@ def _unsafe_reads(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, Sta
         producer = state.of_result.get(read.tensor)
         if producer is None or producer.attach is None:
             region: Region = [(const(0), e) for e in dims_of(read.tensor.type)]
+            steps = [1] * len(region)
         else:
-            region = bounds[producer].region
+            region, steps = bounds[producer].region, bounds[producer].steps
         return all(
             not _is_data(e)
             and domain.proves(at_least(e.substitute(values), low))
-            and domain.proves(less_than(e.substitute(values), low + extent))
-            for e, (low, extent) in zip(read.exprs, region, strict=True)
+            and domain.proves(less_than(e.substitute(values), low + extent * step))
+            for e, (low, extent), step in zip(read.exprs, region, steps, strict=True)
         )
 
     return {read for read in stage.compute.reads if not is_safe(read)}

@@ -23,7 +23,8 @@ Region: TypeAlias = list[tuple[Expr, Expr]]
 class StageBounds:
     """The bounds of one stage.
 
-    `region` is the part of the tensor that is computed, `extents` the trip counts of all axes, leaves among them;
+    `region` is the part of the tensor that is computed, of which along each axis every element or, with `steps`, one in
+    so many; extents count those. `extents` the trip counts of all axes, leaves among them;
     `last` the largest index of a leaf, which for tail mask depends on other axes. `indices` are the positions of all
     axes, from 0, in terms of the leaves, `values` the coordinates of the root axes. `guards` must hold for a body to
     run. Where a stage is padded, `unsafe_reads` may reach beyond what there is; they are read under the conditions
@@ -31,6 +32,7 @@ class StageBounds:
     """
 
     region: Region
+    steps: list[int] = field(default_factory=list[int])
     extents: dict[Axis, Expr] = field(default_factory=dict[Axis, Expr])
     last: dict[Axis, Expr] = field(default_factory=dict[Axis, Expr])
     indices: dict[Axis, Expr] = field(default_factory=dict[Axis, Expr])
@@ -40,10 +42,11 @@ class StageBounds:
     unsafe_reads: set[ReadOp] = field(default_factory=set[ReadOp])
 
 
-def extents_of(stage: Stage, region: Region) -> StageBounds:
+def extents_of(stage: Stage, region: Region, steps: Sequence[int] | None = None) -> StageBounds:
     """The trip counts of all axes. Raises CompileError where a primitive asks for what they do not allow."""
     padding = stage.padded()
     b = StageBounds([(low, _padded(padding.get(a), e)) for a, (low, e) in zip(stage.spatial, region, strict=True)])
+    b.steps = [1] * len(region) if steps is None else list(steps)
     for axis, (_, extent) in zip(stage.spatial, b.region, strict=True):
         b.extents[axis] = extent
     of_reduction = [r for r in stage.relations if _made_of(r).reduce]
@@ -51,7 +54,10 @@ def extents_of(stage: Stage, region: Region) -> StageBounds:
     for relation in of_space:
         _pass_down(stage, relation, b)
     b.indices = _pass_up(stage, b, of_space)
-    coordinates = {a.name: b.indices[a] + low for a, (low, _) in zip(stage.spatial, b.region, strict=True)}
+    coordinates = {
+        a.name: b.indices[a] * step + low
+        for a, (low, _), step in zip(stage.spatial, b.region, b.steps, strict=True)
+    }
     for axis, (_, extent) in zip(stage.reduction, stage.compute.reduction, strict=True):
         b.extents[axis] = extent.substitute(coordinates)
     for relation in of_reduction:
@@ -67,16 +73,17 @@ def extents_of(stage: Stage, region: Region) -> StageBounds:
 def add_conditions(stage: Stage, b: StageBounds, domain: Domain) -> None:
     """The coordinates, and the conditions under which there is something to compute, as far as `domain` cannot tell."""
     starts = [*(low for low, _ in b.region), *(const(0) for _ in stage.reduction)]
+    steps = [*b.steps, *(1 for _ in stage.reduction)]
     declared = [*(e for _, e in stage.compute.spatial), *(b.extents[a] for a in stage.reduction)]
     padding = stage.padded()
     # every split that does not divide, not only one of a root axis: its surplus would be another iteration's share
     split = [r.parent for r in stage.relations if isinstance(r, Split)]
     guards = [less_than(b.indices[a], b.extents[a]) for a in split]
     inside: list[Predicate] = []
-    for axis, start, whole in zip(stage.roots, starts, declared, strict=True):
-        value = b.indices[axis] + start
+    for axis, start, step, whole in zip(stage.roots, starts, steps, declared, strict=True):
+        value = b.indices[axis] * step + start
         b.values[axis.name] = value
-        if (start, b.extents[axis]) != (const(0), whole):
+        if (start, step, b.extents[axis]) != (const(0), 1, whole):
             conditions = [at_least(value, 0), less_than(value, whole)]
             (inside if axis in padding else guards).extend(conditions)
     b.guards = _open(guards, domain)

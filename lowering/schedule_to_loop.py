@@ -174,7 +174,8 @@ class _Emitter:
                 alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
             buffer = self.insert(alloca).results[0]
             buffer.name_hint = result.name_hint
-            self.buffers[result] = Buffer([buffer], [self.here(start) for start, _ in region], order)
+            origin = [self.here(start) for start, _ in region]
+            self.buffers[result] = Buffer([buffer], origin, order, self.bounds[stage].steps)
 
     def place_scratch(self, stage: Stage) -> None:
         """The scratch of a stage in a scan holds what the step at hand needs."""

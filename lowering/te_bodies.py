@@ -49,16 +49,21 @@ class Cursor:
 class Buffer:
     """Where a tensor lives. An output named twice has two memrefs.
 
-    A local buffer holds a part of the tensor, from `origin`; its dimension i is the tensor's dimension `order[i]`.
+    A local buffer holds a part of the tensor, from `origin`, along each dimension one element in so many `steps`; its
+    dimension i is the tensor's dimension `order[i]`.
     """
 
     memrefs: list[SSAValue]
     origin: Sequence[Expr] = ()
     order: Sequence[int] = ()
+    steps: Sequence[int] = ()
 
     def subscripts(self, indices: Sequence[Expr]) -> list[Expr]:
         """Where the tensor's element at `indices` is in the buffer."""
-        return [indices[i] - self.origin[i] for i in self.order] if self.origin else list(indices)
+        if not self.origin:
+            return list(indices)
+        steps = self.steps or [1] * len(indices)
+        return [(indices[i] - self.origin[i]) // steps[i] for i in self.order]
 
 
 @dataclass

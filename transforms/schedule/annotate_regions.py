@@ -42,7 +42,8 @@ class AnnotateRegions(TileworkPass):
 
 def _remark(stage: Stage, b: StageBounds) -> str:
     parts = [
-        f"{axis} from {start} extent {extent}" for axis, (start, extent) in zip(stage.spatial, b.region, strict=True)
+        f"{axis} from {start} extent {extent}{'' if step == 1 else f' step {step}'}"
+        for axis, (start, extent), step in zip(stage.spatial, b.region, b.steps, strict=True)
     ]
     loops = [f"{axis} {b.extents[axis]}" for axis in stage.leaves]
     place = "" if stage.place is None else f" at {stage.place.stage.name}.{stage.place}"
