@@ -20,7 +20,7 @@ from tilework.algebra.predicate import at_least, less_than
 from tilework.analysis.schedule_state import Axis, ScheduleState, Split, Stage, leaves_of, refuse
 from tilework.analysis.stage_bounds import Region, StageBounds, add_conditions, extents_of
 from tilework.dialects.shapes import dims_of
-from tilework.dialects.te import ReadOp
+from tilework.dialects.te import ReadOp, ScanOp
 
 __all__ = ["StageBounds", "domain_of", "infer_bounds"]
 
@@ -55,7 +55,9 @@ def _order(state: ScheduleState) -> list[Stage]:
 
 def _stage_bounds(state: ScheduleState, stage: Stage, known: Mapping[Stage, StageBounds]) -> StageBounds:
     steps: list[int] | None = None
-    if stage.attach is not None:
+    if stage.scan is not None and (stage.kept or not state.consumers(stage)):
+        region = _step(stage, stage.scan, known)
+    elif stage.attach is not None:
         region, steps = _needed(state, stage, known)
     elif stage.after is not None:
         region = _made(state, stage, stage.after, known)
@@ -70,12 +72,17 @@ def _whole(stage: Stage) -> Region:
     return [(const(0), e) for _, e in stage.compute.spatial]
 
 
+def _step(stage: Stage, scan: Stage, known: Mapping[Stage, StageBounds]) -> Region:
+    """All of a tensor at the time of a step."""
+    assert isinstance(scan.compute, ScanOp)
+    time = known[scan].values[scan.spatial[0].name] + scan.compute.first
+    return [(time, const(1)), *_whole(stage)[1:]]
+
+
 # -- what consumers need
 
 
-def _needed(
-    state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]
-) -> tuple[Region, list[int]]:
+def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]) -> tuple[Region, list[int]]:
     """The union over all reads of the stage, per axis, and its steps; the whole axis where that is no larger."""
     if not state.consumers(stage):
         return _whole(stage), [1] * len(stage.spatial)

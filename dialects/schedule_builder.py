@@ -48,7 +48,7 @@ from tilework.dialects.schedule import (
     UnrollOp,
     VectorizeOp,
 )
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import KernelOp, stage_of
 
 Op = TypeVar("Op", bound=Operation)
 
@@ -71,8 +71,8 @@ class ScheduleBuilder:
     # -- handles
 
     def stage(self, name: str) -> StageHandle:
-        """The handle of a compute."""
-        compute = self.kernel.compute(name)
+        """The handle of a compute or a scan."""
+        compute = stage_of(self.kernel, name)
         assert compute is not None, f"no stage {name}"
         return self.stage_with_axes(name, [n for n, _ in (*compute.spatial, *compute.reduction)])
 

@@ -27,7 +27,18 @@ from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of, scalar_type, tensor_type
-from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, ReduceOp, ReturnOp, YieldOp
+from tilework.dialects.te import (
+    ComputeOp,
+    IfThenElseOp,
+    IndexOp,
+    KernelOp,
+    ReadOp,
+    ReduceOp,
+    ReturnOp,
+    ScanOp,
+    StateOp,
+    YieldOp,
+)
 from tilework.dialects.te.operands import INDEX
 from tilework.dialects.te.reduce import Number
 from tilework.dialects.te_scalars import (
@@ -105,6 +116,31 @@ class KernelBuilder(Writer):
                 self.insert(YieldOp([v.value for v in values]))
         types = [tensor_type(dims, v.dtype) for v in values]
         op = ComputeOp(self._unique(stage), axes, reduce_axes, types, Region(block))
+        self._at.insert(op)
+        return [Tensor(result, self) for result in op.results]
+
+    def state(self, dims: Sequence[ExprLike], dtype: Attribute) -> Tensor:
+        """What the steps of a scan know of its result, their first axis being time."""
+        op = StateOp(tensor_type(dims, dtype))
+        self._at.insert(op)
+        return Tensor(op.result, self)
+
+    def scan(
+        self,
+        stage: str,
+        inits: Sequence[Tensor],
+        updates: Sequence[Tensor],
+        states: Sequence[Tensor],
+        outputs: Sequence[Tensor] = (),
+        axis: str = "t",
+    ) -> list[Tensor]:
+        """Append a scan of these states, then what each step puts out: the histories, and the outputs of all steps.
+
+        Time starts behind the inits and ends with the states.
+        """
+        values = [[t.value for t in group] for group in (inits, updates, states, outputs)]
+        bounds = inits[0].dims[0], states[0].dims[0]
+        op = ScanOp(self._unique(stage), axis, bounds, *values)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 

@@ -19,7 +19,7 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.diagnostics import UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.shapes import dims_of
-from tilework.dialects.te import ComputeOp, KernelOp, ReduceOp
+from tilework.dialects.te import ComputeOp, KernelOp, ReduceOp, ScanOp, scans_of
 from tilework.interpreters.scalar import element_dtype
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te_bodies import Body, Mask, extents_at, tensor_name
@@ -32,18 +32,17 @@ BLOCK = 1 << 18
 def run_kernel(kernel: KernelOp, arrays: Sequence[Array]) -> list[Array]:
     """The results of a kernel. Raises UsageError where arrays do not fit, CompileError for a read out of bounds."""
     evaluation = _Evaluation(kernel, arrays)
-    for compute in kernel.computes:
-        for result, array in zip(compute.results, evaluation.whole(compute), strict=True):
-            evaluation.tensors[result] = _Whole(array)
+    evaluation.run(kernel)
     return [evaluation.tensors[value].array() for value in kernel.results_returned]
 
 
 def run_kernel_at(kernel: KernelOp, arrays: Sequence[Array], result: int, points: Array) -> Array:
     """Result number `result` at `points`, an integer array [k, rank]: k values, at the cost of what they depend on."""
     evaluation = _Evaluation(kernel, arrays)
-    for compute in kernel.computes:
-        known = _KnownElements(evaluation, compute)
-        evaluation.tensors.update({result: _OnDemand(known, i) for i, result in enumerate(compute.results)})
+    if scans_of(kernel):
+        evaluation.run(kernel)  # a step needs all those before it
+    else:
+        evaluation.prepare(kernel)
     tensor = evaluation.tensors[kernel.results_returned[result]]
     return tensor.take(np.asarray(np.ravel_multi_index(tuple(points.T), tensor.shape)), None)
 
@@ -71,6 +70,47 @@ class _Evaluation:
 
     def shape(self, extents: Sequence[tuple[str, Expr]]) -> tuple[int, ...]:
         return tuple(max(0, int(e.evaluate(self.symbols))) for _, e in extents)
+
+    def prepare(self, kernel: KernelOp) -> None:
+        """Let every tensor be computed where it is asked for."""
+        for compute in kernel.computes:
+            known = _KnownElements(self, compute)
+            self.tensors.update({result: _OnDemand(known, i) for i, result in enumerate(compute.results)})
+
+    def run(self, kernel: KernelOp) -> None:
+        """Compute every tensor whole."""
+        in_steps = {compute for scan in scans_of(kernel) for compute in scan.steps}
+        for op in kernel.body.block.ops:
+            if isinstance(op, ComputeOp) and op not in in_steps:
+                arrays = self.whole(op)
+            elif isinstance(op, ScanOp):
+                arrays = self.scan(op)
+            else:
+                continue
+            self.tensors.update({r: _Whole(a) for r, a in zip(op.results, arrays, strict=True)})
+
+    def scan(self, scan: ScanOp) -> list[Array]:
+        """The histories of all states, and what the steps put out."""
+        first, last = (int(e.evaluate(self.symbols)) for e in (scan.first, scan.last))
+        steps = scan.steps
+        made: dict[SSAValue, Array] = {
+            r: np.zeros(self.shape(c.spatial), tensor_dtype(r)) for c in steps for r in c.results
+        }
+        for init, update, state in zip(scan.inits, scan.updates, scan.states, strict=True):
+            made[update][:first] = self.tensors[init].array()[:last]
+            made[state] = made[update]
+        self.tensors.update({value: _Whole(array) for value, array in made.items()})
+        for time in range(first, last):
+            for compute in steps:
+                for result, element in zip(compute.results, self.step(compute, time), strict=True):
+                    made[result][time] = element[0]
+        return [*(made[u] for u in scan.updates), *(made[o][first:] for o in scan.outputs)]
+
+    def step(self, compute: ComputeOp, time: int) -> list[Array]:
+        """A compute's results at one position of its first axis."""
+        rest = self.shape(compute.spatial)[1:]
+        axes = np.ogrid[(slice(0, 1), slice(time, time + 1), *(slice(0, n) for n in rest))][1:]
+        return self._elements(compute, (1, *rest), axes)
 
     def whole(self, compute: ComputeOp) -> list[Array]:
         """Every element of a compute's results."""

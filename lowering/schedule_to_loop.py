@@ -253,16 +253,16 @@ class _Emitter:
     # -- elements
 
     def store_value(self, stage: Stage) -> None:
-        self.store(stage, self.bodies(stage).values(stage.compute, self.axis_values(stage)))
+        self.store(stage, self.bodies(stage).values(stage.body, self.axis_values(stage)))
 
     def store_identity(self, stage: Stage) -> None:
-        self.store(stage, self.bodies(stage).identities(stage.compute))
+        self.store(stage, self.bodies(stage).identities(stage.body))
 
     def update(self, stage: Stage) -> None:
         values = self.axis_values(stage)
         indices = [values[a.name] for a in stage.spatial]
         before = [self.bodies(stage).load(result, indices) for result in stage.compute.results]
-        self.store(stage, self.bodies(stage).combined(stage.compute, values, before))
+        self.store(stage, self.bodies(stage).combined(stage.body, values, before))
 
     def store(self, stage: Stage, elements: Sequence[SSAValue]) -> None:
         values = self.axis_values(stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilework.algebra.index_expr import var
 from tilework.analysis.schedule_state.state import Axis, ScheduleState, Stage, refuse
 from tilework.dialects.loop import Kind
-from tilework.dialects.te import ReduceOp
+from tilework.dialects.te import ReduceOp, ScanOp
 
 
 def check_attachments(state: ScheduleState) -> None:
@@ -17,6 +17,7 @@ def check_attachments(state: ScheduleState) -> None:
             _check_after(state, stage, stage.after)
         else:
             _check_root(state, stage)
+        _check_step(stage)
         _check_init(stage)
         _check_storage(state, stage)
     for stage in state.stages.values():
@@ -38,6 +39,31 @@ def _check_attached(state: ScheduleState, stage: Stage, axis: Axis) -> None:
         message = f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it; take a consumer"
         refuse(op, consumer, message, axis)
     _check_place(stage, axis)
+
+
+def _check_step(stage: Stage) -> None:
+    """What is part of every step of a scan is computed where time is known; its results in no other stage."""
+    if isinstance(stage.compute, ScanOp) and stage.place is not None:
+        refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
+    if stage.scan is None or stage.place is None:
+        return
+    around, axis = stage.place.stage, stage.place
+    if around is stage.scan and axis is not stage.scan.leaves[-1]:
+        refuse(
+            stage.attach_op,
+            around,
+            f"stage '{stage.name}' is part of every step of scan '{around.name}': compute it at the innermost axis "
+            f"'{around.leaves[-1]}'",
+            axis,
+        )
+    if stage.kept and around is not stage.scan:
+        refuse(
+            stage.attach_op,
+            around,
+            f"stage '{stage.name}' is a result of scan '{stage.scan.name}', of which every step makes all: compute it "
+            f"at axis '{stage.scan.leaves[-1]}' of the scan",
+            axis,
+        )
 
 
 def _check_place(stage: Stage, axis: Axis) -> None:
@@ -101,7 +127,8 @@ def _check_elementwise(stage: Stage, producer: Stage, what: str) -> None:
     if not reads:
         refuse(stage.attach_op, stage, f"{what}: it does not read that; use compute_at on a producer")
     same = [a.extent for a in stage.spatial] == [a.extent for a in producer.spatial]
-    if isinstance(stage.compute.terminator, ReduceOp) or not same or any(list(r.exprs) != own for r in reads):
+    reduces = isinstance(stage.compute, ScanOp) or isinstance(stage.compute.terminator, ReduceOp)
+    if reduces or not same or any(list(r.exprs) != own for r in reads):
         refuse(stage.attach_op, stage, f"{what}: it does not read that element by element; use compute_at")
 
 

@@ -42,6 +42,7 @@ def _split(handles: Handles, op: SplitOp) -> None:
         _check_pad(handles, op, axis)
     outer = Axis(f"{axis.name}.outer", stage, axis.reduce, partition=tail is Tail.PARTITION)
     inner = Axis(f"{axis.name}.inner", stage, axis.reduce)
+    outer.ordered = inner.ordered = axis.ordered
     at = stage.leaves.index(axis)
     stage.leaves[at : at + 1] = [outer, inner]
     factor = None if op.factor is None else number_of(op.factor)
@@ -105,6 +106,8 @@ def _reorder(handles: Handles, op: ReorderOp) -> None:
 
 def _annotate(handles: Handles, op: VectorizeOp | ParallelOp | UnrollOp) -> None:
     axis = handles.plain_leaf(op, op.axis)
+    if not isinstance(op, UnrollOp):
+        _check_not_time(op, axis)
     kind = {VectorizeOp: Kind.VECTORIZED, ParallelOp: Kind.PARALLEL, UnrollOp: Kind.UNROLLED}[type(op)]
     if axis.reduce and kind is not Kind.UNROLLED:
         refuse(
@@ -117,8 +120,15 @@ def _annotate(handles: Handles, op: VectorizeOp | ParallelOp | UnrollOp) -> None
     axis.kind, axis.annotation = kind, op
 
 
+def _check_not_time(op: Operation, axis: Axis) -> None:
+    if axis.ordered:
+        message = f"axis '{axis}' of scan '{axis.stage.name}' is time: its iterations run one after another"
+        refuse(op, axis.stage, message, axis)
+
+
 def _bind(handles: Handles, op: BindOp) -> None:
     axis = handles.plain_leaf(op, op.axis)
+    _check_not_time(op, axis)
     stage, kind = axis.stage, Kind(op.thread.data)
     if axis.reduce and not kind.startswith("threadIdx"):
         refuse(

@@ -34,6 +34,7 @@ def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleStat
         for op in sequence.body.block.ops:
             _apply(handles, op)
     place_groups(handles)
+    handles.state.place_steps()
     check_attachments(handles.state)
     return handles.state
 

@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import SCOPES, SplitOp, Tail
-from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ScanOp, scans_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Prefetch:
 class Axis:
     """An axis of a stage, compared by identity. `extent` is that of the whole stage, for root axes only.
 
-    `storing` is the one thread that stores, where a reduction is shared among threads; `unroll_step` the pragma's.
+    The iterations of an `ordered` one run one after another: it is time. `storing` is the one thread that stores, where
+    a reduction is shared among threads; `unroll_step` the pragma's.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Axis:
     kind: Kind = Kind.SERIAL
     partition: bool = False
     annotation: Operation | None = None
+    ordered: bool = False
     unroll_step: int | None = None
     storing: int | None = None
     prefetches: list[Prefetch] = field(default_factory=list[Prefetch])
@@ -86,10 +88,11 @@ class Stage:
 
     `attach` is the consumer's axis that it is computed at, `after` the producer's axis whose iterations it follows;
     both None at the root. A reduction sets its elements before `init_at`, by default its outermost reduce axis.
-    `order_op` is the last reorder. `alignment` gives strides of the buffer as multiples plus offsets.
+    `order_op` is the last reorder. `alignment` gives strides of the buffer as multiples plus offsets. A stage that is
+    part of every step of a `scan` is computed in that one; `kept` if it makes one of the scan's results.
     """
 
-    compute: ComputeOp
+    compute: ComputeOp | ScanOp
     spatial: list[Axis] = field(default_factory=list[Axis])
     reduction: list[Axis] = field(default_factory=list[Axis])
     leaves: list[Axis] = field(default_factory=list[Axis])
@@ -105,10 +108,18 @@ class Stage:
     alignment: dict[Axis, tuple[int, int]] = field(default_factory=dict[Axis, tuple[int, int]])
     alignment_op: Operation | None = None
     double_buffer: Operation | None = None
+    scan: Stage | None = None
+    kept: bool = False
 
     @property
     def name(self) -> str:
         return self.compute.stage.data
+
+    @property
+    def body(self) -> ComputeOp:
+        """The compute, of a stage that is no scan."""
+        assert isinstance(self.compute, ComputeOp)
+        return self.compute
 
     @property
     def place(self) -> Axis | None:
@@ -146,10 +157,25 @@ class ScheduleState:
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
-        self.stages = {c.stage.data: _default_stage(c) for c in kernel.computes}
+        ops = kernel.body.block.ops
+        self.stages = {op.stage.data: _default_stage(op) for op in ops if isinstance(op, ComputeOp | ScanOp)}
         self.of_result: dict[SSAValue, Stage] = {
             result: s for s in self.stages.values() for result in s.compute.results
         }
+        for scan in scans_of(kernel):
+            self._mark_steps(scan)
+
+    def _mark_steps(self, scan: ScanOp) -> None:
+        for compute in scan.steps:
+            stage = self.stages[compute.stage.data]
+            stage.scan = self.stages[scan.stage.data]
+            stage.kept = any(result in (*scan.updates, *scan.outputs) for result in compute.results)
+
+    def place_steps(self) -> None:
+        """Compute the steps of scans that the schedule put nowhere at the innermost axis of time."""
+        for stage in self.stages.values():
+            if stage.scan is not None and stage.place is None:
+                stage.attach = stage.scan.leaves[-1]
 
     @property
     def outputs(self) -> list[Stage]:
@@ -219,9 +245,11 @@ def _thread_rank(kind: Kind) -> int:
     return 0 if kind.startswith("blockIdx") else 1
 
 
-def _default_stage(compute: ComputeOp) -> Stage:
+def _default_stage(compute: ComputeOp | ScanOp) -> Stage:
     stage = Stage(compute)
     stage.spatial = [Axis(n, stage, False, e) for n, e in compute.spatial]
     stage.reduction = [Axis(n, stage, True, e) for n, e in compute.reduction]
     stage.leaves = stage.roots
+    for axis in stage.leaves:
+        axis.ordered = isinstance(compute, ScanOp)
     return stage

@@ -13,8 +13,8 @@
 
 Axes are named per compute and appear by name in indices. `te.read` reads an argument or another compute. A reduction
 combines `te.reduce`'s operands over the reduce axes with a commutative reducer, starting from its identity. A compute
-may have several results, tensors of one shape. Scalars are signless, as in `arith`: an element of a tensor of unsigned
-integers is read as bits.
+may have several results, tensors of one shape; `te.scan` makes tensors step by step along their first axis. Scalars are
+signless, as in `arith`: an element of a tensor of unsigned integers is read as bits.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from xdsl.ir import Dialect
 from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.te.reduce import REDUCERS, ReduceOp
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp, YieldOp, enclosing_compute
+from tilework.dialects.te.scan import ScanOp, StateOp, scans_of, stage_of
 from tilework.dialects.te.structure import ComputeOp, KernelOp, ReturnOp
 
 __all__ = [
@@ -36,12 +37,16 @@ __all__ = [
     "ReadOp",
     "ReduceOp",
     "ReturnOp",
+    "ScanOp",
+    "StateOp",
     "YieldOp",
     "enclosing_compute",
+    "scans_of",
+    "stage_of",
 ]
 
 TE = Dialect(
     "te",
-    [KernelOp, ComputeOp, ReadOp, IndexOp, IfThenElseOp, YieldOp, ReduceOp, ReturnOp],
+    [KernelOp, ComputeOp, ReadOp, IndexOp, IfThenElseOp, YieldOp, ReduceOp, StateOp, ScanOp, ReturnOp],
     [TeIndexAttr, TeWhenAttr],
 )

@@ -77,10 +77,11 @@ class KernelOp(IRDLOperation):
             raise VerifyException("a kernel ends in te.return")
         if tuple(block.last_op.values.types) != self.function_type.outputs.data:
             raise VerifyException("te.return's types differ from the kernel's results")
-        names = [c.stage.data for c in self.computes]
+        named = (op.properties.get("stage") for op in block.ops)
+        names = [name.data for name in named if isinstance(name, StringAttr)]
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
-            raise VerifyException(f"two computes are named '{twice}'; names are unique in a kernel")
+            raise VerifyException(f"two stages are named '{twice}'; names are unique in a kernel")
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
@@ -134,7 +135,7 @@ class ComputeOp(IRDLOperation):
             regions=[body],
         )
         for tensor in self.results:
-            tensor.name_hint = _identifier(stage)
+            tensor.name_hint = identifier(stage)
 
     @property
     def result(self) -> OpResult:
@@ -243,7 +244,8 @@ class ReturnOp(IRDLOperation):
         super().__init__(operands=[values])
 
 
-def _identifier(stage: str) -> str:
+def identifier(stage: str) -> str:
+    """The name of a stage as one of a value."""
     return "".join(c if c.isalnum() else "_" for c in stage)
 
 

@@ -17,6 +17,7 @@ from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, choose_tile, reads_of, size_of
 from tilework.rules.cpu.stages import plan_stages
+from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
 
 PARALLEL_WORK = 1 << 15
@@ -58,6 +59,8 @@ class Default(ScheduleRule):
                 _tiled(s, stage, s.cache_write(stage, "local"), compute, target)
             elif compute.spatial:
                 _elementwise(s, stage, compute, target)
+        for compute in plan.steps:
+            schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(_bits(compute)))
         return s.finish()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import var
-from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
+from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.register_tile import size_of
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 
@@ -17,11 +17,15 @@ LARGEST_COPY = 16
 
 @dataclass(frozen=True)
 class Plan:
-    """`inlined` stages by name; `roots` as they look after inlining; `anchored`: root -> the reduction inside it."""
+    """`inlined` stages by name; `roots` as they look after inlining; `anchored`: root -> the reduction inside it.
+
+    `steps` are what scans compute in each step.
+    """
 
     inlined: list[str]
     roots: list[ComputeOp]
     anchored: dict[ComputeOp, ComputeOp]
+    steps: list[ComputeOp]
 
 
 def plan_stages(kernel: KernelOp) -> Plan:
@@ -33,12 +37,13 @@ def plan_stages(kernel: KernelOp) -> Plan:
             inlined.append(compute.stage.data)
             inline_compute(compute)
     anchored: dict[ComputeOp, ComputeOp] = {}
-    for compute in copy.computes:
+    steps = [compute for scan in scans_of(copy) for compute in scan.steps]
+    for compute in (c for c in copy.computes if c not in steps):
         root = _anchor_of(copy, compute)
         if root is not None and root not in anchored:
             anchored[root] = compute
-    inside = set(anchored.values())
-    return Plan(inlined, [c for c in copy.computes if c not in inside], anchored)
+    inside = {*anchored.values(), *steps}
+    return Plan(inlined, [c for c in copy.computes if c not in inside], anchored, steps)
 
 
 def _readers(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:
@@ -57,6 +62,8 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     """Whether putting the stage in place of its reads does not repeat noteworthy work."""
     if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
         return False
+    if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
+        return False  # a scan takes it as a whole
     ops = [op for op in compute.body.walk() if not isinstance(op, ReadOp | YieldOp)]
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
     readers = _readers(compute)

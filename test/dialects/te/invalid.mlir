@@ -9,7 +9,7 @@ te.kernel @results(%x: tensor<8xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@+1 {{two computes are named 'a'; names are unique in a kernel}}
+// expected-error@+1 {{two stages are named 'a'; names are unique in a kernel}}
 te.kernel @names(%x: tensor<8xf32>) -> tensor<8xf32> {
   %a = te.compute "a" [i: 8] : tensor<8xf32> {
     %v = te.read %x[i] : tensor<8xf32>

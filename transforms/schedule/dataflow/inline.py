@@ -20,6 +20,8 @@ def apply_inline(kernel: KernelOp, op: ComputeInlineOp) -> None:
         raise CompileError(f"stage '{name}' has {len(compute.results)} results and cannot be inlined", op)
     if compute.result in kernel.results_returned:
         raise CompileError(f"stage '{name}' is an output of the kernel and cannot be inlined", op)
+    if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
+        raise CompileError(f"stage '{name}' is taken by a scan as a whole and cannot be inlined", op)
     users = {use.operation for result in stage_op.results for use in result.uses} - {op}
     if users:
         block = op.parent_block()

@@ -1,0 +1,39 @@
+"""Where the tensors of a scan live: states, updates and results share their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.dialects import loop
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import ScanOp
+from tilework.lowering.te_bodies import Bodies, Buffer
+
+
+def share_memory(scan: ScanOp, buffers: dict[SSAValue, Buffer], here: Callable[[Expr], Expr]) -> None:
+    """Let the steps of a scan write into the buffers of its results, from which they read earlier times."""
+    for update, state, history in zip(scan.updates, scan.states, scan.histories, strict=True):
+        buffers[update] = buffers[state] = buffers[history]
+    for output, result in zip(scan.outputs, scan.results[len(scan.states) :], strict=True):
+        rank = len(dims_of(output.type))
+        origin = [here(scan.first), *[const(0)] * (rank - 1)]
+        buffers[output] = Buffer(buffers[result].memrefs, origin, range(rank))
+
+
+def copy_inits(scan: ScanOp, bodies: Bodies, here: Callable[[Expr], Expr]) -> None:
+    """Emit loops that copy the inits to where the histories begin."""
+    for init, history in zip(scan.inits, scan.histories, strict=True):
+        _copy(bodies, init, history, [here(e) for e in dims_of(init.type)], [])
+
+
+def _copy(bodies: Bodies, source: SSAValue, target: SSAValue, extents: Sequence[Expr], indices: list[Expr]) -> None:
+    if len(indices) == len(extents):
+        bodies.store(bodies.load(source, indices), target, indices)
+        return
+    for_op = loop.ForOp(0, extents[len(indices)], f"init.{len(indices)}")
+    bodies.cursor.insert(for_op)
+    with bodies.cursor.inside(for_op.body.block):
+        _copy(bodies, source, target, extents, [*indices, var(for_op.index)])

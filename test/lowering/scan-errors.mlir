@@ -1,0 +1,127 @@
+// RUN: opt-tool %s -p schedule-apply-dataflow,schedule-to-loop --split-input-file --verify-diagnostics
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t = schedule.stage "scan" [t]
+  // expected-error@+1 {{axis 't' of scan 'scan' is time: its iterations run one after another}}
+  schedule.parallel %t
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t = schedule.stage "scan" [t]
+  // expected-error@+1 {{axis 't' of scan 'scan' is time: its iterations run one after another}}
+  schedule.bind %t "blockIdx.x"
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %next, %t, %i = schedule.stage "next" [t, i]
+  // expected-error@+1 {{stage 'next' is taken by a scan as a whole and cannot be inlined}}
+  schedule.compute_inline %next
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %next, %t, %i = schedule.stage "next" [t, i]
+  %out, %u, %j = schedule.stage "out" [t, i]
+  // expected-error@+1 {{stage 'next' is a result of scan 'scan', of which every step makes all: compute it at axis 't' of the scan}}
+  schedule.compute_at %next, %j
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %part, %t, %i = schedule.stage "part" [t, i]
+  %scan, %u = schedule.stage "scan" [t]
+  %o, %n = schedule.split %u factor 4
+  // expected-error@+1 {{stage 'part' is part of every step of scan 'scan': compute it at the innermost axis 't.inner'}}
+  schedule.compute_at %part, %o
+}

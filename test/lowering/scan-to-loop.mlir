@@ -1,0 +1,44 @@
+// RUN: opt-tool %s -p schedule-to-loop | filecheck %s
+// RUN: opt-tool %s -p schedule-to-loop --check-semantics
+
+// The state, the update and the result are one buffer: the inits are copied to its beginning, then every step writes
+// one row and reads the one before. What a step needs besides is scratch for one step.
+
+// CHECK-LABEL: loop.kernel @sums ins(%x: memref<9x4xf32>) outs(%y: memref<9x4xf32>) scratch(%first: memref<1x4xf32>, %twice: memref<1x4xf32>)
+// CHECK:         loop.for %{{.*}} = 0 to 1 "init.0"
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 4 "init.1"
+// CHECK-NEXT:        loop.load %first
+// CHECK-NEXT:        loop.store %{{.*}}, %y
+// CHECK:         loop.for %[[T:.*]] = 0 to 8 "t" {
+// CHECK-NEXT:      loop.for %[[U:.*]] = 0 to 1 "t"
+// CHECK-NEXT:        loop.for %[[I:.*]] = 0 to 4 "i"
+// CHECK-NEXT:          loop.load %y[%[[U]] + %[[T]], %[[I]]]
+// CHECK:               loop.store %{{.*}}, %twice[%[[U]], %[[I]]]
+// CHECK:           loop.for %[[V:.*]] = 0 to 1 "t"
+// CHECK-NEXT:        loop.for %[[J:.*]] = 0 to 4 "i" parallel
+// CHECK-NEXT:          loop.load %twice[%[[V]], %[[J]]]
+// CHECK:               loop.store %{{.*}}, %y[%[[V]] + %[[T]] + 1, %[[J]]]
+te.kernel @sums(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
+    %v = te.read %x[0, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<9x4xf32>
+  %twice = te.compute "twice" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    %w = arith.addf %v, %v : f32
+    te.yield %w : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %twice[t, i] : tensor<9x4xf32>
+    %w = te.read %x[t, i] : tensor<9x4xf32>
+    %a = arith.addf %v, %w : f32
+    te.yield %a : f32
+  }
+  %y = te.scan "sums" [t: 1 to 9] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @sums {
+  %next, %t, %i = schedule.stage "next" [t, i]
+  schedule.parallel %i
+}
