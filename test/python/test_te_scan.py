@@ -4,13 +4,17 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import ModuleOp, f32
 
 from tilework.algebra.index_expr import var
+from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.registration import make_context
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
 
 RANDOM = np.random.default_rng(0)
 
@@ -170,3 +174,20 @@ def test_an_lstm(run_kernel_everywhere, scheduled: bool):
     expected, last = numpy_lstm(x, wx, wh)
     np.testing.assert_allclose(outputs, expected, rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(cell, last, rtol=1e-3, atol=1e-5)
+
+
+def test_only_the_live_part_of_a_history_is_kept(run_kernel_everywhere):
+    """Of 40 rows two, where the last one only is read."""
+    k = KernelBuilder("last")
+    x = k.argument(tensor_type((40, 6), f32), "x")
+    first = k.compute("first", (1, 6), lambda t, i: x[0, i])
+    state = k.state((40, 6), f32)
+    step = k.compute("step", (40, 6), lambda t, i: state[t - 1, i] * 0.5 + x[t, i])
+    [history] = k.scan("scan", [first], [step], [state])
+    kernel = k.finish([k.compute("last", (6,), lambda i: history[39, i])])
+    run_kernel_everywhere(kernel, [integers(40, 6)])
+    module = ModuleOp([kernel.clone()])
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    [lowered] = [op for op in module.ops if isinstance(op, LoopKernelOp)]
+    assert [2, 6] in [[int(e.evaluate({})) for e in lowered.dims_of(a)] for a in lowered.scratch]
+    assert max(e.evaluate({}) for a in lowered.scratch for e in lowered.dims_of(a)) == 6
