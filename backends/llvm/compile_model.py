@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.interpreters.graph import prepare_parameters
 from tilework.lowering.canonical_text import CANONICAL_NAME, canonical_text
+from tilework.lowering.garbage import no_cyclic_gc
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES, for_target
@@ -83,7 +83,7 @@ def compile_module(
         passes = for_target(PIPELINES[name], str(target))
         PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
-    with _no_cyclic_gc():
+    with no_cyclic_gc():
         progress("graph passes", 0, 1)
         with report.phase("graph"):
             run("optimize-graph")
@@ -199,15 +199,3 @@ def _declare(
             module.body.block.insert_op_before(declaration, kernel)
         kernel.detach()
         kernel.erase()
-
-
-@contextmanager
-def _no_cyclic_gc() -> Generator[None]:
-    """xDSL's operations form cycles; collecting them over and over while building takes half the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

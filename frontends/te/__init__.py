@@ -63,6 +63,7 @@ from tilework.frontends.te.reductions import (
     sum,  # noqa: A004
 )
 from tilework.frontends.te.scalar import const
+from tilework.frontends.te.scan import ScanOp, scan
 from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
 from tilework.frontends.te.stage import Stage
 from tilework.frontends.te.tensor import (
@@ -84,6 +85,7 @@ __all__ = [
     "IterVar",
     "PlaceholderOp",
     "Range",
+    "ScanOp",
     "Schedule",
     "ScheduleError",
     "Select",
@@ -141,6 +143,7 @@ __all__ = [
     "reduce_axis",
     "round",
     "rsqrt",
+    "scan",
     "sigmoid",
     "sin",
     "sinh",

@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
+from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache, default_cache, source_hash
 from tilework.backends.llvm.build import compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
@@ -22,6 +23,7 @@ from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
 from tilework.frontends.te.text import LoweredModule
+from tilework.lowering.garbage import no_cyclic_gc
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES, for_target
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
@@ -34,10 +36,10 @@ from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
 def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
     """As `tilework.lower`."""
-    module = _module(s, args, name)
     simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
     passes = simple if simple_mode else for_target(PIPELINES["compile-kernel"], "llvm")
-    with errors_for_python():
+    with no_cyclic_gc(), errors_for_python():
+        module = _module(s, args, name)
         PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
     return LoweredModule(module)
 
@@ -50,13 +52,14 @@ def build(
     cache: KernelCache | None = None,
 ) -> Function:
     """As `tilework.build`."""
-    module = _module(s, args, name)
+    with no_cyclic_gc(), errors_for_python():
+        module = _module(s, args, name)
     machine = str(parse_target(target))
     kept = cache or default_cache()
     key = _key(module, machine)
     entry = kept.get(key)
     if entry is None:
-        with errors_for_python():
+        with no_cyclic_gc(), errors_for_python():
             entry = compile_kernel(module, name, machine, {})
         kept.put(key, *entry)
     object_code, metadata = entry
@@ -73,7 +76,9 @@ def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
             raise UsageError(f"arguments are tensors, not a {type(tensor).__name__}")
     if len({id(t) for t in args}) != len(args):
         raise UsageError("an argument is given twice")
-    return s.module(name, args)
+    module = s.module(name, args)
+    verify(module)
+    return module
 
 
 def _key(module: ModuleOp, target: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import FunctionType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import FunctionType, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Operation as IROperation
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
@@ -16,7 +17,8 @@ from tilework.dialects.shapes import tensor_type
 from tilework.frontends.te.dtypes import element_type_of
 from tilework.frontends.te.index import Name, to_index
 from tilework.frontends.te.kernel_body import BodyWriter
-from tilework.frontends.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
+from tilework.frontends.te.scan import ScanOp
+from tilework.frontends.te.tensor import ComputeOp, Operation, PlaceholderOp, StagedOp, Tensor
 
 _RESERVED = ("min", "max", "floordiv", "mod", "ge", "eq", "reduce")
 """Words of the text of indices, which no axis or symbol can be named by."""
@@ -62,7 +64,7 @@ def name_everything(operations: Sequence[Operation]) -> KernelNames:
                     if key not in names.symbols:
                         names.symbols[key] = symbols.fresh(identifier(key.text))
     for op in operations:
-        if isinstance(op, ComputeOp):
+        if isinstance(op, StagedOp):
             taken = UniqueNames((*_RESERVED, *names.symbols.values()))
             for axis in (*op.axis, *op.reduce_axis):
                 names.axes[axis.key] = taken.fresh(identifier(axis.name))
@@ -96,21 +98,28 @@ class _KernelWriter:
     ) -> te.KernelOp:
         for tensor in arguments:
             self._argument(tensor)
+        states = _states(operations)
         for op in operations:
-            if isinstance(op, PlaceholderOp) and op.outputs[0] not in self.values:
+            if isinstance(op, PlaceholderOp) and op.outputs[0] not in self.values and op.outputs[0] not in states:
                 raise UsageError(f"placeholder '{op.name}' is read but is not among the arguments")
         self._check_symbols(arguments)
         for op in operations:
-            if isinstance(op, ComputeOp):
-                self._compute(op)
+            match op:
+                case ComputeOp():
+                    self._compute(op)
+                case ScanOp():
+                    self._scan(op)
+                case PlaceholderOp() if op.outputs[0] in states:
+                    self._append(op, te.StateOp(self._type(op.outputs[0])))
+                case _:
+                    pass
         results = [self.values[tensor] for tensor in outputs]
         self.block.add_op(te.ReturnOp(results))
         types = FunctionType.from_lists(list(self.block.arg_types), [r.type for r in results])
         return te.KernelOp(self.name, types, Region(self.block))
 
     def _argument(self, tensor: Tensor) -> None:
-        dims = [dim.substitute(self.symbols) for dim in tensor.dims]
-        value = self.block.insert_arg(tensor_type(dims, element_type_of(tensor.dtype)), len(self.block.args))
+        value = self.block.insert_arg(self._type(tensor), len(self.block.args))
         value.name_hint = identifier(self.names.stages[tensor.op])
         self.values[tensor] = value
 
@@ -129,18 +138,40 @@ class _KernelWriter:
             axes.append((name, extent.substitute(index_of)))
             index_of[axis.key] = var(name) + first.substitute(index_of)
         spatial = len(op.axis)
-        types = [tensor_type([e for _, e in axes[:spatial]], element_type_of(t.dtype)) for t in op.outputs]
         body = BodyWriter(op.name, self.values, index_of).write(op.body)
-        made = te.ComputeOp(self.names.stages[op], axes[:spatial], axes[spatial:], types, body)
+        types = [self._type(tensor) for tensor in op.outputs]
+        self._append(op, te.ComputeOp(self.names.stages[op], axes[:spatial], axes[spatial:], types, body))
+
+    def _scan(self, op: ScanOp) -> None:
+        inits, updates, states = (
+            [self.values[t] for t in group] for group in (op.init, op.update, op.state_placeholder)
+        )
+        bounds = [e.substitute(self.symbols) for e in (op.init[0].dims[0], op.state_placeholder[0].dims[0])]
+        name, axis = self.names.stages[op], self.names.axes[op.scan_axis.key]
+        self._append(op, te.ScanOp(name, axis, (bounds[0], bounds[1]), inits, updates, states))
+
+    def _append(self, op: Operation, made: IROperation) -> None:
+        """Append what an operation becomes, located at the user's line."""
         for inner in made.walk():
             inner.location = op.location
         self.block.add_op(made)
         self.values.update(zip(op.outputs, made.results, strict=True))
 
+    def _type(self, tensor: Tensor) -> TensorType[Attribute]:
+        dims = [dim.substitute(self.symbols) for dim in tensor.dims]
+        return tensor_type(dims, element_type_of(tensor.dtype))
+
 
 def placeholders(operations: Iterable[Operation]) -> list[Tensor]:
     """The tensors that the caller gives, in order of first use."""
-    return [op.outputs[0] for op in operations if isinstance(op, PlaceholderOp)]
+    given = list(operations)
+    states = _states(given)
+    return [op.outputs[0] for op in given if isinstance(op, PlaceholderOp) and op.outputs[0] not in states]
+
+
+def _states(operations: Iterable[Operation]) -> set[Tensor]:
+    """The placeholders that stand for the states of scans."""
+    return {state for op in operations if isinstance(op, ScanOp) for state in op.state_placeholder}
 
 
 def identifier(name: str) -> str:

@@ -12,7 +12,7 @@ from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
 from tilework.frontends.te.index import IterVar, Name
 from tilework.frontends.te.kernel import KernelNames
 from tilework.frontends.te.source_location import user_location
-from tilework.frontends.te.tensor import ComputeOp, ScheduledOp, Tensor
+from tilework.frontends.te.tensor import StagedOp, Tensor
 
 Made = TypeVar("Made", bound=Operation)
 
@@ -33,7 +33,7 @@ class Primitives:
         self.sequence.body.block.add_op(op)
         return op
 
-    def stage(self, name: str, op: ComputeOp | ScheduledOp) -> SSAValue:
+    def stage(self, name: str, op: StagedOp) -> SSAValue:
         """Append the handle of a stage; from now on its axes have theirs."""
         axes = [*op.axis, *op.reduce_axis]
         made = self.add(StageOp(name, self.texts(axes)))

@@ -28,7 +28,7 @@ from tilework.frontends.te.index import IterVar, Range
 from tilework.frontends.te.kernel import build_kernel, identifier, name_everything, operations_for, placeholders
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.stage import Stage, extent_of
-from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, Tensor
+from tilework.frontends.te.tensor import Operation, ScheduledOp, StagedOp, Tensor
 from tilework.frontends.te.text import module_text
 
 
@@ -43,7 +43,7 @@ class Schedule:
         self.stages: list[Stage] = []
         self._stage_of: dict[Operation, Stage] = {}
         for op in self.operations:
-            if isinstance(op, ComputeOp):
+            if isinstance(op, StagedOp):
                 self._new_stage(op, self.names.stages[op])
 
     def __getitem__(self, key: Tensor | Operation) -> Stage:
@@ -170,7 +170,7 @@ class Schedule:
             if missing:
                 raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
             read = [t for t in args if t in read]
-            results = [t for t in args if isinstance(t.op, ComputeOp)]
+            results = [t for t in args if isinstance(t.op, StagedOp)]
         kernel = build_kernel(name, self.names, read, results, self.operations)
         return ModuleOp([kernel, self.primitives.sequence_for(name, read)])
 
@@ -207,7 +207,7 @@ class Schedule:
 
     def _new_stage(
         self,
-        op: ComputeOp | ScheduledOp,
+        op: StagedOp,
         name: str,
         before: Stage | None = None,
         handle: SSAValue | None = None,
@@ -259,7 +259,7 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
     given = list(ops) if isinstance(ops, Sequence) else [ops]
     outputs = [op.op if isinstance(op, Tensor) else op for op in given]
     for op in outputs:
-        if not isinstance(op, ComputeOp):
+        if not isinstance(op, StagedOp):
             raise UsageError(f"'{op.name}' is a placeholder: a schedule is of computes")
     if not outputs:
         raise UsageError("create_schedule needs an output")

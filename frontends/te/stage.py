@@ -45,7 +45,7 @@ from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.index import Index, IterVar, Name, Range, to_index
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
-from tilework.frontends.te.tensor import ComputeOp, ScheduledOp, Tensor
+from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
 
 
 class Stage:
@@ -58,7 +58,7 @@ class Stage:
     def __init__(
         self,
         primitives: Primitives,
-        op: ComputeOp | ScheduledOp,
+        op: StagedOp,
         name: str,
         handle: SSAValue | None,
         is_output: bool,

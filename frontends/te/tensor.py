@@ -50,8 +50,24 @@ class PlaceholderOp(Operation):
     """A tensor that the caller gives."""
 
 
-class ComputeOp(Operation):
-    """Tensors of one shape by a rule for their elements. axis, reduce_axis: its axes; body: an element's values."""
+class StagedOp(Operation):
+    """What a stage runs. axis, reduce_axis: its axes."""
+
+    def __init__(
+        self,
+        name: str,
+        axis: Sequence[IterVar],
+        reduce_axis: Sequence[IterVar],
+        tag: str = "",
+        attrs: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(name, tag, attrs)
+        self.axis = list(axis)
+        self.reduce_axis = list(reduce_axis)
+
+
+class ComputeOp(StagedOp):
+    """Tensors of one shape by a rule for their elements. body: an element's values."""
 
     def __init__(
         self,
@@ -61,24 +77,20 @@ class ComputeOp(Operation):
         tag: str = "",
         attrs: Mapping[str, Any] | None = None,
     ):
-        super().__init__(name, tag, attrs)
-        self.axis = list(axis)
+        reduce_axis = body[0].reduce.axes if isinstance(body[0], Reduction) else ()
+        super().__init__(name, axis, reduce_axis, tag, attrs)
         self.body = list(body)
-        first = self.body[0]
-        self.reduce_axis = list(first.reduce.axes) if isinstance(first, Reduction) else []
 
     @property
     def input_tensors(self) -> list[Tensor]:
         return list(dict.fromkeys(read.tensor for read in elements_read(self.body)))
 
 
-class ScheduledOp(Operation):
-    """What a stage runs once a primitive has rewritten it, or made it. axis, reduce_axis: its axes."""
+class ScheduledOp(StagedOp):
+    """What a stage runs once a primitive has rewritten it, or made it."""
 
     def __init__(self, name: str, axis: Sequence[IterVar], reduce_axis: Sequence[IterVar], inputs: Sequence[Tensor]):
-        super().__init__(name, "", None)
-        self.axis = list(axis)
-        self.reduce_axis = list(reduce_axis)
+        super().__init__(name, axis, reduce_axis)
         self._inputs = list(inputs)
 
     @property
@@ -90,7 +102,7 @@ class Tensor:
     """A tensor: indexed inside a compute, it gives an element. Compared by identity."""
 
     def __init__(self, op: Operation, shape: tuple[Expr, ...], dtype: str, value_index: int = 0):
-        self.op = op
+        self.op: Any = op  # of a class that has `axis` in most places where it is asked for
         self.dims = shape
         self.dtype = dtype
         self.value_index = value_index

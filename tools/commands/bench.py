@@ -1,4 +1,4 @@
-"""Measure a model: compile, load and run times beside onnxruntime, and memory."""
+"""Measure a model: compile, load and run times beside onnxruntime, and memory; or the compiler itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tilework.tools.model_source import parse_dims
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework bench`."""
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="an ONNX file, or light:NAME")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="an ONNX file, or light:NAME")
+    parser.add_argument("--compile", action="store_true", help="measure lowering te kernels in Python, no model")
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads; else one, then all physical cores")
     parser.add_argument("--repeat", type=int, default=10, metavar="N", help="blocks of runs for each runtime (10)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
@@ -29,12 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure each model, print its table, write the JSON file."""
+    """Measure each model, or the compiler, print its table, write the JSON file."""
+    if options.compile == bool(options.models):
+        raise UsageError("bench takes models, or --compile and no model")
     if options.check and importlib.util.find_spec("onnxruntime") is None:
         raise UsageError("--check compares with onnxruntime, which is not installed")
     for flag in ("threads", "repeat"):
         if getattr(options, flag) is not None and getattr(options, flag) < 1:
             raise UsageError(f"--{flag} {getattr(options, flag)}: give a positive number")
+    if options.compile:
+        return _compiling(options)
     threads = [options.threads] if options.threads else sorted({1, physical_cores()})
     results: list[dict[str, Any]] = []
     for model in options.models:
@@ -47,6 +52,25 @@ def run(options: argparse.Namespace) -> int:
         print(f"tilework: error: differs from onnxruntime: {', '.join(wrong)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _compiling(options: argparse.Namespace) -> int:
+    from tilework.tools.bench_compile import measure_compiling  # the compiler, which models are measured without
+
+    measured = measure_compiling(options.repeat)
+    print("\n".join(compile_lines(measured)))
+    if options.json is not None:
+        _write(Path(options.json), {"schema": SCHEMA, "machine": machine(), "compiling": measured})
+    return 0
+
+
+def compile_lines(measured: Mapping[str, Any]) -> Iterator[str]:
+    """How long the compiler takes, for people to read."""
+    steps = ", ".join(f"{name} {value:.1f}" for name, value in measured["kernel"].items())
+    total = sum(measured["kernel"].values())
+    yield f"te kernel of {measured['primitives']} primitives to LLVM IR text: {total:.1f} ms ({steps})"
+    for stages, value in measured["stages"].items():
+        yield f"  {stages:3} stages {value:9.1f} ms   {value / stages:.1f} ms a stage"
 
 
 def table_lines(result: Mapping[str, Any]) -> Iterator[str]:
