@@ -78,7 +78,7 @@ schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
   %o, %n = schedule.split %i factor 2
-  // expected-error@+1 {{cache_write of stage 'y' comes after its axes were scheduled; call it first}}
+  // expected-error@+1 {{the new stage has axes [i.outer, i.inner, k], not [i, k]; name those}}
   %c, %ci, %ck = schedule.cache_write %y "local" [i, k]
 }
 
@@ -120,7 +120,7 @@ schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
   %c, %ci, %ck = schedule.cache_write %y "local" [i, k]
-  // expected-error@+1 {{stage 'y' has a cache in scope local already}}
+  // expected-error@+1 {{stage 'y' has a cache in scope local already; use that one}}
   %d, %di = schedule.cache_write %y "local" [i]
 }
 
@@ -140,7 +140,7 @@ te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
 schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
-  // expected-error@+1 {{the cache has axes [i, k], not [i]}}
+  // expected-error@+1 {{the new stage has axes [i, k], not [i]; name those}}
   %c, %ci = schedule.cache_write %y "local" [i]
 }
 
@@ -161,4 +161,374 @@ schedule.sequence @k {
   %q, %i = schedule.stage "q" [i]
   // expected-error@+1 {{kernel @k has no stage 'q'; its stages are y, z}}
   schedule.compute_inline %q
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  schedule.vectorize %i
+  // expected-error@+1 {{cache_write of stage 'y' comes after schedule.vectorize used its axes: only splits, fuses and reorders become a layout; call it first}}
+  %c, %ci, %ck = schedule.cache_write %y "local" [i, k]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %k factor 2
+  // expected-error@+1 {{cache_write of stage 'y' comes after its reduce axes were scheduled: a layout is made within data parallel axes only; schedule those of the cache instead}}
+  %c, %ci, %ck, %cl = schedule.cache_write %y "local" [i, k.outer, k.inner]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %i factor 3 tail mask
+  // expected-error@+1 {{the split of axis 'i' of stage 'y' becomes a layout, which has no tail mask; use guard}}
+  %c, %ci, %cj, %ck = schedule.cache_write %y "local" [i.outer, i.inner, k]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %i factor 3
+  %c, %ci, %cj, %ck = schedule.cache_write %y "local" [i.outer, i.inner, k]
+  // expected-error@+1 {{schedule.parallel uses axis 'o', which is a dimension of the cache of stage 'y' now; take the axes of stage 'y' anew with schedule.stage "y"}}
+  schedule.parallel %o
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{stage 'y' does not read 'y'; 'z' does}}
+  %c, %a = schedule.cache_read %y "local" readers(%y) [a]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{cache_read of 'y' names 2 axes; it has 1 dimensions, name each}}
+  %c, %a, %b = schedule.cache_read %y "local" readers(%z) [a, b]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{kernel @k has no argument 1; it has 1, from 0 on}}
+  %x = schedule.argument 1
+  %c, %a, %b = schedule.cache_read %x "local" readers(%y) [a, b]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %x = schedule.argument 0
+  // expected-error@+1 {{schedule.compute_inline takes a stage, not what schedule.argument gives; use the handle of a compute}}
+  schedule.compute_inline %x
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{axis 'k' is the only reduce axis of stage 'y': split it first}}
+  %r, %a, %b, %c = schedule.rfactor %y, %k at 0 [k, i]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{axis 'i' of stage 'y' is not a reduce axis of stage 'y'; take one of [k]}}
+  %r, %a, %b, %c = schedule.rfactor %y, %i at 0 [k, i]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %k factor 2
+  // expected-error@+1 {{position 2 is none of a tensor of 2 dimensions; take 0 to 1}}
+  %r, %a, %b, %c, %d = schedule.rfactor %y, %n at 2 [i, k.inner, k.outer]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %k factor 2
+  // expected-error@+1 {{the new stage has axes [i, k.inner, k.outer], not [k.inner, i, k.outer]; name those}}
+  %r, %a, %b, %c, %d = schedule.rfactor %y, %n at 1 [k.inner, i, k.outer]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %k factor 3 tail partition
+  // expected-error@+1 {{the split of axis 'k' of stage 'y' becomes a stage, which has no tail partition; use guard}}
+  %r, %a, %b, %c, %d = schedule.rfactor %y, %n at 0 [k.inner, i, k.outer]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %k factor 2
+  schedule.unroll %o
+  // expected-error@+1 {{rfactor of stage 'y' comes after schedule.unroll used its reduce axes; call it first}}
+  %r, %a, %b, %c, %d = schedule.rfactor %y, %n at 0 [k.inner, i, k.outer]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %k factor 2
+  %r, %a, %b, %c, %d = schedule.rfactor %y, %n at 0 [k.inner, i, k.outer]
+  // expected-error@+1 {{schedule.unroll uses axis 'o', which rfactor has taken from stage 'y'; use the axes that schedule.rfactor gives}}
+  schedule.unroll %o
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{stage 'z' is an output of the kernel, whose axis 'i' cannot be longer; use cache_write and pad the cache}}
+  schedule.pad_to_multiple %j factor 3
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %i factor 2
+  // expected-error@+1 {{axis 'n' was made by a split or fuse: only an axis of a tensor is padded; pad before splitting}}
+  schedule.pad_to_multiple %n factor 3
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4, l: i] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k, %l = schedule.stage "y" [i, k, l]
+  // expected-error@+1 {{the extent i of axis 'l' depends on other axes; rfactor another}}
+  %r, %a, %b, %c, %d = schedule.rfactor %y, %l at 0 [l, i, k]
 }

@@ -76,15 +76,20 @@ def gather_of(
 # -- conditions
 
 
-def guard(body: Region, when: Sequence[Predicate]) -> None:
-    """Read, and reduce, only where the conditions hold: elsewhere reads give zero and reductions leave elements out."""
-    if not when:
-        return
-    for read in [op for op in body.walk() if isinstance(op, ReadOp)]:
-        _guard_read(read, when)
+def guard_reads(body: Region, when: Sequence[Predicate]) -> None:
+    """Read only where the conditions hold, elsewhere take zero."""
+    if when:
+        for read in [op for op in body.walk() if isinstance(op, ReadOp)]:
+            _guard_read(read, when)
+
+
+def guard_reduction(body: Region, when: Sequence[Predicate]) -> None:
+    """Read, and let elements take part in the reduction, only where the conditions hold."""
+    guard_reads(body, when)
     last = body.block.last_op
-    if isinstance(last, ReduceOp):
-        _guard_reduction(last, when)
+    assert isinstance(last, ReduceOp)
+    if when:
+        _leave_out(last, when)
 
 
 def _guard_read(read: ReadOp, when: Sequence[Predicate]) -> None:
@@ -102,7 +107,7 @@ def _guard_read(read: ReadOp, when: Sequence[Predicate]) -> None:
     read.erase()
 
 
-def _guard_reduction(reduce: ReduceOp, when: Sequence[Predicate]) -> None:
+def _leave_out(reduce: ReduceOp, when: Sequence[Predicate]) -> None:
     block = reduce.parent_block()
     assert block is not None
     true, false = (arith.ConstantOp(IntegerAttr(v, i1)) for v in (1, 0))

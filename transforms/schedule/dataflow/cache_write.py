@@ -15,7 +15,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import CacheWriteOp, FuseOp, ReorderOp, SplitOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.transforms.schedule.dataflow.bodies import clone_body, copy_of, gather_of, guard
+from tilework.transforms.schedule.dataflow.bodies import clone_body, copy_of, gather_of, guard_reads
 from tilework.transforms.schedule.dataflow.handles import (
     check_names,
     check_tails,
@@ -118,7 +118,7 @@ def _cache_of(compute: ComputeOp, name: str, leaves: Sequence[Axis], b: StageBou
     names: dict[Key, Expr] = {leaf: var(leaf.name) for leaf in leaves}
     values: dict[Key, Expr] = {n: b.values[n].substitute(names) for n, _ in compute.spatial}
     body = clone_body(compute, values)
-    guard(body, [Predicate(g.expr.substitute(names), g.kind) for g in b.guards])
+    guard_reads(body, [Predicate(g.expr.substitute(names), g.kind) for g in b.guards])
     spatial = [(leaf.name, b.extents[leaf]) for leaf in leaves]
     reduction = [(n, e.substitute(values)) for n, e in compute.reduction]
     types = [tensor_type([e for _, e in spatial], element_type(t)) for t in compute.result_types]

@@ -10,7 +10,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
 from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.transforms.schedule.dataflow.bodies import guard
+from tilework.transforms.schedule.dataflow.bodies import guard_reads, guard_reduction
 from tilework.transforms.schedule.dataflow.handles import erase, replace_compute, stage_of
 
 
@@ -32,6 +32,7 @@ def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp) -> None:
         raise CompileError(f"{message}; use cache_write and pad the cache", op)
     axes[at] = (name, ceildiv(extent, factor) * factor)
     body = compute.body.clone()
+    guard = guard_reads if at < spatial else guard_reduction
     guard(body, [] if axes[at][1] == extent else [less_than(var(name), extent)])
     dims = [e for _, e in axes[:spatial]]
     types = [tensor_type(dims, element_type(t)) for t in compute.result_types]

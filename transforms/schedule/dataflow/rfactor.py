@@ -15,7 +15,7 @@ from tilework.analysis.stage_bounds import StageBounds, add_conditions, extents_
 from tilework.dialects.schedule import FuseOp, ReorderOp, RFactorOp, SplitOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ReduceOp
-from tilework.transforms.schedule.dataflow.bodies import clone_body, guard, reducer_of
+from tilework.transforms.schedule.dataflow.bodies import clone_body, guard_reduction, reducer_of
 from tilework.transforms.schedule.dataflow.handles import (
     check_names,
     check_tails,
@@ -112,7 +112,7 @@ def _factored(compute: ComputeOp, name: str, stage: Stage, axis: Axis, at: int, 
     body = clone_body(compute, {a.name: b.indices[a].substitute(names) for a in stage.reduction})
     reduce_keys = set(leaves)
     open_ = [g for g in b.guards if reduce_keys & set(g.expr.variables())]
-    guard(body, [Predicate(g.expr.substitute(names), g.kind) for g in open_])
+    guard_reduction(body, [Predicate(g.expr.substitute(names), g.kind) for g in open_])
     spatial = list(compute.spatial)
     spatial.insert(at, (axis.name, b.extents[axis]))
     types = [tensor_type([e for _, e in spatial], element_type(t)) for t in compute.result_types]
