@@ -117,3 +117,51 @@ def test_a_state_is_read_at_earlier_times_only():
     s = te.create_schedule(te.scan(init, update, state, name="s").op)
     with pytest.raises(te.ScheduleError, match="compute 'update' reads a state of scan 's' at t: only times from"):
         tw.lower(s, [X, s.outputs[0].output(0)])
+
+
+def lstm(steps: int, batch: int, hidden: int):
+    """The cell of TVM's test_schedule_lstm: gates from the input and from the state before."""
+    x = te.placeholder((steps, 4, batch, hidden), name="x")
+    weight = te.placeholder((4, hidden, hidden), name="weight")
+    shape = (steps, batch, hidden)
+    h, c = te.placeholder(shape, name="h"), te.placeholder(shape, name="c")
+    init_h = te.compute((1, batch, hidden), lambda *i: 0.0, name="init_h")
+    init_c = te.compute((1, batch, hidden), lambda *i: 0.0, name="init_c")
+    k = te.reduce_axis((0, hidden), "k")
+    recurrent = te.compute(
+        (steps, 4, batch, hidden), lambda t, g, i, j: te.sum(h[t - 1, i, k] * weight[g, j, k], axis=k), name="recurrent"
+    )
+    gates = te.compute(x.shape, lambda *i: x(*i) + recurrent(*i), name="gates")
+    into = te.compute(shape, lambda t, i, j: te.sigmoid(gates[t, 0, i, j]), name="into")
+    transform = te.compute(shape, lambda t, i, j: te.tanh(gates[t, 1, i, j]), name="transform")
+    forget = te.compute(shape, lambda t, i, j: te.sigmoid(gates[t, 2, i, j]), name="forget")
+    out = te.compute(shape, lambda t, i, j: te.sigmoid(gates[t, 3, i, j]), name="out")
+    next_c = te.compute(
+        shape, lambda t, i, j: forget[t, i, j] * c[t - 1, i, j] + into[t, i, j] * transform[t, i, j], name="next_c"
+    )
+    next_h = te.compute(shape, lambda t, i, j: out[t, i, j] * te.tanh(next_c[t, i, j]), name="next_h")
+    all_h, all_c = te.scan([init_h, init_c], [next_h, next_c], [h, c], inputs=[x, weight], name="lstm")
+    return x, weight, all_h, all_c, [gates, into, transform, forget, out]
+
+
+# tvm: test_schedule_lstm/lstm_cell_inline
+def test_lstm_cell_inline(run_te):
+    steps, batch, hidden = 5, 2, 8
+    x, weight, all_h, all_c, inlined = lstm(steps, batch, hidden)
+    s = te.create_schedule(all_h.op)
+    for tensor in inlined:
+        s[tensor].compute_inline()
+    rng = np.random.default_rng(0)
+    xs, ws = rng.normal(size=(steps, 4, batch, hidden)), rng.normal(size=(4, hidden, hidden)) / hidden
+    found_h, found_c = run_te(s, [x, weight, all_h, all_c], xs.astype(np.float32), ws.astype(np.float32))
+    h, c = [np.zeros((batch, hidden))], [np.zeros((batch, hidden))]
+
+    def sigmoid(v):
+        return 1 / (1 + np.exp(-v))
+
+    for t in range(1, steps):
+        gates = xs[t] + np.einsum("ik,gjk->gij", h[-1], ws)
+        c.append(sigmoid(gates[2]) * c[-1] + sigmoid(gates[0]) * np.tanh(gates[1]))
+        h.append(sigmoid(gates[3]) * np.tanh(c[-1]))
+    np.testing.assert_allclose(found_h, h, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found_c, c, rtol=1e-5, atol=1e-6)
