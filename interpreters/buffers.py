@@ -22,7 +22,7 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
-from tilework.interpreters.scalar import element_dtype
+from tilework.interpreters.scalar import element_dtype, is_float
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def allocate(shape: Sequence[int], dtype: np.dtype[Any]) -> Buffer:
 
 def poison(dtype: np.dtype[Any]) -> Any:
     """What fresh memory of that type holds."""
-    if dtype.kind == "f":
+    if is_float(dtype):
         return dtype.type(np.nan)
     return np.False_ if dtype.kind == "b" else dtype.type(np.iinfo(dtype).min)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
 from scipy.special import erf
 from xdsl.dialects import math
@@ -242,9 +243,12 @@ def element_dtype(type_: Attribute) -> np.dtype[Any]:
     element = type_.element_type if isa(type_, VectorType) else type_
     if isinstance(element, IndexType):
         return np.dtype(np.int64)
-    if isinstance(element, BFloat16Type):
-        raise CompileError("the interpreters have no bf16: numpy lacks it")
-    return numpy_dtype(element)
+    return np.dtype(ml_dtypes.bfloat16) if isinstance(element, BFloat16Type) else numpy_dtype(element)
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether numbers of a numpy type are floating-point; bfloat16 is of a kind of its own."""
+    return dtype.kind == "f" or dtype == ml_dtypes.bfloat16
 
 
 def _conversion(op: Operation) -> _Conversion:

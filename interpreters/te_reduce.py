@@ -10,7 +10,7 @@ import numpy as np
 
 from tilework.dialects.graph.base import Array
 from tilework.dialects.te import ReduceOp
-from tilework.interpreters.scalar import element_dtype
+from tilework.interpreters.scalar import element_dtype, is_float
 from tilework.interpreters.te_bodies import Mask, straight_line
 
 
@@ -104,7 +104,7 @@ def _identity(kind: str, dtype: np.dtype[Any]) -> Any:
     if kind in neutral:
         return dtype.type(neutral[kind])
     largest = kind in ("min", "minui")
-    if dtype.kind == "f":
+    if is_float(dtype):
         return dtype.type(np.inf if largest else -np.inf)
     if dtype.kind == "b":
         return dtype.type(largest)

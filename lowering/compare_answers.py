@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 
 from tilework.dialects.graph.base import Array
+from tilework.interpreters.scalar import is_float
 
 SLACK = 4
 """How many times the error bound of a sum may be exceeded: operations around it round too."""
@@ -56,7 +58,7 @@ def compare(reference: Answer, found: Answer, *, bitwise: bool) -> tuple[int, Di
         if a.shape != b.shape:
             return compared, Difference(i, (), f"of shape {list(a.shape)}", f"of shape {list(b.shape)}", 0.0)
         chosen = _chosen(reference, i) & _chosen(found, i)
-        allowed = 0.0 if bitwise or a.dtype.kind != "f" else _bound(reference, found, a)
+        allowed = 0.0 if bitwise or not is_float(a.dtype) else _bound(reference, found, a)
         wrong = chosen & ~_close(a, b, allowed)
         if wrong.any():
             position = tuple(int(p) for p in np.unravel_index(int(np.argmax(wrong)), a.shape))
@@ -67,12 +69,12 @@ def compare(reference: Answer, found: Answer, *, bitwise: bool) -> tuple[int, Di
 
 def is_exact(arrays: Sequence[Array]) -> bool:
     """Whether all elements are integers that their type holds exactly, with all integers below them."""
-    return all(a.dtype.kind != "f" or _small_integers(a) for a in arrays)
+    return all(not is_float(a.dtype) or _small_integers(a) for a in arrays)
 
 
 def largest(arrays: Sequence[Array]) -> float:
     """The largest absolute value among the finite elements; 0 for none."""
-    sizes = [np.abs(a[np.isfinite(a)], dtype=np.float64) for a in arrays if a.dtype.kind == "f"]
+    sizes = [np.abs(a[np.isfinite(a)], dtype=np.float64) for a in arrays if is_float(a.dtype)]
     return max((float(s.max()) for s in sizes if s.size), default=0.0)
 
 
@@ -82,7 +84,7 @@ def _chosen(answer: Answer, i: int) -> Any:
 
 def _bound(reference: Answer, found: Answer, a: Array) -> float:
     roundings = max(reference.roundings, found.roundings)
-    return SLACK * roundings * float(np.finfo(a.dtype).eps) * max(largest([a]), reference.scale)
+    return SLACK * roundings * float(_info(a).eps) * max(largest([a]), reference.scale)
 
 
 def _close(a: Array, b: Array, allowed: float) -> Array:
@@ -91,7 +93,12 @@ def _close(a: Array, b: Array, allowed: float) -> Array:
         return near | ((a != a) & (b != b))
 
 
+def _info(a: Array) -> Any:
+    """The limits of a floating-point type."""
+    return cast(Any, ml_dtypes).finfo(a.dtype)
+
+
 def _small_integers(a: Array) -> bool:
     with np.errstate(all="ignore"):
-        limit = 2.0 ** (np.finfo(a.dtype).nmant + 1)
+        limit = 2.0 ** (_info(a).nmant + 1)
         return bool(((np.abs(a) < limit) & (a == np.rint(a)) | np.isinf(a)).all())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.in_place import in_place_pairs
+from tilework.backends.llvm.bfloat import define_rounding
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
@@ -55,6 +56,7 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     parameters.append(f"i32 {e.num_threads}")
     e.block(kernel.body.block)
     e.text.line("ret void")
+    define_rounding(module, kernel)
     module.define(name, e.text.definition(f"void @{name}", parameters))
 
 

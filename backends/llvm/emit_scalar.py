@@ -11,7 +11,10 @@ from typing import cast
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    BFloat16Type,
     DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float64Type,
     FloatAttr,
     IntegerAttr,
     VectorType,
@@ -64,7 +67,6 @@ _BINARY_INTRINSIC: dict[type[Operation], str] = {
 }
 _CAST: dict[type[Operation], str] = {
     arith.ExtFOp: "fpext",
-    arith.TruncFOp: "fptrunc",
     arith.SIToFPOp: "sitofp",
     arith.UIToFPOp: "uitofp",
     arith.FPToSIOp: "fptosi",
@@ -110,6 +112,36 @@ def _cast(instruction: str) -> Handler:
             e.define(result, f"{instruction} {source} {e.get(value)} to {target}")
 
     return emit
+
+
+def _truncate(e: Emitter, op: arith.TruncFOp) -> None:
+    narrow = isinstance(element_of(op.result.type), Float16Type | BFloat16Type)
+    if narrow and isinstance(element_of(op.input.type), Float64Type):
+        _narrow_double(e, op)
+    else:
+        _cast("fptrunc")(e, op)
+
+
+def _narrow_double(e: Emitter, op: arith.TruncFOp) -> None:
+    """Double to half or bfloat, for which few machines have an instruction, goes by a float rounded to odd.
+
+    That is: towards zero, the last bit set where something was lost, so that rounding again is as good as once.
+    """
+    lanes, source, target = lanes_of(op.result.type), e.type(op.input), e.type(op.result)
+    single, bits, truth = (vector_text(t, lanes) for t in ("float", "i32", "i1"))
+    value, x = e.text.value, e.get(op.input)
+    nearest = value(f"fptrunc {source} {x} to {single}")
+    back = value(f"fpext {single} {nearest} to {source}")
+    fabs = f"call {source} @llvm.fabs.{suffix(op.input.type, op)}"
+    size, reached = value(f"{fabs}({source} {x})"), value(f"{fabs}({source} {back})")
+    above = value(f"fcmp ogt {source} {reached}, {size}")
+    lost = value(f"fcmp une {source} {back}, {x}")
+    step = value(f"sext {truth} {above} to {bits}")
+    last = value(f"zext {truth} {lost} to {bits}")
+    pattern = value(f"bitcast {single} {nearest} to {bits}")
+    towards_zero = value(f"add {bits} {pattern}, {step}")
+    odd = value(f"or {bits} {towards_zero}, {last}")
+    e.define(op.result, f"fptrunc {single} {value(f'bitcast {bits} {odd} to {single}')} to {target}")
 
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
@@ -270,6 +302,7 @@ ARITH_HANDLERS: Handlers = {
     **{type_: _cast(instruction) for type_, instruction in _CAST.items()},
     arith.ConstantOp: _constant,
     arith.IndexCastOp: _index_cast,
+    arith.TruncFOp: _truncate,
     arith.CmpfOp: _cmpf,
     arith.CmpiOp: _cmpi,
     arith.SelectOp: _select,

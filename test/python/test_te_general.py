@@ -1,19 +1,24 @@
 """te in general: several results, reducers of one's own, conditions, data as indices, element types; all levels."""
 
+import ctypes
+import platform
 from collections.abc import Callable, Sequence
 
+import ml_dtypes
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import at_least, less_than
+from tilework.backends.llvm.build import build_kernel
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar
+from tilework.runtime.native import load_objects
 
 RANDOM = np.random.default_rng(0)
 u8 = IntegerType(8, Signedness.UNSIGNED)
@@ -137,7 +142,8 @@ def test_only_elements_for_which_the_condition_holds_take_part(run_kernel_everyw
     np.testing.assert_array_equal(found[1], np.where(x_value > 0, x_value, np.inf).min(1))
 
 
-DTYPES = {"float32": f32, "float64": f64, "float16": f16, "int8": i8, "int32": i32, "int64": i64, "uint8": u8}
+FLOATS = {"float32": f32, "float64": f64, "float16": f16, "bfloat16": bf16}
+DTYPES = {**FLOATS, "int8": i8, "int32": i32, "int64": i64, "uint8": u8}
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -155,7 +161,7 @@ def test_reducers_and_their_identities(run_kernel_everywhere, kind: str, name: s
     np.testing.assert_array_equal(y, function(x_value, axis=1, **extra))
     assert y.dtype == x_value.dtype
     [of_none] = run_kernel_everywhere(kernel, [x_value[:, :0]])
-    limits = np.iinfo(name) if np.issubdtype(name, np.integer) else None
+    limits = np.iinfo(name) if "int" in name else None
     lowest, largest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
     expected = {"sum": 0, "prod": 1, "reduce_max": lowest, "reduce_min": largest}[kind]
     np.testing.assert_array_equal(of_none, np.full(3, expected, name))
@@ -339,10 +345,35 @@ def test_casts_between_element_types(run_kernel_everywhere):
         assert got.dtype == wanted.dtype
 
 
-def test_half_precision_is_rounded_after_every_operation(run_kernel_everywhere):
+@pytest.mark.parametrize(("dtype", "numpy_type"), [(f16, np.float16), (bf16, ml_dtypes.bfloat16)])
+def test_half_precision_is_rounded_after_every_operation(run_kernel_everywhere, dtype, numpy_type):
     k = KernelBuilder("half")
-    a, b = k.argument(tensor_type((64,), f16), "a"), k.argument(tensor_type((64,), f16), "b")
-    kernel = k.finish([k.compute("y", (64,), lambda i: k.max(a[i] / b[i], 0.25))])
-    x, y = (RANDOM.uniform(0.5, 9, 64).astype(np.float16) for _ in range(2))
-    [found] = run_kernel_everywhere(kernel, [x, y])
-    np.testing.assert_array_equal(found, np.maximum(x / y, np.float16(0.25)))
+    a, b = k.argument(tensor_type((64,), dtype), "a"), k.argument(tensor_type((64,), dtype), "b")
+    quotient = k.compute("y", (64,), lambda i: k.max(a[i] / b[i], 0.25))
+    root = k.compute("root", (64,), lambda i: k.cast(k.call("sqrt", k.cast(a[i], f64)), dtype))
+    x, y = (RANDOM.uniform(0.5, 9, 64).astype(numpy_type) for _ in range(2))
+    found = run_kernel_everywhere(k.finish([quotient, root]), [x, y])
+    np.testing.assert_array_equal(found[0], np.maximum(x / y, numpy_type(0.25)))
+    np.testing.assert_array_equal(found[1], np.sqrt(x.astype(np.float64)).astype(numpy_type))
+
+
+BFLOAT = """
+loop.kernel @k ins(%x: memref<40xf32>) outs(%y: memref<40xbf16>) {
+  loop.for %i = 0 to 40 "i" {
+    %v = loop.load %x[%i] : memref<40xf32>
+    %w = arith.truncf %v : f32 to bf16
+    loop.store %w, %y[%i] : memref<40xbf16>
+  }
+}
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="for a processor of that family")
+def test_a_machine_without_bfloat_rounds_by_a_function():
+    code, _ = build_kernel(BFLOAT, "k", "llvm -mcpu=x86-64", {})
+    library = load_objects([code])
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(library.get_function("k"))
+    x = np.concatenate([RANDOM.normal(size=36), [np.nan, np.inf, 1.00390625, 1.01171875]]).astype(np.float32)
+    y = np.zeros(40, ml_dtypes.bfloat16)
+    function(x.ctypes.data, y.ctypes.data, 1)
+    np.testing.assert_array_equal(y.astype(np.float32), x.astype(ml_dtypes.bfloat16).astype(np.float32))
