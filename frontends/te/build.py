@@ -33,6 +33,9 @@ from tilework.targets import parse_target
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
+_ENTRY = "te_kernel"
+"""The name in object code, whatever the user's: `exp` would be taken for libm's."""
+
 
 def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
     """As `tilework.lower`."""
@@ -53,14 +56,14 @@ def build(
 ) -> Function:
     """As `tilework.build`."""
     with no_cyclic_gc(), errors_for_python():
-        module = _module(s, args, name)
+        module = _module(s, args, _ENTRY)
     machine = str(parse_target(target))
     kept = cache or default_cache()
     key = _key(module, machine)
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = compile_kernel(module, name, machine, {})
+            entry = compile_kernel(module, _ENTRY, machine, {})
         kept.put(key, *entry)
     object_code, metadata = entry
     [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops

@@ -25,6 +25,7 @@ from tilework.frontends.te.scalar import (
     Reduction,
     Scalar,
     Test,
+    walk,
 )
 from tilework.frontends.te.scalar_ops import Number, ScalarWriter, number_attribute, reducer_name
 from tilework.frontends.te.tensor import Element, Tensor, elements_read
@@ -131,16 +132,17 @@ class BodyWriter:
                 return self._choose(neither, otherwise, then, dtype)
             case _:
                 pass
-        parts = _conjuncts(condition)
-        plain = [part for part in parts if not _is_compound(part)]
-        if not plain:
-            first, rest = parts[0], parts[1:]
-            nested = Choice(dtype, _conjunction(rest), then, otherwise, lazy=True) if rest else then
-            return self._choose(first, nested, otherwise, dtype)
-        rest = [part for part in parts if _is_compound(part)]
+        # indices first: the data that another part reads may be out of bounds where they do not hold
+        parts = sorted(_conjuncts(condition), key=lambda part: bool(elements_read([part])))
+        when = [p for p in parts if isinstance(p, Test)] or [p for p in parts if not _is_compound(p)]
+        rest = [p for p in parts if all(p is not w for w in when)]
+        if not when:
+            when, rest = parts[:1], parts[1:]
         inner = Choice(dtype, _conjunction(rest), then, otherwise, lazy=True) if rest else then
-        when = [self._predicate(p) if isinstance(p, Test) else self._holds(p) for p in plain]
-        return self._insert(IfThenElseOp(when, type_of(dtype), self._branch(inner), self._branch(otherwise)))
+        if _is_compound(when[0]):
+            return self._choose(when[0], inner, otherwise, dtype)
+        predicates = [self._predicate(p) if isinstance(p, Test) else self._holds(p) for p in when]
+        return self._insert(IfThenElseOp(predicates, type_of(dtype), self._branch(inner), self._branch(otherwise)))
 
     def _holds(self, condition: Scalar) -> Predicate:
         """A bool that is data, as a predicate."""
@@ -181,10 +183,14 @@ def _is_compound(condition: Scalar) -> bool:
 
 
 def _needs_laziness(choice: Choice) -> bool:
-    """Whether a value reads more than the condition does: it may be out of bounds where it is not chosen."""
-    read = {(e.tensor, e.indices) for e in elements_read([choice.condition])}
+    """Whether something read may be out of bounds: what a side reads and the condition does not.
+
+    Or what the condition reads, where it tests indices as well.
+    """
+    condition = [choice.condition]
+    read = {(e.tensor, e.indices) for e in elements_read(condition)}
     inside = {(e.tensor, e.indices) for e in elements_read([choice.then, choice.otherwise])}
-    return not inside <= read
+    return not inside <= read or (bool(read) and any(isinstance(value, Test) for value in walk(condition)))
 
 
 def _combiner(combination: Combination) -> tuple[list[Number], Region]:

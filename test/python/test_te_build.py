@@ -131,6 +131,15 @@ def test_the_destination_may_stand_anywhere(cache):
     assert repr(f) == "Function(default_function: B: float32 (3,), A: float32 (3,))"
 
 
+@pytest.mark.parametrize("name", ["expf", "memcpy", "two words", "te_kernel"])
+def test_any_name_will_do(cache, name):
+    A = te.placeholder((3,), name="A")
+    B = te.compute((3,), lambda i: te.exp(A[i]), name="B")
+    f, b = tw.build(te.create_schedule(B.op), [A, B], name=name, cache=cache), np.zeros(3, np.float32)
+    f(np.zeros(3, np.float32), b)
+    assert b.tolist() == [1, 1, 1] and f.entry_name == name
+
+
 def test_equal_schedules_are_compiled_once(tmp_path, monkeypatch):
     from tilework.frontends.te import build as module
 

@@ -346,6 +346,17 @@ def test_if_then_else_on_data_is_lazy(run_te):
     np.testing.assert_array_equal(run_te(te.create_schedule(B.op), [A, at, B], a, indices), expected)
 
 
+def test_what_a_condition_reads_is_guarded_by_the_tests_of_indices(run_te):
+    """Neither element of A exists at the first index, nor at the last."""
+    A = te.placeholder((10,), name="A")
+    left = te.compute((11,), lambda i: te.if_then_else(te.all(A[i - 1] > 0, i > 0), A[i - 1], 0), name="left")
+    right = te.compute((11,), lambda i: te.if_then_else(te.any(i > 9, ~(A[i] > 0)), -1, A[i]), name="right")
+    a = integers(10)
+    found = run_te(te.create_schedule([left.op, right.op]), [A, left, right], a)
+    np.testing.assert_array_equal(found[0], np.maximum([0, *a], 0))
+    np.testing.assert_array_equal(found[1], np.where(np.array([*a, 0]) > 0, [*a, 0], -1))
+
+
 def test_select(run_te):
     A = te.placeholder((20,), name="A")
     B = te.compute((20,), lambda i: te.Select(A[i] > 2, A[i], te.Select(i % 2 == 0, 0.5, -1.0)), name="B")
