@@ -59,8 +59,9 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool) -> None:
 
 
 def _loop_metadata(e: Emitter, op: ForOp) -> str:
-    if op.kind.data is not Kind.UNROLLED:
-        return ""
+    lower, upper = op.bounds.data
+    if op.kind.data is not Kind.UNROLLED or (upper - lower).constant is None:
+        return ""  # LLVM warns of a loop that it cannot unroll, on the user's screen
     unroll = e.module.shared_metadata('!"llvm.loop.unroll.full"')
     return f", !llvm.loop {e.module.metadata(unroll, distinct=True)}"
 

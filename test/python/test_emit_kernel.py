@@ -54,6 +54,18 @@ def test_dense(compile_kernel, n, threads):
     np.testing.assert_array_equal(y, x @ w)
 
 
+def test_a_run_time_trip_count_asks_for_no_unrolling(parse_module):
+    kernel = """
+loop.kernel @copy ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
+  loop.for %i = 0 to END "i" unrolled {
+    %v = loop.load %x[%i] : memref<?xf32>
+    loop.store %v, %y[%i] : memref<?xf32>
+  }
+}"""
+    assert "unroll.full" in emit_kernels(parse_module(kernel.replace("END", "4")), host_target())
+    assert "unroll.full" not in emit_kernels(parse_module(kernel.replace("END", "%N")), host_target())
+
+
 def gemm(m: int, n: int, k: int, rows: int, columns: int) -> str:
     """c = a @ b by tiles of rows x columns held in registers; b packed as [n / columns][k][columns]."""
     acc = f'memref<{rows * columns}xf32, "register">'
