@@ -68,6 +68,7 @@ def random_schedule(kernel: KernelOp, draw: Draw) -> SequenceOp:
     primitives = (
         *(_split, _split, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at),
         *(_singleton, _reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma),
+        *(_double_buffer, _prefetch),
     )
     for _ in range(draw.choice((0, 2, 4, 6, 8, 12))):
         if stages:
@@ -267,9 +268,24 @@ def _decompose_reduction(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -
 
 
 def _storage_align(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
-    stage = draw.choice([stage for stage in stages if stage.is_placed] or stages)
+    placed = [stage for stage in stages if stage.is_placed]
+    if not placed and not draw.chance(CARELESS):
+        return
+    stage = draw.choice(placed or stages)
     if stage.spatial:
         s.storage_align(draw.choice(stage.spatial), draw.choice(FACTORS), draw.choice((0, 1, 3)))
+
+
+def _double_buffer(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
+    placed = [stage for stage in stages if stage.is_placed]
+    if placed or draw.chance(CARELESS):
+        s.double_buffer(draw.choice(placed or stages).handle)
+
+
+def _prefetch(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
+    stage = draw.choice(stages)
+    if stage.leaves:
+        s.prefetch(s.argument(0), draw.choice(stage.leaves), draw.choice((1, 2)))
 
 
 def _group(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:

@@ -264,10 +264,18 @@ schedule.sequence @k {
 // -----
 
 // More primitives that stand in a sequence only: schedule.singleton, schedule.compute_root, schedule.double_buffer,
-// schedule.reverse_compute_at, schedule.decompose_reduction.
+// schedule.reverse_compute_at.
 
 func.func @f(%s: !schedule.stage, %i: !schedule.axis) {
   // expected-error@+1 {{'schedule.reverse_compute_at' expects parent op 'schedule.sequence'}}
   schedule.reverse_compute_at %s, %i
+  func.return
+}
+
+// -----
+
+func.func @f(%s: !schedule.stage, %i: !schedule.axis) {
+  // expected-error@+1 {{'schedule.decompose_reduction' expects parent op 'schedule.sequence'}}
+  schedule.decompose_reduction %s, %i
   func.return
 }

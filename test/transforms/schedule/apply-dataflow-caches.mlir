@@ -78,19 +78,19 @@ schedule.sequence @readers {
 // cache_write of a stage whose axes were split, fused and reordered: those are the dimensions of the cache, elements that
 // the tensor does not have are left out, and the stage copies them out with axes of its own.
 
-// tvm: test_schedule_schedule_ops/schedule_cache_relayout1 test_schedule_schedule_ops/schedule_cache_relayout3
+// tvm: test_schedule_schedule_ops/cache_relayout1 test_schedule_schedule_ops/cache_relayout3
 // CHECK-LABEL: te.kernel @layout
-// CHECK: %y_local = te.compute "y.local" [i.outer.j.outer: 12, i.inner: 3, j.inner: 4] reduce [k: 4] : tensor<12x3x4xf32>
-// CHECK-NEXT: te.if_then_else [-i.inner - 3 * (i.outer.j.outer floordiv 4) + 7 >= 0, -j.inner - 4 * (i.outer.j.outer mod 4) + 12 >= 0] : f32 {
-// CHECK-NEXT:   te.read %x[i.inner + 3 * (i.outer.j.outer floordiv 4), k]
-// CHECK: te.reduce add %p : f32
-// CHECK: %y = te.compute "y" [i: 8, j: 13]
-// CHECK-NEXT: te.read %y_local[4 * (i floordiv 3) + j floordiv 4, i mod 3, j mod 4]
+// CHECK: te.compute "y.local" [i.outer.j.outer: 12, i.inner: 3, j.inner: 4] reduce [k: 4] : tensor<12x3x4xf32>
+// CHECK-NEXT: te.if_then_else [-3 * (i.outer.j.outer floordiv 4) - i.inner + 7 >= 0, -4 * (i.outer.j.outer mod 4) - j.inner + 12 >= 0] : f32 {
+// CHECK-NEXT: te.read %x{{.*}}[3 * (i.outer.j.outer floordiv 4) + i.inner, k]
+// CHECK: te.reduce add
+// CHECK: te.compute "y" [i: 8, j: 13]
+// CHECK-NEXT: te.read %y_local{{.*}}[4 * (i floordiv 3) + j floordiv 4, i mod 3, j mod 4]
 // CHECK-LABEL: schedule.sequence @layout
-// CHECK-NEXT: %y, %i, %j = schedule.stage "y" [i, j]
-// CHECK: %y_local, %{{.*}}, %{{.*}}, %j_inner, %k = schedule.stage "y.local" [i.outer.j.outer, i.inner, j.inner, k]
-// CHECK: schedule.vectorize %j_inner
-// CHECK-NEXT: schedule.parallel %i
+// CHECK-NEXT: %{{.*}}, %[[I:.*]], %{{.*}} = schedule.stage "y" [i, j]
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[JI:.*]], %{{.*}} = schedule.stage "y.local" [i.outer.j.outer, i.inner, j.inner, k]
+// CHECK: schedule.vectorize %[[JI]]
+// CHECK-NEXT: schedule.parallel %[[I]]
 te.kernel @layout(%x: tensor<8x4xf32>, %w: tensor<13x4xf32>) -> tensor<8x13xf32> {
   %y = te.compute "y" [i: 8, j: 13] reduce [k: 4] : tensor<8x13xf32> {
     %v = te.read %x[i, k] : tensor<8x4xf32>

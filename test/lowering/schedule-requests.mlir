@@ -1,0 +1,50 @@
+// RUN: opt-tool %s -p schedule-apply-dataflow,schedule-to-loop,loop-simplify --check-semantics | filecheck %s
+
+// What later passes are asked for stands at loops and buffers.
+
+// tvm: test_lang_schedule/pragma
+// CHECK-LABEL: loop.kernel @requests
+// CHECK:         loop.for %i_1 = 0 to 8 "i" attributes {loop.auto_unroll_max_step = 16 : i64, loop.prefetch = [array<i64: 0, 2>]} {
+// CHECK-NEXT:      loop.for %k_outer = 0 to 4 "k.outer" {
+// CHECK-NEXT:        %x_local = memref.alloca() {loop.double_buffer} : memref<1x4xf32, "local">
+te.kernel @requests(%x: tensor<8x16xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 16] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x16xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+schedule.sequence @requests {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %x = schedule.argument 0
+  %l, %a, %b = schedule.cache_read %x "local" readers(%y) [a, b]
+  %ko, %ki = schedule.split %k factor 4
+  schedule.decompose_reduction %y, %i
+  schedule.compute_at %l, %ko
+  schedule.double_buffer %l
+  schedule.prefetch %x, %i offset 2
+  schedule.pragma %i "auto_unroll_max_step" 16
+}
+
+// The distance between rows is a multiple of 8, and 1 more.
+// CHECK-LABEL: loop.kernel @aligned
+// CHECK:         memref.alloca() : memref<8x16xf32, strided<[17, 1]>, "local">
+te.kernel @aligned(%x: tensor<8x64xf32>) -> tensor<64x8xf32> {
+  %y = te.compute "y" [i: 8, j: 64] : tensor<8x64xf32> {
+    %v = te.read %x[i, j] : tensor<8x64xf32>
+    te.yield %v : f32
+  }
+  %z = te.compute "z" [i: 64, j: 8] : tensor<64x8xf32> {
+    %v = te.read %y[j, i] : tensor<8x64xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<64x8xf32>
+}
+schedule.sequence @aligned {
+  %y, %i, %j = schedule.stage "y" [i, j]
+  %z, %k, %l = schedule.stage "z" [i, j]
+  %o, %n = schedule.split %k factor 16
+  schedule.compute_at %y, %o
+  %io, %ii = schedule.split %i factor 4
+  schedule.storage_align %i factor 8 offset 1
+}
