@@ -8,7 +8,7 @@ from typing import TypeVar
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.errors import UsageError
-from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
+from tilework.dialects.schedule import ArgumentOp, ComputeAtOp, ComputeRootOp, SequenceOp, StageOp
 from tilework.frontends.te.index import IterVar, Name
 from tilework.frontends.te.kernel import KernelNames
 from tilework.frontends.te.source_location import user_location
@@ -18,12 +18,16 @@ Made = TypeVar("Made", bound=Operation)
 
 
 class Primitives:
-    """handles: the value of every axis that has one. arguments: the kernel's, in order, as long as none are given."""
+    """handles: the value of every axis that has one. arguments: the kernel's, in order, as long as none are given.
+
+    attached: the axis at which a stage or a group is computed.
+    """
 
     def __init__(self, names: KernelNames, arguments: Sequence[Tensor]):
         self.names = names
         self.sequence = SequenceOp("main", Region(Block()))
         self.handles: dict[Name, SSAValue] = {}
+        self.attached: dict[SSAValue, Name] = {}
         self._default_arguments = list(arguments)
         self._arguments: dict[Tensor, SSAValue] = {}
 
@@ -32,6 +36,21 @@ class Primitives:
         op.location = user_location()
         self.sequence.body.block.add_op(op)
         return op
+
+    def compute_at(self, handle: SSAValue, axis: IterVar) -> None:
+        """Append that a stage or a group is computed at an axis."""
+        self.add(ComputeAtOp(handle, self.handles[axis.key]))
+        self.attached[handle] = axis.key
+
+    def compute_root(self, handle: SSAValue) -> None:
+        """Append that a stage or a group is computed in nests of its own."""
+        self.add(ComputeRootOp(handle))
+        self.attached.pop(handle, None)
+
+    def move_attached(self, old: IterVar, new: IterVar) -> None:
+        """What is computed at an axis that has become another is computed there, as TVM 0.8 has it."""
+        for handle in [h for h, key in self.attached.items() if key is old.key]:
+            self.compute_at(handle, new)
 
     def stage(self, name: str, op: StagedOp) -> SSAValue:
         """Append the handle of a stage; from now on its axes have theirs."""

@@ -16,8 +16,6 @@ from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
-    ComputeAtOp,
-    ComputeRootOp,
     CreateGroupOp,
     KnobAttr,
     RFactorOp,
@@ -247,11 +245,12 @@ class Group:
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute the group inside that axis of its consumer."""
-        self.primitives.add(ComputeAtOp(self.handle, parent.leaf(scope, "compute_at")))
+        parent.leaf(scope, "compute_at")
+        self.primitives.compute_at(self.handle, scope)
 
     def compute_root(self) -> None:
         """Compute the group in nests of its own."""
-        self.primitives.add(ComputeRootOp(self.handle))
+        self.primitives.compute_root(self.handle)
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:

@@ -14,9 +14,7 @@ from tilework.dialects.schedule import (
     PRAGMAS,
     SCOPES,
     BindOp,
-    ComputeAtOp,
     ComputeInlineOp,
-    ComputeRootOp,
     DecomposeReductionOp,
     DoubleBufferOp,
     EnvThreadsOp,
@@ -116,6 +114,7 @@ class Stage:
         outer = self._new_axis(f"{name}.outer", parts[0], parent.is_reduce, op.outer)
         inner = self._new_axis(f"{name}.inner", parts[1], parent.is_reduce, op.inner)
         self._replace([parent], [outer, inner])
+        self.primitives.move_attached(parent, inner)
         return outer, inner
 
     def fuse(self, *args: IterVar) -> IterVar:
@@ -139,6 +138,8 @@ class Stage:
         extent = product(map(extent_of, args))
         fused = self._new_axis(".".join(self.primitives.texts(args)), extent, args[0].is_reduce, op.fused)
         self._replace(args, [fused])
+        for axis in args:
+            self.primitives.move_attached(axis, fused)
         return fused
 
     def reorder(self, *args: IterVar) -> None:
@@ -207,7 +208,8 @@ class Stage:
         if parent is self:
             raise self.refusal(f"stage '{self.name}' cannot be computed at its own axis '{scope.name}'")
         handle = self.handle
-        self.primitives.add(ComputeAtOp(handle, parent.leaf(scope, "compute_at")))
+        parent.leaf(scope, "compute_at")
+        self.primitives.compute_at(handle, scope)
 
     def compute_inline(self) -> None:
         """Put the stage's expression in place of every read of it."""
@@ -219,7 +221,7 @@ class Stage:
 
     def compute_root(self) -> None:
         """Compute the stage in a nest of its own, before all consumers: takes back compute_at."""
-        self.primitives.add(ComputeRootOp(self.handle))
+        self.primitives.compute_root(self.handle)
 
     def reverse_compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute this element-wise consumer inside that axis of its producer."""

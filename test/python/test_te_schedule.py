@@ -227,6 +227,27 @@ def test_compute_at(run_te):
     )
 
 
+# tvm: test_lang_schedule/legalize_invalid_attach
+@pytest.mark.parametrize("primitive", ["split", "fuse", "split and fuse"])
+def test_legalize_invalid_attach(run_te, primitive):
+    """A stage moves with the axis that it is computed at."""
+    A = te.compute((10, 10), lambda i, j: i * 10 + j, name="A")
+    B = te.compute((10, 10), lambda i, j: A[i][j] + 1, name="B")
+    s = te.create_schedule([B.op])
+    s[A].compute_at(s[B], B.op.axis[1])
+    if primitive == "fuse":
+        s[B].fuse(*B.op.axis)
+        place = "%i_j"
+    else:
+        outer, inner = s[B].split(B.op.axis[1], 2)
+        place = "%j_i"
+        if primitive == "split and fuse":
+            s[B].fuse(outer, inner)
+            place = "%j_o_j_i"
+    assert lines(s)[-1] == f"schedule.compute_at %A, {place}"
+    np.testing.assert_array_equal(run_te(s, [B]), np.arange(100).reshape(10, 10) + 1)
+
+
 def test_what_lowering_refuses_names_the_line():
     A, B, C, k = product()
     D = te.compute(C.shape, lambda i, j: C[i, j] * 2, name="D")

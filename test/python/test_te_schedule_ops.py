@@ -325,6 +325,16 @@ def test_compute_group(run_te):
     np.testing.assert_array_equal(run_te(s, [A, B], a), (a + 1) * 2 - 3)
 
 
+# tvm: test_schedule_graph/create_read_graph
+def test_who_reads_what():
+    A = te.placeholder((8,), name="A")
+    A1 = te.compute((8,), lambda i: A[i], name="A1")
+    A2 = te.compute((8,), lambda i: A1[i] + 3 + A[7 - i], name="A2")
+    s = te.create_schedule(A2.op)
+    assert s.operations == [A.op, A1.op, A2.op]
+    assert A2.op.input_tensors == [A1, A] and A1.op.input_tensors == [A] and A.op.input_tensors == []
+
+
 def test_threads_are_refused_on_a_cpu():
     A = te.placeholder((64,), name="A")
     B = te.compute((64,), lambda i: A[i] + 1, name="B")
