@@ -8,20 +8,13 @@ for expressions that are linear in the variables, whatever the dependence betwee
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import gcd
+from itertools import product
+from math import prod
 
-from tilework.algebra.index_expr import (
-    Compound,
-    Expr,
-    ExprLike,
-    Key,
-    Var,
-    const,
-    maximum,
-    minimum,
-    to_expr,
-)
+from tilework.algebra.index_expr import Compound, Expr, ExprLike, Key, Var, const, to_expr
+from tilework.algebra.modular import modular_set
 from tilework.algebra.predicate import Predicate
+from tilework.algebra.simplification import simplified
 
 EFFORT = 400
 """How many eliminations a bound may take: nested minima and maxima double the work each."""
@@ -69,7 +62,9 @@ class Domain:
             return e.offset
         if e not in self._known:
             self._effort = EFFORT
-            self._known[e] = self._lower(e, 0)
+            low = self._lower(e, 0)
+            # the least number from there on that is congruent to what `e` is
+            self._known[e] = None if low is None else modular_set(e).first_from(low)
         return self._known[e]
 
     def upper(self, e: ExprLike) -> int | None:
@@ -83,9 +78,11 @@ class Domain:
         self._effort -= 1
         if depth > 64 or self._effort < 0:
             return None
-        for atom, c in e.terms:
-            if isinstance(atom, Compound):
-                return self._lower_compound(e, atom, c, depth)
+        compounds = [(atom, c) for atom, c in e.terms if isinstance(atom, Compound)]
+        if compounds:
+            # what is as low as one of its arguments first: nothing is lost by looking at each
+            atom, c = next((t for t in compounds if _is_worst(*t)), compounds[0])
+            return self._lower_compound(e, atom, c, depth)
         # linear: eliminate the innermost variable
         keys = [a.key for a, _ in e.terms if isinstance(a, Var)]
         key = max(keys, key=self.depth_of)
@@ -116,8 +113,7 @@ class Domain:
             low = self._lower(rest + bound, depth + 1)
             if low is not None and (best is None or low > best):
                 best = low
-        if (atom.kind == "min") == (c > 0) and atom.kind in ("min", "max"):
-            # min from below (max from above) is the worst of its arguments
+        if _is_worst(atom, c):
             lows = [self._lower(rest + a * c, depth + 1) for a in atom.args]
             known = [x for x in lows if x is not None]
             if len(known) == len(lows) and (best is None or min(known) > best):
@@ -145,9 +141,13 @@ class Domain:
         if atom.kind == "floordiv" and (d := atom.args[1].constant):
             low = self._lower(atom.args[0] if below else -atom.args[0], depth + 1)
             return () if low is None else (const(low // d if below else -low // d),)
+        if atom.kind == "floordiv":
+            return self._quotient_bound(atom, below, depth)
         if atom.kind == "mod":
-            d = atom.args[1].constant
-            ends = [const(0)] if below else ([] if d is None else [const(d - 1)])
+            least, most = self._ends(atom.args[1], depth)
+            if least is None or least < 1:
+                return ()
+            ends = [const(0)] if below else ([] if most is None else [const(most - 1)])
             low = self._lower(atom.args[0], depth + 1)
             if not below and low is not None and low >= 0:
                 ends.append(atom.args[0])  # x mod d <= x for x >= 0
@@ -156,18 +156,30 @@ class Domain:
             return self._product_bound(atom, below, depth)
         return ()
 
-    def _product_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
-        ends = [(self._lower(a, depth + 1), self._lower(-a, depth + 1)) for a in atom.args]
-        lows = [lo for lo, _ in ends]
-        if any(lo is None or lo < 0 for lo in lows):
+    def _quotient_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
+        """By a divisor that varies, but is positive: large divisors bring the quotient towards 0, from below to -1."""
+        (low, high), (least, most) = (self._ends(a, depth) for a in atom.args)
+        end = low if below else high
+        if end is None or least is None or least < 1:
             return ()
-        value = 1
-        for lo, negated_hi in ends:
-            end = lo if below else (None if negated_hi is None else -negated_hi)
-            if end is None:
-                return ()
-            value *= end
-        return (const(value),)
+        if (end >= 0) != below:
+            return (const(end // least),)
+        return (const((0 if below else -1) if most is None else end // most),)
+
+    def _product_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
+        ends = [self._ends(a, depth) for a in atom.args]
+        lows = [low for low, _ in ends if low is not None and low >= 0]
+        if below and len(lows) == len(ends):
+            return (const(prod(lows)),)
+        known = [(low, high) for low, high in ends if low is not None and high is not None]
+        if len(known) < len(ends):
+            return ()
+        corners = [prod(corner) for corner in product(*known)]
+        return (const(min(corners) if below else max(corners)),)
+
+    def _ends(self, e: Expr, depth: int) -> tuple[int | None, int | None]:
+        negated = self._lower(-e, depth + 1)
+        return self._lower(e, depth + 1), None if negated is None else -negated
 
     # -- proofs
 
@@ -175,6 +187,8 @@ class Domain:
         """True or False where the ranges decide the predicate, None where they do not."""
         if (known := p.constant) is not None:
             return known
+        if p.kind == "==" and not modular_set(p.expr).contains(0):
+            return False
         low, high = self.lower(p.expr), self.upper(p.expr)
         if p.kind == ">=":
             if low is not None and low >= 0:
@@ -189,87 +203,11 @@ class Domain:
         high = self.upper(e)
         return high is not None and high <= 0
 
-    # -- rewriting
-
     def simplify(self, e: Expr) -> Expr:
         """An equal expression with quotients, remainders, minima and maxima resolved where the ranges allow."""
-        if all(isinstance(a, Var) for a, _ in e.terms):
-            return self._pin(e)
-        result = const(e.offset)
-        for atom, c in e.terms:
-            value = Expr(((atom, 1),), 0) if isinstance(atom, Var) else self._simplify_atom(atom)
-            result = result + value * c
-        return self._pin(_recombine(result))
-
-    def _pin(self, e: Expr) -> Expr:
-        """Replace variables that have one value only."""
-        pinned: dict[Key, Expr] = {}
-        for key in e.variables():
-            first, last = self.range_of(key)
-            if first is not None and first == last and first.is_constant:
-                pinned[key] = first
-        return e.substitute(pinned) if pinned else e
-
-    def _simplify_atom(self, atom: Compound) -> Expr:
-        args = [self.simplify(a) for a in atom.args]
-        if atom.kind in ("min", "max"):
-            return self._simplify_extremum(atom.kind, args)
-        if atom.kind == "product":
-            result = const(1)
-            for a in args:
-                result = result * a
-            return result
-        d = args[1].constant
-        if d is None:
-            return self._simplify_symbolic_division(atom.kind, args[0], args[1])
-        quotient = args[0] // d
-        low, high = self.lower(args[0]), self.upper(args[0])
-        if low is not None and high is not None and low // d == high // d:
-            quotient = const(low // d)
-            return quotient if atom.kind == "floordiv" else args[0] - quotient * d
-        whole, rest, unit = self._split_by_units(args[0], d)
-        return whole // (d // unit) if atom.kind == "floordiv" else whole % (d // unit) * unit + rest
-
-    def _split_by_units(self, e: Expr, d: int) -> tuple[Expr, Expr, int]:
-        """(q, r, unit) with e = unit * q + r and 0 <= r < unit, for the largest unit dividing d that the ranges allow.
-
-        Then e floordiv d is q floordiv (d / unit), and e mod d is unit * (q mod (d / unit)) + r.
-        """
-        for unit in sorted({gcd(d, c) for _, c in e.terms}, reverse=True):
-            rest = Expr(tuple((a, c) for a, c in e.terms if c % unit), e.offset)
-            low, high = self.lower(rest), self.upper(rest)
-            if low is not None and high is not None and low // unit == high // unit:
-                units = low // unit
-                whole = Expr(tuple((a, c // unit) for a, c in e.terms if c % unit == 0), units)
-                return whole, rest - units * unit, unit
-        return e, const(0), 1
-
-    def _simplify_symbolic_division(self, kind: str, e: Expr, d: Expr) -> Expr:
-        # 0 <= e < d: the quotient is 0, the remainder e
-        if self.proves(Predicate(e)) and self.proves(Predicate(d - e - 1)):
-            return const(0) if kind == "floordiv" else e
-        return e // d if kind == "floordiv" else e % d
-
-    def _simplify_extremum(self, kind: str, args: list[Expr]) -> Expr:
-        kept: list[Expr] = []
-        for i, a in enumerate(args):
-            others = kept + args[i + 1 :]
-            beaten = any(self.proves(Predicate(a - b if kind == "min" else b - a)) for b in others)
-            if not beaten:
-                kept.append(a)
-        return (minimum if kind == "min" else maximum)(*kept)
+        return simplified(e, self)
 
 
-def _recombine(e: Expr) -> Expr:
-    """d * (x floordiv d) + x mod d is x."""
-    for atom, c in e.terms:
-        if not isinstance(atom, Compound) or atom.kind != "mod" or not (d := atom.args[1].constant):
-            continue
-        quotient = atom.args[0] // d
-        if not quotient.terms:
-            continue
-        [(q, qc)] = quotient.terms[:1]
-        have = dict(e.terms).get(q, 0)
-        if len(quotient.terms) == 1 and not quotient.offset and have == c * d * qc:
-            return _recombine(e - Expr(((atom, c), (q, have)), 0) + atom.args[0] * c)
-    return e
+def _is_worst(atom: Compound, c: int) -> bool:
+    """Whether `c * atom` is the least of its arguments: a minimum, or a maximum that is subtracted."""
+    return atom.kind == ("min" if c > 0 else "max")

@@ -14,6 +14,7 @@ passes use SSA values).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -34,12 +35,26 @@ class Var:
         return str(self.key)
 
 
-@dataclass(frozen=True, slots=True)
 class Compound:
-    """A non-linear atom: `floordiv` and `mod` of two expressions, `min`, `max` and `product` of two or more."""
+    """A non-linear atom: `floordiv` and `mod` of two expressions, `min`, `max` and `product` of two or more.
 
+    The order of the arguments counts for the first two only.
+    """
+
+    __slots__ = ("kind", "args", "_value")
     kind: str
     args: tuple[Expr, ...]
+
+    def __init__(self, kind: str, args: tuple[Expr, ...]):
+        self.kind = kind
+        self.args = args
+        self._value = (kind, args if kind in ("floordiv", "mod") else frozenset(Counter(args).items()))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Compound) and self._value == other._value)
+
+    def __hash__(self) -> int:
+        return hash(self._value)
 
     def __str__(self) -> str:
         if self.kind in ("min", "max"):
@@ -152,7 +167,8 @@ class Expr:
         d = other.constant if isinstance(other, Expr) else other
         if d is None:
             assert isinstance(other, Expr)
-            return const(1) if self == other else const(0) if self == 0 else _atom("floordiv", self, other)
+            quotient, rest = divide(self, other)
+            return quotient if rest == 0 else quotient + _atom("floordiv", rest, other)
         if d == 0:
             raise ZeroDivisionError(f"({self}) floordiv 0")
         if d < 0:
@@ -164,25 +180,31 @@ class Expr:
         g = reduce(gcd, (c for _, c in rest.terms), d)
         # (g*r + o) floordiv (g*e) == (r + o floordiv g) floordiv e
         rest, d = Expr(tuple((a, c // g) for a, c in rest.terms), rest.offset // g), d // g
-        nested = rest.terms[0][0] if len(rest.terms) == 1 and rest.terms[0][1] == 1 else None
         if d == 1:
             return whole + rest
-        if isinstance(nested, Compound) and nested.kind == "floordiv" and (inner := nested.args[1].constant):
-            # (x floordiv a + o) floordiv b == (x + a*o) floordiv (a*b)
-            return whole + (nested.args[0] + rest.offset * inner) // (inner * d)
+        nested = rest.terms[0][0] if len(rest.terms) == 1 and rest.terms[0][1] == 1 else None
+        if isinstance(nested, Compound) and (inner := _constant_divisor(nested)):
+            if nested.kind == "floordiv":
+                # (x floordiv a + o) floordiv b == (x + a*o) floordiv (a*b)
+                return whole + (nested.args[0] + rest.offset * inner) // (inner * d)
+            if rest.offset == 0 and (g := gcd(inner, d)) > 1:
+                # (x mod (a*g)) floordiv (b*g) == ((x floordiv g) mod a) floordiv b
+                return whole + (nested.args[0] // g % (inner // g)) // (d // g)
         return whole + _atom("floordiv", rest, const(d))
 
     def __mod__(self, other: ExprLike) -> Expr:
         d = other.constant if isinstance(other, Expr) else other
         if d is None:
             assert isinstance(other, Expr)
-            return const(0) if self in (0, other) else _atom("mod", self, other)
+            _, rest = divide(self, other)
+            return const(0) if rest == 0 else _atom("mod", rest, other)
         if d <= 0:
             raise ValueError(f"({self}) mod {d}: the divisor must be positive")
-        _, rest = _split_multiples(self, d)
-        if rest.is_constant:
-            return const(rest.offset % d)
-        return _atom("mod", rest, const(d))
+        _, rest = _split_multiples(_without_inner_mod(self, d), d)
+        # (g*r + o) mod (g*e) == g * ((r + o floordiv g) mod e) + o mod g
+        g = reduce(gcd, (c for _, c in rest.terms), d)
+        outer, rest = rest.offset % g, Expr(tuple((a, c // g) for a, c in rest.terms), rest.offset // g)
+        return const(outer) if rest.is_constant else _atom("mod", rest, const(d // g)) * g + outer
 
     # -- evaluation
 
@@ -308,6 +330,42 @@ def _split_multiples(e: Expr, d: int) -> tuple[Expr, Expr]:
     whole = tuple((a, c // d) for a, c in e.terms if c % d == 0)
     rest = tuple((a, c) for a, c in e.terms if c % d)
     return Expr(whole, e.offset // d), Expr(rest, e.offset % d)
+
+
+def _constant_divisor(atom: Compound) -> int | None:
+    """What a quotient or a remainder divides by, where that is a constant."""
+    return atom.args[1].constant if atom.kind in ("floordiv", "mod") else None
+
+
+def _without_inner_mod(e: Expr, d: int) -> Expr:
+    """An expression that is `e` modulo `d`: c * (x mod a) becomes c * x where d divides c * a."""
+    result = e
+    for atom, c in e.terms:
+        if isinstance(atom, Compound) and atom.kind == "mod" and (a := _constant_divisor(atom)) and c * a % d == 0:
+            result = _without_inner_mod(result - Expr(((atom, c),), 0) + atom.args[0] * c, d)
+    return result
+
+
+def divide(e: Expr, d: Expr) -> tuple[Expr, Expr]:
+    """`(q, r)` with `e == d*q + r`, for a divisor with variables: division of polynomials by the first term of `d`."""
+    quotient, rest = const(0), e
+    for term in e.terms:
+        part = _term_quotient(term, d.terms[0])
+        if part is not None and len((less := rest - part * d).terms) < len(rest.terms):
+            quotient, rest = quotient + part, less
+    return quotient, rest
+
+
+def _term_quotient(term: tuple[Atom, int], by: tuple[Atom, int]) -> Expr | None:
+    """One term divided by another, where that leaves nothing."""
+    if term[1] % by[1]:
+        return None
+    left = list(_factors(term[0]))
+    for factor in _factors(by[0]):
+        if factor not in left:
+            return None
+        left.remove(factor)
+    return product(left) * (term[1] // by[1])
 
 
 def _product(a: Expr, b: Expr) -> Expr:

@@ -9,7 +9,7 @@ from math import gcd
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, Key, Var, maximum, minimum
+from tilework.algebra.index_expr import Compound, Expr, Key, Var, maximum, minimum
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.loop import ForOp, IfOp, KernelOp
 
@@ -93,14 +93,23 @@ def walk_scoped(block: Block, scope: Scope) -> Iterator[tuple[Operation, Scope]]
 
 
 def tightened(p: Predicate) -> Predicate:
-    """An equivalent condition with coprime coefficients: `4*i - 3 >= 0` is `i - 1 >= 0` over the integers."""
+    """An equivalent condition with coprime coefficients, on no quotient: `4*i - 3 >= 0` is `i - 1 >= 0`.
+
+    `i floordiv 4 - 3 >= 0` is `i - 12 >= 0`.
+    """
     terms, offset = p.expr.terms, p.expr.offset
     g = reduce(gcd, (c for _, c in terms), 0)
-    if g < 2:
-        return p
-    if p.kind == "==" and offset % g:
+    if p.kind == "==" and g and offset % g:
         return Predicate(Expr((), 1), "==")
-    return Predicate(Expr(tuple((a, c // g) for a, c in terms), offset // g), p.kind)
+    if g > 1:
+        terms, offset = tuple((a, c // g) for a, c in terms), offset // g
+    match terms:
+        case ((Compound(kind="floordiv", args=(x, divisor)), c),) if divisor.is_constant and p.kind == ">=":
+            # x floordiv d >= -o  is  x >= -d * o;  x floordiv d <= o  is  x < d * (o + 1)
+            d = divisor.offset
+            return tightened(Predicate(x + d * offset if c > 0 else d * (offset + 1) - 1 - x))
+        case _:
+            return Predicate(Expr(terms, offset), p.kind)
 
 
 def ends_from(p: Predicate, key: Key) -> tuple[Expr | None, Expr | None]:

@@ -1,7 +1,7 @@
 """Index arithmetic against plain integers."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilework.algebra.bounds import Domain
@@ -28,6 +28,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> Expr:
 points = st.fixed_dictionaries({k: st.integers(lo, hi) for k, (lo, hi) in RANGES.items()})
 
 
+@settings(max_examples=1000)
 @given(expressions(), points)
 def test_simplify_and_text_keep_the_value(e: Expr, at: dict[str, int]):
     expected = e.evaluate(at)
@@ -36,6 +37,7 @@ def test_simplify_and_text_keep_the_value(e: Expr, at: dict[str, int]):
     assert e.substitute(at).constant == expected
 
 
+@settings(max_examples=1000)
 @given(expressions(), points)
 def test_bounds_hold(e: Expr, at: dict[str, int]):
     domain = Domain(RANGES)
