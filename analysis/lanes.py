@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
 
 
 def why_serial(loop: ForOp, scope: Scope) -> str | None:
@@ -73,6 +73,8 @@ class _LaneCheck:
                 self._condition(op)
             case memref.AllocaOp():
                 self.private.add(op.memref)
+            case ApplyOp():
+                self._number(op)
             case YieldOp():
                 pass
             case _:
@@ -89,6 +91,8 @@ class _LaneCheck:
             case IfOp():
                 yields = [b.last_op for r in op.regions for b in r.blocks]
                 differs = any(y is not None and self.varying.intersection(y.operands) for y in yields)
+            case ApplyOp():
+                differs = op.value.coefficient(self.index) != 0
             case _:
                 differs = bool(self.varying.intersection(op.operands))
         if differs:
@@ -107,6 +111,12 @@ class _LaneCheck:
         if root_buffer(op.memref) in self.private:
             raise _NoVectorForm(f"{_name(op.memref)} is a view of a local buffer")
         self.shared.append((op, e))
+
+    def _number(self, op: ApplyOp) -> None:
+        if self.varying.intersection(op.index_operands):
+            raise _NoVectorForm("an index inside it is read from memory")
+        if not op.value.is_affine_in(self.index):
+            raise _NoVectorForm(f"the index {_named(op.value)} is not affine in its index")
 
     def _inner_loop(self, op: ForOp) -> None:
         if op.kind.data is Kind.PARALLEL:

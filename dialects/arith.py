@@ -25,7 +25,6 @@ from xdsl.dialects.arith import (
     ExtFOp,
     FastMathFlagsAttr,
     FloorDivSIOp,
-    IndexCastOp,
     MaximumfOp,
     MaxnumfOp,
     MaxSIOp,
@@ -50,7 +49,7 @@ from xdsl.dialects.arith import (
     floatingPointLike,
     signlessIntegerLike,
 )
-from xdsl.dialects.builtin import AnyFloatConstr, IntegerAttr, IntegerType, VectorType, container_of, i1
+from xdsl.dialects.builtin import AnyFloatConstr, IndexType, IntegerAttr, IntegerType, VectorType, container_of, i1
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -123,6 +122,7 @@ __all__ = [
 _BOOL = container_of(eq(i1))
 _INTEGER = container_of(base(IntegerType))
 _FLOAT = container_of(AnyFloatConstr)
+_INDEX = container_of(base(IndexType))
 
 
 def _shape(type_: Attribute) -> tuple[int, ...] | None:
@@ -361,9 +361,35 @@ class TruncIOp(_ConversionOp):
             raise VerifyException(f"{target} bits are no truncation of {source}")
 
 
-_OURS = {
-    op.name: op for op in (CmpfOp, CmpiOp, ExtSIOp, ExtUIOp, FPToSIOp, FPToUIOp, SelectOp, SIToFPOp, TruncIOp, UIToFPOp)
-}
+@irdl_op_definition
+class IndexCastOp(_ConversionOp):
+    """Between integers and indices, by the sign or the lowest bits."""
+
+    name = "arith.index_cast"
+    input = operand_def(_INTEGER | _INDEX)
+    result = result_def(_INTEGER | _INDEX)
+
+    def verify_(self) -> None:
+        super().verify_()
+        source, target = self.operands[0].type, self.results[0].type
+        if isinstance(_element(source), IndexType) == isinstance(_element(target), IndexType):
+            raise VerifyException(f"one of {source} and {target} is of index")
+
+
+_OPERATIONS: tuple[type[Operation], ...] = (
+    CmpfOp,
+    CmpiOp,
+    ExtSIOp,
+    ExtUIOp,
+    FPToSIOp,
+    FPToUIOp,
+    IndexCastOp,
+    SelectOp,
+    SIToFPOp,
+    TruncIOp,
+    UIToFPOp,
+)
+_OURS = {op.name: op for op in _OPERATIONS}
 
 Arith = Dialect(
     "arith",

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Compound, Expr, minimum
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.analysis.lanes import lane_subscript
+from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import ForOp, IfOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
 from tilework.transforms.loop.rewriting import set_access
 
 
@@ -63,6 +64,8 @@ class VectorBody:
                 return self._condition(op, count, scope)
             case YieldOp():
                 return False
+            case ApplyOp():
+                return self._number(op)
             case _:
                 return self._elementwise(op)
 
@@ -112,6 +115,21 @@ class VectorBody:
         return True
 
     # -- values
+
+    def _number(self, op: ApplyOp) -> bool:
+        """The number of the first lane, and how far from it the others are."""
+        step = op.value.coefficient(self.index)
+        if step == 0:
+            return False
+        first = ApplyOp(op.value.substitute({self.index: self.lower}))
+        type_ = VectorType(IndexType(), [self.lanes])
+        broadcast = vector.BroadcastOp(first.result, type_)
+        apart = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [step * i for i in range(self.lanes)]))
+        numbers = arith.AddiOp(broadcast.vector, apart.result)
+        for new in (first, broadcast, apart, numbers):
+            self._insert(new, op)
+        self.vectors[op.result] = numbers.result
+        return True
 
     def _elementwise(self, op: Operation) -> bool:
         if not any(operand in self.vectors for operand in op.operands):

@@ -101,3 +101,11 @@ func.func @wider(%a: i32) {
   %0 = arith.trunci %a : i32 to i64
   return
 }
+
+// -----
+
+func.func @no_index(%a: i32) {
+  // expected-error@+1 {{one of i32 and i64 is of index}}
+  %0 = arith.index_cast %a : i32 to i64
+  return
+}

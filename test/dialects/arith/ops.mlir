@@ -44,3 +44,12 @@ func.func @vectors(%a: vector<8xf32>, %i: vector<8xi32>, %c: i1) -> vector<8xf32
   %q = arith.select %c, %r, %g : vector<8xf32>
   return %q : vector<8xf32>
 }
+
+// CHECK-LABEL: func.func @indices
+func.func @indices(%i: vector<8xindex>, %n: i32) -> vector<8xi32> {
+  // CHECK: %{{.*}} = arith.index_cast %n : i32 to index
+  %j = arith.index_cast %n : i32 to index
+  // CHECK: %{{.*}} = arith.index_cast %i : vector<8xindex> to vector<8xi32>
+  %k = arith.index_cast %i : vector<8xindex> to vector<8xi32>
+  return %k : vector<8xi32>
+}
