@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from math import gcd
+
+import numpy as np
 
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, maximum, minimum
 
@@ -83,18 +84,18 @@ def _sum_interval(terms: list[Term], ranges: Mapping[Key, Interval]) -> Interval
 
 def _tried(e: Expr, ranges: Mapping[Key, Interval]) -> Interval | None:
     """The ends by trying all values, where all variables run over few."""
-    choices: list[range] = []
+    choices: list[slice] = []
     points = 1
     for key in e.variables():
         first, last = ranges.get(key, (e, e))
         if first.constant is None or last.constant is None:
             return None
-        choices.append(range(first.constant, last.constant + 1))
-        points *= len(choices[-1])
+        choices.append(slice(first.constant, last.constant + 1))
+        points *= max(0, last.constant + 1 - first.constant)
         if not 0 < points <= MOST_POINTS:
             return None
-    values = [e.evaluate(dict(zip(e.variables(), point, strict=True))) for point in product(*choices)]
-    return const(min(values)), const(max(values))
+    values = e.evaluate(dict(zip(e.variables(), np.ogrid[tuple(choices)], strict=True)))
+    return const(int(values.min())), const(int(values.max()))
 
 
 def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:

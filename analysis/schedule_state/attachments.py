@@ -114,11 +114,30 @@ def _check_after(state: ScheduleState, stage: Stage, axis: Axis) -> None:
         message = f"{what}: inside a reduce axis its elements are not finished; take an axis outside the reduction"
         refuse(op, producer, message, axis)
     _check_elementwise(stage, producer, what)
+    late = _not_ready(state, stage, producer)
+    if late is not None:
+        message = f"{what}: it also needs '{late.name}', which is not finished there; compute that one inside it"
+        refuse(op, producer, message, axis)
+
+
+def _not_ready(state: ScheduleState, stage: Stage, producer: Stage) -> Stage | None:
+    """What the stage, and what is computed inside it, read of stages whose nests end after the producer's begins."""
     order = list(state.stages.values())
-    for other in state.producers(stage):
-        if other is not producer and other.attach is None and order.index(other) > order.index(producer):
-            message = f"{what}: it also reads '{other.name}', which is computed later; compute that one inside it"
-            refuse(op, producer, message, axis)
+    inside = [s for s in order if s is stage or stage in _around(s)]
+    for reader in inside:
+        for other in state.producers(reader):
+            if other in inside or (other is producer and reader is stage):
+                continue
+            nest = [other, *_around(other)][-1]
+            part = other is producer or (other.after is not None and nest is producer)
+            if part or order.index(nest) > order.index(producer):
+                return other
+    return None
+
+
+def _around(stage: Stage) -> list[Stage]:
+    """The stages in whose nests a stage is computed, innermost first."""
+    return [] if stage.place is None else [stage.place.stage, *_around(stage.place.stage)]
 
 
 def _check_elementwise(stage: Stage, producer: Stage, what: str) -> None:

@@ -812,6 +812,36 @@ te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
 schedule.sequence @k {
   %y, %i = schedule.stage "y" [i]
   %z, %j = schedule.stage "z" [i]
-  // expected-error@+1 {{stage 'z' cannot follow axis 'i' of stage 'y': it also reads 'u', which is computed later; compute that one inside it}}
+  // expected-error@+1 {{stage 'z' cannot follow axis 'i' of stage 'y': it also needs 'u', which is not finished there; compute that one inside it}}
+  schedule.reverse_compute_at %z, %i
+}
+
+// -----
+
+// So does what is computed inside that consumer: it reads all of the producer.
+
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %u = te.compute "u" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[7 - i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %a = te.read %y[i] : tensor<8xf32>
+    %b = te.read %u[i] : tensor<8xf32>
+    %v = arith.addf %a, %b : f32
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i = schedule.stage "y" [i]
+  %u, %l = schedule.stage "u" [i]
+  %z, %j = schedule.stage "z" [i]
+  schedule.compute_at %u, %j
+  // expected-error@+1 {{stage 'z' cannot follow axis 'i' of stage 'y': it also needs 'y', which is not finished there; compute that one inside it}}
   schedule.reverse_compute_at %z, %i
 }

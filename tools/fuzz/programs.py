@@ -1,6 +1,7 @@
 """Random te kernels: element-wise stages, windows, padding, reductions, several stages and consumers, odd sizes.
 
-Some reduce with a reducer of their own, under a condition, or over a triangle; some read at indices that are data.
+Some reduce with a reducer of their own, under a condition, or over a triangle; some read at indices that are data, some
+run over time.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tens
     kinds = [_elementwise, _combine]
     if x.dims:
         kinds += [_reduction, _reduction, _window, _pad, _transpose, _product]
-        kinds += [_largest, _positive, _triangle, _gather, _position]
+        kinds += [_largest, _positive, _triangle, _gather, _position, _scan]
     return draw.choice(kinds)(k, draw, x, known)
 
 
@@ -202,3 +203,17 @@ def _position(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> T
         return k.select(x[i].compare("lt", place), x[i], place)
 
     return k.compute("position", x.dims, smaller)
+
+
+def _scan(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Running maxima along the first axis of what comes in and the state one or two steps back; or twice that."""
+    back = draw.choice((1, 1, 2))
+    time = x.dims[0].constant
+    if time is None or time < back:
+        return _elementwise(k, draw, x, known)
+    first = k.compute("first", (back, *x.dims[1:]), lambda *i: x[i])
+    state = k.state(x.dims, f32)
+    ahead = k.compute("ahead", x.dims, lambda t, *i: state[(t - back, *i)] - 1.0)
+    step = k.compute("step", x.dims, lambda *i: k.max(ahead[i], x[i]))
+    twice = k.compute("twice", x.dims, lambda *i: step[i] * 2.0)
+    return draw.choice(k.scan("scan", [first], [step], [state], [twice]))

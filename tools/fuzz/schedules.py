@@ -7,10 +7,13 @@ from xdsl.ir import BlockArgument, SSAValue
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of
-from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.dialects.te import ComputeOp, KernelOp, scans_of
 from tilework.tools.fuzz.draw import Draw
 
 FACTORS = (2, 3, 4, 5, 8, 16)
+
+
+THREADS = ("blockIdx.x", "threadIdx.x", "threadIdx.x", "threadIdx.y", "vthread")
 
 
 CARELESS = 5
@@ -65,10 +68,11 @@ def random_schedule(kernel: KernelOp, draw: Draw) -> SequenceOp:
         stages += _rewritten(s, draw, kernel, compute, stage)
         if stages[-1:] == [stage]:
             handles.update({tensor: stage.handle.handle for tensor in compute.results})
+    stages += [_Stage(s.stage(scan.stage.data), True, 0) for scan in scans_of(kernel)]
     primitives = (
         *(_split, _split, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at),
         *(_singleton, _reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma),
-        *(_double_buffer, _prefetch),
+        *(_double_buffer, _prefetch, _bind),
     )
     for _ in range(draw.choice((0, 2, 4, 6, 8, 12))):
         if stages:
@@ -225,6 +229,21 @@ def _annotate(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
     stage.annotated.add(axis)
     any_kind = axis not in stage.reduce or draw.chance(CARELESS)
     draw.choice((s.vectorize, s.unroll, s.parallel) if any_kind else (s.unroll,))(axis)
+
+
+def _bind(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
+    """A third of the times only: a kernel with threads is interpreted, but not compiled."""
+    if not draw.chance(33):
+        return
+    for _ in range(draw.choice((1, 2, 3))):
+        stage = draw.choice(stages)
+        axes = [a for a in stage.plain(draw) if a not in stage.reduce or draw.chance(CARELESS)]
+        if axes:
+            axis = draw.choice(axes)
+            stage.annotated.add(axis)
+            s.bind(axis, draw.choice(THREADS))
+        if stage.is_placed:
+            s.set_scope(stage.handle, draw.choice(("shared", "warp", "local", "global")))
 
 
 def _pragma(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:

@@ -1,6 +1,5 @@
 // RUN: opt-tool %s -p loop-inject-prefetch | filecheck %s
 
-// tvm: test_pass_inject_prefetch/flatten_prefetch
 // The box that the loads of two iterations later span, by cache lines of 16 numbers; the request is gone.
 
 // CHECK-LABEL: loop.kernel @window
