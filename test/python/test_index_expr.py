@@ -20,7 +20,10 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> Expr:
     d = draw(st.integers(1, 17))
     return draw(
         st.sampled_from(
-            [a + b, a - b, a * draw(st.integers(-5, 5)), a // d, a % d, minimum(a, b), maximum(a, b), a * var("k")]
+            [
+                *(a + b, a - b, a * draw(st.integers(-5, 5)), minimum(a, b), maximum(a, b)),
+                *(a // d, a % d, a * var("k"), a // var("k"), a % var("k")),
+            ]
         )
     )
 

@@ -147,7 +147,10 @@ class Simplifier:
 
 
 def _undecided(conditions: Iterable[Predicate], scope: Scope) -> tuple[tuple[Predicate, ...], bool | None]:
-    """The conditions that the scope leaves open, and the truth of all of them where it is known."""
+    """The conditions that the scope leaves open, and the truth of all of them where it is known.
+
+    One that those before it imply, or contradict, is known too.
+    """
     left: list[Predicate] = []
     for p in _merged(map(tightened, conditions)):
         verdict = scope.proves(p)
@@ -155,6 +158,7 @@ def _undecided(conditions: Iterable[Predicate], scope: Scope) -> tuple[tuple[Pre
             return (), False
         if verdict is None:
             left.append(p)
+            scope = scope.inside_if([p])
     return tuple(left), None if left else True
 
 

@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p loop-simplify --verify-each | filecheck %s
 
 // A condition that guards a whole body is a bound; a loop that runs once is its body; a proved condition goes.
+// tvm: test_pass_unroll/unroll_fake_loop
 // CHECK-LABEL: loop.kernel @bounds
 // CHECK-NEXT:    %[[V:.*]] = loop.load
 // CHECK-NEXT:    loop.for %[[I:.*]] = 0 to 5 "i" {
@@ -192,6 +193,65 @@ loop.kernel @foreign outs(%y: memref<4xi64>) {
       %v = arith.index_cast %j : index to i64
       loop.store %v, %y[%i] : memref<4xi64>
     }
+  }
+}
+
+// Of ten iterations all are among the first twelve; so are those of ten threads, the second axis of which has one.
+// tvm: test_arith_stmt_simplify/stmt_simplify test_arith_stmt_simplify/thread_extent_simplify
+// CHECK-LABEL: loop.kernel @decided
+// CHECK-NOT:     loop.if
+// CHECK:         loop.for %[[I:.*]] = 0 to 10 "i" {
+// CHECK-NEXT:      loop.load %{{.*}}[%[[I]]]
+// CHECK:         loop.for %[[X:.*]] = 0 to 10 "x" threadIdx.x {
+// CHECK-NEXT:      loop.load %{{.*}}[%[[X]]]
+loop.kernel @decided ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
+  loop.for %i = 0 to 10 "i" {
+    loop.if [11 - %i >= 0] {
+      %v = loop.load %x[%i] : memref<16xf32>
+      loop.store %v, %y[%i] : memref<16xf32>
+    }
+  }
+  loop.for %t = 0 to 10 "x" threadIdx.x {
+    loop.for %u = 0 to 1 "y" threadIdx.y {
+      loop.if [11 - %t - %u >= 0] {
+        %v = loop.load %x[%t + %u] : memref<16xf32>
+        loop.store %v, %y[%t] : memref<16xf32>
+      }
+    }
+  }
+}
+
+// What does nothing goes: values nobody uses, loops that never run, conditions around nothing, and those that contradict
+// each other with all they hold. Of conditions that follow from others nothing is left.
+// tvm: test_pass_remove_no_op/remove_no_op test_arith_rewrite_simplify/logical_simplify
+// CHECK-LABEL: loop.kernel @no_op
+// CHECK-NEXT:    loop.for %[[I:.*]] = 0 to %{{.*}} "i" {
+// CHECK-NEXT:      loop.if [%[[I]] - %{{.*}} - 3 >= 0] -> f32 {
+// CHECK-COUNT-1:   loop.store
+// CHECK-NOT:       loop.store
+loop.kernel @no_op ins(%x: memref<?xf32> [N], %m: memref<?xf32> [M]) outs(%y: memref<?xf32> [N]) symbols(%N, %M) {
+  loop.for %i = 0 to %N "i" {
+    loop.for %j = 0 to 0 "j" {
+      %v = loop.load %x[%j] : memref<?xf32>
+      loop.store %v, %y[%i] : memref<?xf32>
+    }
+    loop.if [%i - %M - 1 >= 0] {
+      loop.for %k = 0 to %M "k" {
+        %v = loop.load %x[%k] : memref<?xf32>
+      }
+    }
+    loop.if [%i - %M - 1 >= 0, %M - %i >= 0] {
+      %v = loop.load %x[%i] : memref<?xf32>
+      loop.store %v, %y[%i] : memref<?xf32>
+    }
+    %w = loop.if [%i - %M - 3 >= 0, 2 * %i - %M - 3 >= 0] -> f32 {
+      %v = loop.load %x[%i - 1] : memref<?xf32>
+      loop.yield %v : f32
+    } else {
+      %v = loop.load %x[%i] : memref<?xf32>
+      loop.yield %v : f32
+    }
+    loop.store %w, %y[%i] : memref<?xf32>
   }
 }
 

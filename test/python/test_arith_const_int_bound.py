@@ -1,0 +1,68 @@
+"""The least and greatest value of an index expression. The tests are named after TVM's."""
+
+from index_checks import check_bounds
+
+X, Y = (-9, 4), (4, 10)
+
+
+# tvm: test_arith_const_int_bound/add_sub_bound
+def test_add_sub_bound():
+    check_bounds("x + y", None, None)
+    check_bounds("x + y", 1, 14, x=(0, 4), y=(1, 10))
+    check_bounds("x - y", -10, 3, x=(0, 4), y=(1, 10))
+    check_bounds("x - y", -10, None, x=(0, None), y=(1, 10))
+    check_bounds("1 - x", None, 1, x=(0, None))
+
+
+# tvm: test_arith_const_int_bound/mul_bound
+def test_mul_bound():
+    check_bounds("x * y + 20", 0, 60, x=(-2, 4), y=(4, 10))
+    check_bounds("x * y", -32, 24, x=(-3, 4), y=(-8, 2))
+    check_bounds("x * y", None, None, x=(None, 4), y=(-8, 2))
+    check_bounds("x * y * z", 6, None, x=(1, None), y=(2, 4), z=(3, 3))
+
+
+# tvm: test_arith_const_int_bound/floordiv_bound
+def test_floordiv_bound():
+    check_bounds("x floordiv y", -9 // 4, 1, x=X, y=Y)
+    check_bounds("x floordiv y", 0, 2, x=(3, 9), y=Y)
+    check_bounds("x floordiv y", -3, -1, x=(-9, -3), y=(4, None))
+    check_bounds("x floordiv y", None, 1, x=(None, 4), y=Y)
+    check_bounds("x floordiv 4", -3, 1, x=X)
+
+
+# tvm: test_arith_const_int_bound/floormod_bound
+def test_floormod_bound():
+    check_bounds("x mod y", 0, 9, x=X, y=Y)
+    check_bounds("x mod y", 0, 9, y=Y)
+    check_bounds("x mod y", 0, 9, x=(1, None), y=Y)
+    check_bounds("x mod 8", 0, 4, x=(0, 4))
+    check_bounds("(4 * x) mod 16", 0, 12)
+
+
+# tvm: test_arith_const_int_bound/min_max_bound
+def test_min_max_bound():
+    check_bounds("min(x, y)", -9, 10, x=(-9, 11), y=Y)
+    check_bounds("min(x, y)", None, 10, y=Y)
+    check_bounds("max(x, y)", 4, None, y=Y)
+    check_bounds("max(x, y)", 4, None, x=(1, None), y=Y)
+    check_bounds("x - min(x, y)", 0, 18, x=(0, 18), y=(0, 18))
+
+
+# tvm: test_arith_const_int_bound/mix_index_bound
+def test_mix_index_bound():
+    check_bounds("x mod 8 + x floordiv 8 * 8", 0, 23, x=(0, 23))
+    check_bounds("y + x * 3", 0, 24 * 3 - 1, x=(0, 23), y=(0, 2))
+    check_bounds("x mod 7 + x floordiv 7 * 7", 0, 27, x=(0, 23))
+    check_bounds("4 * ((x + 3) floordiv 4) - x", 0, 3)
+
+
+def test_size_var_bound():
+    check_bounds("N", 0, None, N=(0, None))
+    check_bounds("N mod 4", 0, 3, N=(0, None))
+
+
+def test_bounds_by_divisibility():
+    """What the ranges alone show is not attained: multiples of 4 above 1 begin at 4."""
+    check_bounds("4 * max(x, y)", 4, 12, x=(1, 3), y=(-5, 2))
+    check_bounds("6 * x * y + 4 * z", -20, 28, x=(-1, 1), y=(-2, 2), z=(-2, 4))
