@@ -72,3 +72,22 @@ schedule.sequence @uneven {
   %ko, %ki = schedule.split %k factor 4
   %rf, %ro, %ri, %rk, %rest = schedule.rfactor %y, %ko at 0 [k.outer, i, k.inner]
 }
+
+// A reduce axis whose length depends on a spatial one, which is split before (found by fuzzing: the length was in terms of
+// the split axes).
+
+// CHECK-LABEL: te.kernel @triangle
+// CHECK: te.compute "y.rf" [i: 8, r.inner: 3] reduce [r.outer: (i + 2) floordiv 3] : tensor<8x3xf32>
+te.kernel @triangle(%x: tensor<8x8xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [r: i] : tensor<8xf32> {
+    %v = te.read %x[i, r] : tensor<8x8xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+schedule.sequence @triangle {
+  %y, %i, %r = schedule.stage "y" [i, r]
+  %io, %ii = schedule.split %i factor 4
+  %ro, %ri = schedule.split %r factor 3
+  %rf, %fi, %fr, %fo, %rest = schedule.rfactor %y, %ri at -1 [i, r.inner, r.outer]
+}
