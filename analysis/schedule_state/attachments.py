@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilework.algebra.index_expr import var
 from tilework.analysis.schedule_state.state import Axis, ScheduleState, Stage, refuse
 from tilework.dialects.loop import Kind
-from tilework.dialects.te import ReduceOp, ScanOp
+from tilework.dialects.te import ReadOp, ReduceOp, ScanOp
 
 
 def check_attachments(state: ScheduleState) -> None:
@@ -45,7 +45,12 @@ def _check_step(stage: Stage) -> None:
     """What is part of every step of a scan is computed where time is known; its results in no other stage."""
     if isinstance(stage.compute, ScanOp) and stage.place is not None:
         refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
-    if stage.scan is None or stage.place is None:
+    if stage.place is None:
+        return
+    if not stage.kept and not all(isinstance(use.operation, ReadOp) for r in stage.compute.results for use in r.uses):
+        message = f"stage '{stage.name}' is where a scan begins: it is computed at the root"
+        refuse(stage.attach_op, stage, message)
+    if stage.scan is None:
         return
     around, axis = stage.place.stage, stage.place
     if around is stage.scan and axis is not stage.scan.leaves[-1]:

@@ -38,6 +38,9 @@ def _split(handles: Handles, op: SplitOp) -> None:
             "use guard, partition or mask",
             axis,
         )
+    if axis.ordered and tail in (Tail.SHIFT, Tail.PAD):
+        message = f"axis '{axis}' of scan '{stage.name}' is time: tail {tail} would run steps that there are not"
+        refuse(op, stage, f"{message}; use guard, partition or mask", axis)
     if tail is Tail.PAD:
         _check_pad(handles, op, axis)
     outer = Axis(f"{axis.name}.outer", stage, axis.reduce, partition=tail is Tail.PARTITION)
@@ -60,6 +63,9 @@ def _check_pad(handles: Handles, op: SplitOp, axis: Axis) -> None:
         refuse(op, stage, message, axis)
     if axis not in stage.spatial:
         message = f"{what} was made by a split or fuse: only an axis of the tensor is padded; use guard or partition"
+        refuse(op, stage, message, axis)
+    if stage.kept:
+        message = f"{what} makes a result of a scan, whose buffer has no room for padding; use cache_write"
         refuse(op, stage, message, axis)
     if stage in handles.state.outputs:
         message = f"{what} belongs to an output of the kernel, whose buffer has no room for padding; use cache_write"

@@ -157,6 +157,10 @@ class ScanOp(IRDLOperation):
         made = [*self.updates, *self.outputs]
         if len(set(made)) < len(made) or any(not isinstance(v.owner, ComputeOp) for v in made):
             raise VerifyException(f"updates and outputs of scan '{name}' are results of computes, each once")
+        for output, result in zip(self.outputs, self.results[len(self.states) :], strict=True):
+            expected = tensor_type([self.last - self.first, *dims_of(output.type)[1:]], element_type(output.type))
+            if result.type != expected:
+                raise VerifyException(f"what the steps of scan '{name}' put out is {expected}, not {result.type}")
         steps = self.steps
         for compute in steps:
             self._verify_step(compute, steps)

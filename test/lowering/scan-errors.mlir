@@ -125,3 +125,100 @@ schedule.sequence @k {
   // expected-error@+1 {{stage 'part' is part of every step of scan 'scan': compute it at the innermost axis 't.inner'}}
   schedule.compute_at %part, %o
 }
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %out, %t, %i = schedule.stage "out" [t, i]
+  // expected-error@+1 {{stage 'out' is taken by a scan as a whole: its axis 'i' cannot be longer; use cache_write and pad the cache}}
+  schedule.pad_to_multiple %i factor 3
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %out, %t, %i = schedule.stage "out" [t, i]
+  // expected-error@+1 {{axis 'i' of stage 'out' makes a result of a scan, whose buffer has no room for padding; use cache_write}}
+  %o, %n = schedule.split %i factor 3 tail pad
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
+    %v = te.read %x[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y = te.scan "scan" [t: 1 to 9] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %first, %t, %i = schedule.stage "first" [t, i]
+  %scan, %u = schedule.stage "scan" [t]
+  // expected-error@+1 {{stage 'first' is where a scan begins: it is computed at the root}}
+  schedule.compute_at %first, %u
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t = schedule.stage "scan" [t]
+  // expected-error@+1 {{axis 't' of scan 'scan' is time: tail pad would run steps that there are not; use guard, partition or mask}}
+  %o, %n = schedule.split %t factor 3 tail pad
+}

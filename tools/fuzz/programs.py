@@ -213,7 +213,11 @@ def _scan(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tenso
         return _elementwise(k, draw, x, known)
     first = k.compute("first", (back, *x.dims[1:]), lambda *i: x[i])
     state = k.state(x.dims, f32)
-    ahead = k.compute("ahead", x.dims, lambda t, *i: state[(t - back, *i)] - 1.0)
+
+    def earlier(t: Expr, *i: Expr) -> Scalar:
+        return state[(t - back, *i)] - 1.0
+
+    ahead = k.compute("ahead", x.dims, earlier)
     step = k.compute("step", x.dims, lambda *i: k.max(ahead[i], x[i]))
     twice = k.compute("twice", x.dims, lambda *i: step[i] * 2.0)
     return draw.choice(k.scan("scan", [first], [step], [state], [twice]))

@@ -190,3 +190,21 @@ te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
   %y = te.scan "sums" [t: 1 to 9] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
   te.return %next : tensor<9x4xf32>
 }
+
+// -----
+
+"te.kernel"() <{sym_name = "put_out", function_type = (tensor<1x4xf32>) -> tensor<9x4xf32>}> ({
+^bb0(%h: tensor<1x4xf32>):
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  // expected-error@+1 {{what the steps of scan 'scan' put out is tensor<8x4xf32>, not tensor<9x4xf32>}}
+  %y, %z = "te.scan"(%h, %next, %s, %out) <{stage = "scan", axis = "t", bounds = #te.index<[1, 9]>, operandSegmentSizes = array<i32: 1, 1, 1, 1>}> : (tensor<1x4xf32>, tensor<9x4xf32>, tensor<9x4xf32>, tensor<9x4xf32>) -> (tensor<9x4xf32>, tensor<9x4xf32>)
+  te.return %y : tensor<9x4xf32>
+}) : () -> ()

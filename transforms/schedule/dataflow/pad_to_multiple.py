@@ -9,7 +9,7 @@ from tilework.algebra.predicate import less_than
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
 from tilework.dialects.shapes import element_type, tensor_type
-from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.transforms.schedule.dataflow.bodies import guard_reads, guard_reduction
 from tilework.transforms.schedule.dataflow.handles import erase, replace_compute, stage_of
 
@@ -29,6 +29,9 @@ def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp) -> None:
     spatial = len(compute.spatial)
     if at < spatial and any(result in kernel.results_returned for result in compute.results):
         message = f"stage '{compute.stage.data}' is an output of the kernel, whose axis '{name}' cannot be longer"
+        raise CompileError(f"{message}; use cache_write and pad the cache", op)
+    if at < spatial and not all(isinstance(use.operation, ReadOp) for r in compute.results for use in r.uses):
+        message = f"stage '{compute.stage.data}' is taken by a scan as a whole: its axis '{name}' cannot be longer"
         raise CompileError(f"{message}; use cache_write and pad the cache", op)
     axes[at] = (name, ceildiv(extent, factor) * factor)
     body = compute.body.clone()
