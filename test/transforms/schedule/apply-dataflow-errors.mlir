@@ -532,3 +532,57 @@ schedule.sequence @k {
   // expected-error@+1 {{the extent i of axis 'l' depends on other axes; rfactor another}}
   %r, %a, %b, %c, %d = schedule.rfactor %y, %l at 0 [l, i, k]
 }
+
+// -----
+
+// What is part of every step of a scan has time as its first dimension.
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %first = te.compute "first" [t: 1] : tensor<1xf32> {
+    %v = te.read %x[t, 0] : tensor<8x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<8xf32>
+  %sum = te.compute "sum" [t: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[t, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %step = te.compute "step" [t: 8] : tensor<8xf32> {
+    %a = te.read %s[t - 1] : tensor<8xf32>
+    %b = te.read %sum[t] : tensor<8xf32>
+    %v = arith.addf %a, %b : f32
+    te.yield %v : f32
+  }
+  %scan = te.scan "scan" [t: 1 to 8] init(%first) update(%step) state(%s) : tensor<1xf32> -> tensor<8xf32>
+  te.return %scan : tensor<8xf32>
+}
+schedule.sequence @k {
+  %step, %t = schedule.stage "step" [t]
+  %o, %n = schedule.split %t factor 2
+  // expected-error@+1 {{stage 'step' is part of every step of scan 'scan': axis 't' is time and stays its first dimension}}
+  %c, %a, %b = schedule.cache_write %step "local" [t.outer, t.inner]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %first = te.compute "first" [t: 1] : tensor<1xf32> {
+    %v = te.read %x[t, 0] : tensor<8x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<8xf32>
+  %step = te.compute "step" [t: 8] reduce [k: 4] : tensor<8xf32> {
+    %a = te.read %s[t - 1] : tensor<8xf32>
+    %b = te.read %x[t, k] : tensor<8x4xf32>
+    %v = arith.addf %a, %b : f32
+    te.reduce add %v : f32
+  }
+  %scan = te.scan "scan" [t: 1 to 8] init(%first) update(%step) state(%s) : tensor<1xf32> -> tensor<8xf32>
+  te.return %scan : tensor<8xf32>
+}
+schedule.sequence @k {
+  %step, %t, %k = schedule.stage "step" [t, k]
+  %o, %n = schedule.split %k factor 2
+  // expected-error@+1 {{stage 'step' is part of every step of scan 'scan': axis 't' is time and stays its first dimension; take 1 to 1}}
+  %r, %a, %b, %c, %d = schedule.rfactor %step, %n at 0 [k.inner, t, k.outer]
+}

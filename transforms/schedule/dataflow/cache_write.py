@@ -105,6 +105,9 @@ def _layout_ops(op: CacheWriteOp, stage: Stage, stage_op: StageOp) -> list[Opera
             f"cache_write of stage '{stage.name}' comes after its reduce axes were scheduled: a layout is made within "
             "data parallel axes only; schedule those of the cache instead",
         )
+    if stage.scan is not None and stage.leaves[0] is not stage.spatial[0]:
+        what = f"stage '{stage.name}' is part of every step of scan '{stage.scan.name}'"
+        refuse(op, stage, f"{what}: axis '{stage.spatial[0]}' is time and stays its first dimension", stage.leaves[0])
     check_tails(op, stage, "a layout", (r for r in stage.relations if isinstance(r, Split)))
     return list(found)
 

@@ -81,6 +81,9 @@ def _check(op: RFactorOp, stage: Stage, axis: Axis) -> int:
     if not 0 <= at <= rank:
         message = f"position {op.factor_axis.value.data} is none of a tensor of {rank + 1} dimensions; take 0 to {rank}"
         refuse(op, stage, message)
+    if stage.scan is not None and at == 0:
+        what = f"stage '{stage.name}' is part of every step of scan '{stage.scan.name}'"
+        refuse(op, stage, f"{what}: axis '{stage.spatial[0]}' is time and stays its first dimension; take 1 to {rank}")
     return at
 
 
