@@ -49,7 +49,8 @@ class ReduceOp(IRDLOperation):
           te.yield %vs, %ns : f32, i32
         }
 
-    It must be commutative and associative. With `where %c` only elements take part for which `%c` is true.
+    It must be commutative and associative. With `where %c` only elements take part for which `%c` is true; the others
+    are computed all the same, so that what they read must be in bounds.
     """
 
     name = "te.reduce"
