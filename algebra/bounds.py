@@ -25,6 +25,7 @@ class Domain:
 
     def __init__(self, ranges: Mapping[Key, tuple[ExprLike | None, ExprLike | None]] | None = None):
         self._ranges: dict[Key, tuple[Expr | None, Expr | None]] = {}
+        self._depths: dict[Key, int] = {}
         self._known: dict[Expr, int | None] = {}
         self._effort = 0
         for key, (first, last) in (ranges or {}).items():
@@ -36,12 +37,13 @@ class Domain:
             None if first is None else to_expr(first),
             None if last is None else to_expr(last),
         )
+        self._depths.setdefault(key, len(self._depths))
         self._known.clear()
 
     def extended(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
         """A copy with one more innermost variable."""
         result = Domain()
-        result._ranges = dict(self._ranges)
+        result._ranges, result._depths = dict(self._ranges), dict(self._depths)
         result.add(key, first, last)
         return result
 
@@ -79,13 +81,10 @@ class Domain:
         if depth > 64 or self._effort < 0:
             return None
         compounds = [(atom, c) for atom, c in e.terms if isinstance(atom, Compound)]
-        if compounds:
-            # what is as low as one of its arguments first: nothing is lost by looking at each
-            atom, c = next((t for t in compounds if _is_worst(*t)), compounds[0])
-            return self._lower_compound(e, atom, c, depth)
-        # linear: eliminate the innermost variable
-        keys = [a.key for a, _ in e.terms if isinstance(a, Var)]
-        key = max(keys, key=self.depth_of)
+        key = max((a.key for a, _ in e.terms if isinstance(a, Var)), key=self.depth_of, default=None)
+        if compounds and (key is None or self.depth_of(key) <= max(map(self._depth_of_compound, compounds))):
+            return self._lower_compound(e, *min(compounds, key=_priority), depth)
+        # linear in the innermost variable: eliminate it
         c = e.coefficient(key)
         first, last = self.range_of(key)
         end = first if c > 0 else last
@@ -93,9 +92,12 @@ class Domain:
             return None
         return self._lower(e.substitute({key: end}), depth + 1)
 
+    def _depth_of_compound(self, term: tuple[Compound, int]) -> int:
+        return max((self.depth_of(key) for a in term[0].args for key in a.variables()), default=-1)
+
     def depth_of(self, key: Key) -> int:
         """The position of a variable counted from the outermost; unknown ones are innermost."""
-        return list(self._ranges).index(key) if key in self._ranges else len(self._ranges)
+        return self._depths.get(key, len(self._depths))
 
     def _lower_compound(self, e: Expr, atom: Compound, c: int, depth: int) -> int | None:
         """Replace one compound by expressions that bound it from the side its coefficient asks for; best of them."""
@@ -211,3 +213,9 @@ class Domain:
 def _is_worst(atom: Compound, c: int) -> bool:
     """Whether `c * atom` is the least of its arguments: a minimum, or a maximum that is subtracted."""
     return atom.kind == ("min" if c > 0 else "max")
+
+
+def _priority(term: tuple[Compound, int]) -> int:
+    """Which compound to replace first: one whose arguments can be looked at one by one, which loses nothing; products
+    last, because other terms may cancel them."""
+    return 0 if _is_worst(*term) else 2 if term[0].kind == "product" else 1

@@ -101,10 +101,14 @@ def _any_argument(kind: str, end: Expr | None) -> Expr | None:
 
 
 def _unequal_from(e: Expr, loop: ForOp) -> Predicate | None:
-    """`e != 0` at all iterations but the first, or but the last, as a condition of the kind `>=`."""
+    """`e != 0` as a condition of the kind `>=`: at all iterations but the first, but the last, or before one between.
+
+    What is left of the last case has the one iteration at its beginning.
+    """
     at, _ = ends_from(Predicate(e, "=="), loop.index)
     if at is None:
         return None
     if at == loop.lower:
         return Predicate(var(loop.index) - at - 1)
-    return Predicate(at - var(loop.index) - 1) if at == loop.upper - 1 else None
+    inside = at.is_constant and loop.lower.is_constant and loop.upper.is_constant
+    return Predicate(at - var(loop.index) - 1) if inside or at == loop.upper - 1 else None

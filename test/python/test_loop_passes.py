@@ -79,7 +79,17 @@ def check(kernel: KernelOp, passes: tuple[TileworkPass, ...] = PIPELINE) -> Kern
 
 WRITTEN = [
     kernel
-    for file in ("simplify", "partition", "flatten-storage", "vectorize", "unroll", "hoist-invariant", "storage-rewrite")
+    for file in (
+        "simplify",
+        "partition",
+        "partition-conformance",
+        "flatten-storage",
+        "vectorize",
+        "vectorize-conditions",
+        "unroll",
+        "hoist-invariant",
+        "storage-rewrite",
+    )
     for kernel in kernels_in((FOLDER / f"{file}.mlir").read_text(encoding="utf-8"))
     if kernel.sym_name.data != "large_input"  # gigabytes
 ]

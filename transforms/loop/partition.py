@@ -12,7 +12,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
 from tilework.transforms.loop.simplify import Simplifier
@@ -28,8 +28,8 @@ class Partition(TileworkPass):
 
     A condition may use inner indices: it is certain where it holds for all of them. The minimum or maximum in the bound
     of a vectorized or unrolled loop counts as a condition, so that its extent is constant most of the time; with the
-    hint `partition`, that of any inner loop. A parallel loop stays whole: its body gets a branch without conditions
-    instead. An unrolled loop is split with the hint only: its index is a constant anyway.
+    hint `partition`, that of any inner loop. A parallel loop, and one over threads, stays whole: its body gets a branch
+    without conditions instead. An unrolled loop is split with the hint only: its index is a constant anyway.
     Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
     """
@@ -68,7 +68,7 @@ class _Partitioner:
         """Split a loop, and what is left of it further; False where it is left as it is."""
         block, before, after = loop.parent_block(), loop.prev_op, loop.next_op
         assert block is not None
-        if loop.kind.data is Kind.PARALLEL:
+        if loop.kind.data in (Kind.PARALLEL, *THREADS):
             pieces = self._branch(loop, scope)
         elif loop.kind.data is Kind.UNROLLED and loop.partition is None:
             pieces = []
