@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilework.algebra.index_expr import var
 from tilework.analysis.schedule_state.state import Axis, ScheduleState, Stage, refuse
 from tilework.dialects.loop import Kind
-from tilework.dialects.te import ReadOp, ReduceOp, ScanOp
+from tilework.dialects.te import ReduceOp, ScanOp
 
 
 def check_attachments(state: ScheduleState) -> None:
@@ -47,7 +47,7 @@ def _check_step(stage: Stage) -> None:
         refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
     if stage.place is None:
         return
-    if not stage.kept and not all(isinstance(use.operation, ReadOp) for r in stage.compute.results for use in r.uses):
+    if not stage.kept and any(isinstance(use.operation, ScanOp) for r in stage.compute.results for use in r.uses):
         message = f"stage '{stage.name}' is where a scan begins: it is computed at the root"
         refuse(stage.attach_op, stage, message)
     if stage.scan is None:
