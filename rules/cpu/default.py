@@ -90,6 +90,7 @@ def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reductio
     loops = _Loops()
     for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
         _split_final(s, loops, axis, extent, tile, name)
+    loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *loops.unrolled, *loops.vector])
     around = [*_parallel_prefix(s, loops.outer, _iterations(reduction), target), *loops.late]
     for axis in loops.unrolled:
@@ -130,19 +131,21 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
 def _parallel_prefix(
     s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target
 ) -> list[SSAValue]:
-    """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left."""
+    """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
+
+    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic.
+    """
     axes = [a for a, _ in outer]
-    if not outer or work < PARALLEL_WORK:
+    first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
+    if first == len(outer) or work < PARALLEL_WORK:
         return axes
-    taken, tasks = 0, 1
+    taken, tasks = first, 1
     while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
         tasks *= outer[taken][1]
         taken += 1
-    if tasks == 1:
-        return axes
-    fused = s.fuse(axes[:taken])
+    fused = s.fuse(axes[first:taken])
     s.parallel(fused)
-    return [fused, *axes[taken:]]
+    return [*axes[:first], fused, *axes[taken:]]
 
 
 def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
