@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilework.analysis.functions import body_of
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
 
@@ -38,7 +39,7 @@ def is_splat(op: Operation | Block) -> bool:
 def values_from_parameters(func: FuncOp) -> set[SSAValue]:
     """Parameters, constants, and what operators make of nothing else."""
     found: set[SSAValue] = set()
-    for op in func.body.block.ops:
+    for op in body_of(func).ops:
         computed = isinstance(op, GraphOp) and all(operand in found for operand in op.operands)
         if computed or isinstance(op, ParameterOp | ConstantOp):
             found.update(op.results)

@@ -12,6 +12,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilework.analysis.functions import body_of
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
@@ -36,7 +37,7 @@ def run_function(
     function = find_function(module, name)
     if function is None:
         raise UsageError(f"the module has no function @{name}")
-    block = function.body.block
+    block = body_of(function)
     if len(inputs) != len(block.args):
         raise UsageError(f"@{name} takes {len(block.args)} inputs, {len(inputs)} are given")
     for i, (argument, array) in enumerate(zip(block.args, inputs, strict=True)):
@@ -51,7 +52,7 @@ def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dic
     """
     prepared: dict[str, Array] = {}
     prepare = find_function(module, "prepare")
-    for op in prepare.body.block.ops if prepare is not None else ():
+    for op in body_of(prepare).ops if prepare is not None else ():
         if isinstance(op, DefineParameterOp):
             prepared[op.sym_name.data] = _evaluate_slice(op.value, parameters)
     main = find_function(module, "main")

@@ -186,6 +186,12 @@ class SemanticCheck(Instrumentation):
                 continue  # the other case, all symbols one, costs less
             found = self._answer(pass_, new, case, live, "after", None)
             reference = self._reference(pass_, known, case, live, found)
+            if len(reference.outputs) != len(found.outputs):
+                raise CompileError(
+                    f"'{pass_.name}' changes how many results {new.program.KIND} @{new.program.name} has: "
+                    f"there were {len(reference.outputs)} and are {len(found.outputs)}",
+                    live,
+                )
             bitwise = exact and reference.exact
             count, difference = compare(reference, found, bitwise=bitwise)
             if difference is not None:

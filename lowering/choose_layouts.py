@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.layout import PackOp, UnpackOp
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
@@ -46,7 +47,7 @@ class ChooseLayouts(TileworkPass):
         if not is_compiled(op):
             return
         target = parse_target(self.target)
-        for group in [o for o in op.body.block.ops if isinstance(o, FusedOp)]:
+        for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
             parameters = {i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp)}
             if parameters:
                 kernel = build_kernel(group.label.data, group)

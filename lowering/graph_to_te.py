@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import PREPARE, graph_functions
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.unique_names import UniqueNames
@@ -87,7 +88,7 @@ def declare_parameters(functions: Sequence[func.FuncOp]) -> dict[str, memref.Glo
     """A global without a value for every parameter that is used, by name: their bytes come from the side file."""
     declared: dict[str, memref.GlobalOp] = {}
     for function in functions:
-        for op in function.body.block.ops:
+        for op in body_of(function).ops:
             if not isinstance(op, ParameterOp) or not op.result.uses:
                 continue
             name, type_ = op.sym_name.data, memref_type(op.result.type)
@@ -106,7 +107,7 @@ class HostFunction:
     def __init__(self, function: func.FuncOp, kernels: KernelTable):
         self._function = function
         self._kernels = kernels
-        graph = function.body.block
+        graph = body_of(function)
         last = graph.last_op
         if not isinstance(last, func.ReturnOp):
             raise CompileError("a graph function ends in func.return", function)

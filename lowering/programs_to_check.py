@@ -258,11 +258,11 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
         case LoopKernelOp() if not op.is_declaration:
             return LoopKernelProgram
         case func.FuncOp() if not op.is_declaration and op.sym_name.data != PREPARE:
-            types = (*op.function_type.inputs, *op.function_type.outputs)
-            if types and all(isinstance(t, TensorType) for t in types):
-                return GraphProgram
-            buffers = not op.function_type.outputs and all(isinstance(t, MemRefType) for t in types)
-            return HostProgram if types and buffers else None
+            arguments, results = op.function_type.inputs, op.function_type.outputs
+            if results:
+                return GraphProgram if all(isinstance(t, TensorType) for t in (*arguments, *results)) else None
+            buffers = arguments and all(isinstance(t, MemRefType) for t in arguments)
+            return HostProgram if buffers else None
         case _:
             return None
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DictionaryAttr, MemR
 from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.index_expr import Expr, const
+from tilework.analysis.functions import body_of
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
@@ -80,7 +81,7 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
         raise CompileError(f"no function '@{HOST}' in the module: it would be the entry", module)
     e = HostEmitter(text, HOST_HANDLERS, ENTRY)
     parameters = _globals(e, module)
-    arguments = [_Argument(host, argument) for argument in host.body.block.args]
+    arguments = [_Argument(host, argument) for argument in body_of(host).args]
     symbols = _symbols(arguments)
     e.threads = e.text.fresh("num_threads")
     for table in ("inputs", "outputs", "parameters", "arena", "symbols"):
@@ -89,7 +90,7 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
         slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {i}")
         e.symbols[symbol] = e.text.value(f"load i64, ptr {slot}, align 8", symbol)
     _bind(e, arguments)
-    e.block(host.body.block)
+    e.block(body_of(host))
     head = [f"ptr %{table}" for table in ("inputs", "outputs", "parameters", "arena", "symbols")]
     text.define(ENTRY, e.text.definition(f"i32 @{ENTRY}", [*head, f"i32 {e.threads}"]))
     return HostInfo(
@@ -104,9 +105,9 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
 
 
 def find_host(module: ModuleOp) -> func.FuncOp | None:
-    """The function `@main`, or None where there is none."""
+    """The function `@main`, or None where there is none that has a body."""
     functions = (op for op in module.body.block.ops if isinstance(op, func.FuncOp))
-    return next((op for op in functions if op.sym_name.data == HOST), None)
+    return next((op for op in functions if op.sym_name.data == HOST and not op.is_declaration), None)
 
 
 # -- what the function takes

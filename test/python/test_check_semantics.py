@@ -1,89 +1,19 @@
 """The semantic check finds planted bugs at every level and across borders, and lets correct passes through."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 import pytest
-from xdsl.context import Context
+from planted_bugs import Change, Reassociating, check, first, replace_with, swap_operands
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.verification import verify
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.loop import ForOp, IfOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
 from tilework.dialects.te import ComputeOp, IfThenElseOp, ReadOp, ReduceOp
 from tilework.lowering.check_semantics import SemanticCheck
 from tilework.lowering.fuzz_data import fuzz_parameter, symbol_values
-from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.transforms.base import TileworkPass
-
-Change = Callable[[ModuleOp], None]
-
-
-@dataclass(frozen=True)
-class Planted(TileworkPass):
-    """A pass that does what the test says."""
-
-    name = "planted"
-    change: Change = lambda module: None
-
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, ModuleOp)
-        self.change(op)
-
-
-@dataclass(frozen=True)
-class Reassociating(Planted):
-    """The same, and it says that it changes the order of sums."""
-
-    name = "reassociating"
-    numerics: ClassVar = "reassociates"
-
-
-def parse(text: str) -> ModuleOp:
-    module = SourceParser(make_context(), text, "test.mlir").parse_module()
-    verify(module)
-    return module
-
-
-def check(text: str, *changes: Change | TileworkPass, checker: SemanticCheck | None = None) -> SemanticCheck:
-    checker = checker or SemanticCheck()
-    passes = tuple(c if isinstance(c, TileworkPass) else Planted(c) for c in changes)
-    PassManager(Pipeline("builtin.module", passes), [checker]).run(make_context(), parse(text))
-    return checker
-
-
-def replace_with(text: str) -> Change:
-    """A pass that replaces the whole module: it stands for a lowering."""
-
-    def change(module: ModuleOp) -> None:
-        for op in list(module.ops):
-            op.detach()
-            op.erase(safe_erase=False)
-        new = parse(text)
-        for op in list(new.ops):
-            op.detach()
-            module.body.block.add_op(op)
-
-    return change
-
-
-def first(module: ModuleOp, kind: type[Operation], n: int = 0):
-    return [op for op in module.walk() if isinstance(op, kind)][n]
-
-
-def swap_operands(op: Operation) -> None:
-    a, b = op.operands
-    op.operands = [b, a]
-
 
 # -- te
 
@@ -319,113 +249,6 @@ def test_samples_of_two_loop_kernels_meet():
 
     [comparison] = check(loop.replace("%N", "64"), rename_axis, checker=SemanticCheck(max_work=1000)).report.comparisons
     assert 8 <= comparison.elements < 64 * 8
-
-
-# -- graph and host
-
-GRAPH = """
-func.func @main(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[N, 4]>> {
-  %w = graph.parameter @w : tensor<4x4xf32>
-  %d = graph.dense %x, %w
-    : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<4x4xf32>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
-  %r = graph.relu %d : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
-  func.return %r : tensor<?x4xf32, #graph.dims<[N, 4]>>
-}
-"""
-
-HOST = """
-te.kernel @dense(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>, %w: tensor<4x4xf32>)
-    -> tensor<?x4xf32, #graph.dims<[N, 4]>> {
-  %y = te.compute "dense" [i: N, j: 4] reduce [k: 4] : tensor<?x4xf32, #graph.dims<[N, 4]>> {
-    %a = te.read %x[i, k] : tensor<?x4xf32, #graph.dims<[N, 4]>>
-    %b = te.read %w[j, k] : tensor<4x4xf32>
-    %p = arith.mulf %a, %b : f32
-    te.reduce add %p : f32
-  }
-  te.return %y : tensor<?x4xf32, #graph.dims<[N, 4]>>
-}
-te.kernel @relu(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[N, 4]>> {
-  %y = te.compute "relu" [i: N, j: 4] : tensor<?x4xf32, #graph.dims<[N, 4]>> {
-    %a = te.read %x[i, j] : tensor<?x4xf32, #graph.dims<[N, 4]>>
-    %z = arith.constant 0.0 : f32
-    %p = arith.maximumf %a, %z : f32
-    te.yield %p : f32
-  }
-  te.return %y : tensor<?x4xf32, #graph.dims<[N, 4]>>
-}
-"memref.global"() <{sym_name = "w", sym_visibility = "private", type = memref<4x4xf32>, initial_value}> : () -> ()
-func.func @main(%x: memref<?x4xf32> {tilework.name = "x", tilework.dims = #graph.dims<[N, 4]>},
-                %y: memref<?x4xf32> {tilework.name = "y", tilework.output, tilework.dims = #graph.dims<[N, 4]>}) {
-  %c0 = arith.constant 0 : index
-  %n = memref.dim %x, %c0 : memref<?x4xf32>
-  %w = memref.get_global @w : memref<4x4xf32>
-  %t = memref.alloc(%n) : memref<?x4xf32>
-  loop.call @dense ins(%x, %w) outs(%t) symbols(%n) : memref<?x4xf32>, memref<4x4xf32>, memref<?x4xf32>
-  loop.call @relu ins(%t) outs(%y) symbols(%n) : memref<?x4xf32>, memref<?x4xf32>
-  func.return
-}
-"""
-
-FUSED_WRONGLY = """
-func.func @main(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[N, 4]>> {
-  %w = graph.parameter @w : tensor<4x4xf32>
-  %r = graph.fused "relu_dense" (%x, %w) : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<4x4xf32>)
-      -> (tensor<?x4xf32, #graph.dims<[N, 4]>>) {
-  ^bb0(%a: tensor<?x4xf32, #graph.dims<[N, 4]>>, %b: tensor<4x4xf32>):
-    %c = graph.relu %a : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
-    %d = graph.dense %c, %b
-      : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<4x4xf32>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
-    graph.yield %d : tensor<?x4xf32, #graph.dims<[N, 4]>>
-  }
-  func.return %r : tensor<?x4xf32, #graph.dims<[N, 4]>>
-}
-"""
-
-
-def test_a_wrong_fusion():
-    with pytest.raises(CompileError, match="'planted' changes what graph function @main computes: output 0 at"):
-        check(GRAPH, replace_with(FUSED_WRONGLY))
-
-
-def test_from_graph_to_host():
-    report = check(GRAPH, replace_with(HOST)).report
-    assert [(c.program, c.elements, c.bitwise) for c in report.comparisons] == [("host function @main", 16, True)]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("ins(%t) outs(%y)", "ins(%x) outs(%y)", "'planted' changes what host function @main computes"),
-        ("outs(%t)", "outs(%y)", "was .* and is nan"),
-        ("%w[j, k]", "%w[k, j]", "'planted' changes what host function @main computes"),
-    ],
-)
-def test_bugs_from_graph_to_host(old: str, new: str, message: str):
-    with pytest.raises(CompileError, match=message):
-        check(GRAPH, replace_with(HOST.replace(old, new)))
-
-
-def plan(offset: str) -> str:
-    return HOST.replace(
-        "#graph.dims<[N, 4]>}) {",
-        "#graph.dims<[N, 4]>}, %arena: memref<?xi8> {tilework.arena})"
-        " attributes {tilework.arena_bytes = #graph.dims<[16 * N]>} {",
-    ).replace(
-        "%t = memref.alloc(%n) : memref<?x4xf32>",
-        f"%at = loop.apply {offset}\n %t = memref.view %arena[%at][%n] : memref<?xi8> to memref<?x4xf32>",
-    )
-
-
-def test_bugs_of_a_memory_plan():
-    check(HOST, replace_with(plan("0 * %n")))
-    with pytest.raises(CompileError, match="after 'planted', host function @main cannot be run .*: memref.view of 48"):
-        check(HOST, replace_with(plan("4 * %n")))
-
-
-def test_parameters_given_are_used():
-    w = np.zeros((4, 4), np.float32)
-    report = check(GRAPH, replace_with(FUSED_WRONGLY), checker=SemanticCheck({"w": w})).report
-    assert report.elements == 16  # with these, the wrong fusion computes the same
 
 
 # -- numbers that round

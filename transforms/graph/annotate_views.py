@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.graph.base import Category, GraphOp
@@ -46,7 +47,7 @@ class AnnotateViews(TileworkPass):
         if not is_compiled(op):
             return
         views = _Views()
-        operators = [o for o in op.body.block.ops if isinstance(o, GraphOp)]
+        operators = [o for o in body_of(op).ops if isinstance(o, GraphOp)]
         for operator in operators:
             views.visit(operator)
         for operator in operators:  # parts are known only now: a concatenation may follow the reshape of its operand

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
+from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, values_from_parameters
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
@@ -47,7 +48,7 @@ class FoldParameters(TileworkPass):
 
 def _fold(function: FuncOp, preparation: _Preparation) -> None:
     """Replace every value that is needed while the module runs, and can be known before, by a parameter."""
-    block = function.body.block
+    block = body_of(function)
     known = values_from_parameters(function)
     for op in list(block.ops):
         for value in op.results:
@@ -77,7 +78,7 @@ def _is_returned(value: SSAValue) -> bool:
 
 
 def _parameters_of(functions: Iterable[FuncOp]) -> set[str]:
-    ops = (op for function in functions for op in function.body.block.ops)
+    ops = (op for function in functions for op in body_of(function).ops)
     return {op.sym_name.data for op in ops if isinstance(op, ParameterOp)}
 
 
@@ -151,7 +152,7 @@ class _Preparation:
         if self._function is None:
             self._function = FuncOp(PREPARE, ([], []), Region(Block([ReturnOp()])))
             self._module.body.block.add_op(self._function)
-        return self._function.body.block
+        return body_of(self._function)
 
 
 def _is_used(op: Operation) -> bool:

@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from tilework.analysis.functions import body_of
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.canonicalization import identity, join
 from tilework.dialects.graph.movement import TransposeOp
@@ -37,7 +38,7 @@ class RemoveIdentities(TileworkPass):
         assert isinstance(op, FuncOp)
         if op.is_declaration:
             return
-        block = op.body.block
+        block = body_of(op)
         replaced: list[GraphOp] = []
         for movement in [o for o in block.ops if isinstance(o, GraphOp)]:
             joined = join(movement)

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, product, var
 from tilework.analysis.accesses import memref_type, root_buffer
+from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import HostSymbols
 from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.liveness import buffer_uses, top_level
@@ -103,7 +104,7 @@ class _Planner:
     symbol_values: dict[Key, SSAValue] = field(default_factory=dict[Key, SSAValue])
 
     def __post_init__(self) -> None:
-        self.body = self.function.body.block
+        self.body = body_of(self.function)
         self.steps = {op: i for i, op in enumerate(self.body.ops)}
         self.symbols = HostSymbols(self.function)
         module = self.function.parent_op()
