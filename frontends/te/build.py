@@ -57,6 +57,7 @@ def build(
     """As `tilework.build`."""
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, _ENTRY)
+    _check_symbols(s, args)
     machine = str(parse_target(target))
     kept = cache or default_cache()
     key = _key(module, machine)
@@ -103,6 +104,16 @@ def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp,
     specs = tuple(TensorSpec(s.names.stages[t.op], t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
     symbols = tuple(symbol.data for symbol in declaration.symbols)
     return FunctionInfo(name, declaration.sym_name.data, specs, read, written, symbols, tuple(sizes), target)
+
+
+def _check_symbols(s: Schedule, args: Sequence[Tensor]) -> None:
+    """Every symbol is somewhere a dimension by itself, which tells its value at a call."""
+    told = {dim.as_var for tensor in args if isinstance(tensor.op, PlaceholderOp) for dim in tensor.dims}
+    for key, name in s.names.symbols.items():
+        if key not in told:
+            raise UsageError(
+                f"te.var '{name}' is by itself no dimension of an argument that is read: add a tensor of it"
+            )
 
 
 def _dim(e: Expr) -> Dim:

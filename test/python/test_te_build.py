@@ -140,6 +140,22 @@ def test_any_name_will_do(cache, name):
     assert b.tolist() == [1, 1, 1] and f.entry_name == name
 
 
+def test_a_size_is_told_by_a_dimension_of_its_own(cache):
+    n = te.var("n")
+    A, size = te.placeholder((2 * n,), name="A"), te.placeholder((n,), name="size")
+    B = te.compute((n,), lambda i: A[2 * i] + A[2 * i + 1], name="B")
+    with pytest.raises(tw.UsageError) as caught:
+        tw.build(te.create_schedule(B.op), [A, B], cache=cache)
+    message = "te.var 'n' is by itself no dimension of an argument that is read: add a tensor of it"
+    assert str(caught.value) == message
+    C = te.compute((n,), lambda i: B[i] + 0 * size[i], name="C")
+    f, c = tw.build(te.create_schedule(C.op), [A, size, C], cache=cache), np.zeros(3, np.float32)
+    f(np.arange(6, dtype=np.float32), np.zeros(3, np.float32), c)
+    assert c.tolist() == [1, 5, 9]
+    with pytest.raises(tw.UsageError, match="^dimension 0 of input 'A' is 7, but 2 [*] n is 6: n = 3 is dimension 0"):
+        f(np.zeros(7, np.float32), np.zeros(3, np.float32), c)
+
+
 def test_equal_schedules_are_compiled_once(tmp_path, monkeypatch):
     from tilework.frontends.te import build as module
 
