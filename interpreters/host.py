@@ -186,7 +186,7 @@ class _Host:
     def _global(self, op: memref.GetGlobalOp) -> Buffer:
         name = op.name_.root_reference.data
         if name in self.parameters:
-            buffer = wrap(np.ascontiguousarray(self.parameters[name]))
+            buffer = wrap(np.asarray(self.parameters[name], order="C"))
             check_memref(buffer, op.memref.type, f"parameter @{name}")
             return buffer
         declared = next(

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.manifest import TensorSpec
 
 ALIGNMENT = 64
@@ -26,11 +26,17 @@ def dtype_named(name: str) -> np.dtype[Any]:
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An uninitialized array whose first element is at a multiple of `ALIGNMENT` bytes."""
+    """An uninitialized array whose first element is at a multiple of `ALIGNMENT` bytes.
+
+    Raises TileworkError where there is not so much memory.
+    """
     size = dtype.itemsize
     for extent in shape:
         size *= extent
-    buffer = np.empty(size + ALIGNMENT, np.uint8)
+    try:
+        buffer = np.empty(size + ALIGNMENT, np.uint8)
+    except (MemoryError, ValueError) as error:  # the second where no address space holds it
+        raise TileworkError(f"there is no memory for an array of {size} bytes, {dtype} {shape}") from error
     return np.ndarray(shape, dtype, buffer, offset=-buffer.ctypes.data % ALIGNMENT)
 
 
@@ -67,7 +73,7 @@ def _imported(value: object, spec: TensorSpec) -> Array:
         raise UsageError(f"input '{spec.name}' is a {type(value).__name__}: pass a numpy array or a DLPack tensor")
     try:
         return np.from_dlpack(value)  # pyright: ignore[reportArgumentType]
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:  # another library's code: it may raise anything
         raise UsageError(f"input '{spec.name}' cannot be read through DLPack: {error}") from None
 
 

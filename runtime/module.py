@@ -109,6 +109,8 @@ class Module:
 
         out: arrays to write outputs to, by name; the other outputs are fresh. Raises as `__call__` does.
         """
+        _require_mapping(inputs, "inputs")
+        _require_mapping({} if out is None else out, "out")
         names = [spec.name for spec in self.manifest.inputs]
         missing, unknown = [n for n in names if n not in inputs], [n for n in inputs if n not in names]
         if missing or unknown:
@@ -186,6 +188,11 @@ class Module:
     def _known_inputs(self) -> str:
         specs = self.manifest.inputs
         return f"{len(specs)} input{'s' if len(specs) != 1 else ''} ({'; '.join(map(str, specs))})"
+
+
+def _require_mapping(value: object, what: str) -> None:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{what} is a {type(value).__name__}: pass a dictionary of arrays by name")
 
 
 def _addresses(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:

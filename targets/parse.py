@@ -17,6 +17,8 @@ def parse_target(text: str) -> Target:
 
     Raises UsageError naming the word that is wrong and the words that would do.
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+        raise UsageError(f'a target is a text such as "llvm", not a value of type {type(text).__name__}')
     kind, *words = text.split() or [""]
     if kind != "llvm":
         raise UsageError(f"unknown target '{kind}': the known kind is 'llvm', as in \"llvm\" or \"llvm -mcpu=haswell\"")

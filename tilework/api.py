@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
 def load(path: str | Path) -> Module:
     """Read what `Module.save` wrote; nothing is compiled. Raises TileworkError for what is no artefact."""
+    if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+        raise UsageError(f"an artefact is loaded by its path, not from a value of type {type(path).__name__}")
     return Module.load(path)
 
 

@@ -100,7 +100,7 @@ def compile_module(
             text, info = emit_host(module, target)
             # it does nothing but call kernels, and may be one block of thousands of calls
             objects.append(compile_ir(text, target, opt_level=1, codegen_level=0))
-    used = {p.name: np.ascontiguousarray(prepared[p.name]) for p in info.parameters}
+    used = {p.name: np.asarray(prepared[p.name], order="C") for p in info.parameters}
     return CompiledModel(objects, info, used, report)
 
 

@@ -108,7 +108,9 @@ def _neutral(op: BinaryOp) -> SSAValue | None:
 def _number(value: SSAValue) -> float | int | None:
     """The number that all elements of a constant are, or None."""
     op = value.owner
-    if not isinstance(op, ConstantOp) or not isinstance(op.value, DenseIntOrFPElementsAttr) or not op.value.is_splat():
+    if not isinstance(op, ConstantOp) or not isinstance(op.value, DenseIntOrFPElementsAttr):
+        return None
+    if 0 in op.value.get_shape() or not op.value.is_splat():
         return None
     number = op.value.get_values()[0]
     return number if isinstance(number, float | int) else None

@@ -13,6 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph.accumulation import rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
@@ -77,15 +78,16 @@ class ConvOp(GraphOp):
             def term(*r: Expr):
                 c, tap = (const(0), r) if depthwise else (r[0], r[1:])
                 group = o // filters if groups > 1 else const(0)
-                return padded[(n, group * channels + c, *windows.at(position, tap))] * w[(o, c, *tap)]
+                element = padded[(n, group * channels + c, *windows.at(position, tap))]
+                return widened(k, element) * widened(k, w[(o, c, *tap)])
 
             return k.sum(reduced, with_axes(taps[1:] if depthwise else taps, term))
 
         dims = (x.dims[0], w.dims[0], *windows.positions(x.dims[2:]))
-        return k.compute("conv", dims, with_axes(spatial_axes(rank, ("n", "o")), element))
+        return rounded(k, k.compute("conv", dims, with_axes(spatial_axes(rank, ("n", "o")), element)), x.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        x, w = inputs
+        x, w = map(widened_array, inputs)
         groups, rank = self.groups.value.data, x.ndim - 2
         views = self.windows.views(x, 0)  # n, c, positions..., taps...
         positions = views.shape[2 : 2 + rank]
@@ -93,4 +95,4 @@ class ConvOp(GraphOp):
         terms = int(np.prod(w.shape[1:]))
         columns = views.transpose(order).reshape(x.shape[0], groups, terms, int(np.prod(positions)))
         rows = w.reshape(groups, w.shape[0] // groups, terms)
-        return np.matmul(rows, columns).reshape(x.shape[0], w.shape[0], *positions)
+        return np.matmul(rows, columns).reshape(x.shape[0], w.shape[0], *positions).astype(inputs[0].dtype, copy=False)

@@ -13,6 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.accumulation import rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import with_axes
@@ -51,15 +52,16 @@ class DenseOp(GraphOp):
             *i, j = index
 
             def term(k_: Expr) -> Scalar:
-                return x[(*i, k_)] * w[j, k_]
+                return widened(k, x[(*i, k_)]) * widened(k, w[j, k_])
 
             return k.sum((w.dims[1],), term)
 
-        return k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
+        total = k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
+        return rounded(k, total, x.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        x, w = inputs
-        return np.matmul(x, w.T)
+        x, w = map(widened_array, inputs)
+        return np.matmul(x, w.T).astype(inputs[0].dtype, copy=False)
 
 
 @irdl_op_definition
@@ -94,14 +96,14 @@ class MatmulOp(GraphOp):
             *n, i, j = index
 
             def term(k_: Expr) -> Scalar:
-                return read_broadcast(a, (*batch, rows, depth), (*n, i, k_)) * read_broadcast(
-                    b, (*batch, depth, columns), (*n, k_, j)
-                )
+                left = read_broadcast(a, (*batch, rows, depth), (*n, i, k_))
+                right = read_broadcast(b, (*batch, depth, columns), (*n, k_, j))
+                return widened(k, left) * widened(k, right)
 
             return k.sum((depth,), term)
 
         names = [*(f"b{axis}" for axis in range(len(batch))), "i", "j"]
-        return k.compute("matmul", (*batch, rows, columns), with_axes(names, element))
+        return rounded(k, k.compute("matmul", (*batch, rows, columns), with_axes(names, element)), a.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.matmul(*inputs)
+        return np.matmul(*map(widened_array, inputs)).astype(inputs[0].dtype, copy=False)

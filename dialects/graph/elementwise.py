@@ -63,7 +63,7 @@ class LeakyReluOp(UnaryOp):
     alpha = prop_def(FloatAttr)
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return k.max(x, 0.0) + k.min(x, 0.0) * self.alpha.value.data
+        return k.select(x.compare("lt", 0.0), x * self.alpha.value.data, x)
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
@@ -78,7 +78,7 @@ class EluOp(UnaryOp):
     alpha = prop_def(FloatAttr)
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return k.max(x, 0.0) + (k.call("exp", k.min(x, 0.0)) - 1.0) * self.alpha.value.data
+        return k.select(x.compare("lt", 0.0), (k.call("exp", x) - 1.0) * self.alpha.value.data, x)
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
@@ -95,6 +95,12 @@ class ClipOp(UnaryOp):
     name = "graph.clip"
     low = opt_prop_def(FloatAttr)
     high = opt_prop_def(FloatAttr)
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        for bound in (self.low, self.high):
+            if bound is not None and bound.type != self.dtype():
+                raise VerifyException(f"bounds are of the elements' type, {self.dtype()}, not {bound.type}")
+        return super().infer()
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
         x = x if self.low is None else k.max(x, self.low.value.data)

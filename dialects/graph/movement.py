@@ -90,16 +90,21 @@ class ConcatOp(GraphOp):
         for x in inputs:
             ends.append((ends[-1] if ends else const(0)) + x.dims[axis])
 
-        def choose(index: tuple[Expr, ...], nth: int) -> Scalar:
-            start = ends[nth] - inputs[nth].dims[axis]
-            own = (*index[:axis], index[axis] - start, *index[axis + 1 :])
-            if nth == len(inputs) - 1:
-                return inputs[nth][own]
-            before = [less_than(index[axis], ends[nth])]
-            return k.if_then_else(before, lambda: inputs[nth][own], lambda: choose(index, nth + 1), inputs[nth].dtype)
+        def choose(index: tuple[Expr, ...], first: int, stop: int) -> Scalar:
+            """The element of one of inputs first to stop - 1, found by bisection."""
+            if stop - first == 1:
+                start = ends[first] - inputs[first].dims[axis]
+                return inputs[first][(*index[:axis], index[axis] - start, *index[axis + 1 :])]
+            middle = (first + stop) // 2
+            return k.if_then_else(
+                [less_than(index[axis], ends[middle - 1])],
+                lambda: choose(index, first, middle),
+                lambda: choose(index, middle, stop),
+                inputs[first].dtype,
+            )
 
         dims = (*inputs[0].dims[:axis], ends[-1], *inputs[0].dims[axis + 1 :])
-        return k.compute("concat", dims, lambda *i: choose(i, 0))
+        return k.compute("concat", dims, lambda *i: choose(i, 0, len(inputs)))
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.concatenate(inputs, axis=self.axis.value.data)
@@ -182,7 +187,7 @@ class PadOp(GraphOp):
     CATEGORY: ClassVar[Category] = Category.INJECTIVE
     input = operand_def(TensorType)
     pads = prop_def(DenseArrayBase.constr(i64))
-    value = prop_def(FloatAttr)
+    value = prop_def(FloatAttr | IntegerAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -193,6 +198,8 @@ class PadOp(GraphOp):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         x, pads = self.dims(0), self.pads.get_values()
+        if self.value.type != self.dtype():
+            raise VerifyException(f"the value is of the elements' type, {self.dtype()}, not {self.value.type}")
         if len(pads) != 2 * len(x):
             raise VerifyException(f"{len(x)} axes need {2 * len(x)} pads, not {len(pads)}")
         if min(pads, default=0) < 0:

@@ -15,6 +15,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.accumulation import widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.graph.windows import pad_stage, spatial_axes, with_axes
 from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
@@ -106,22 +107,27 @@ class LrnOp(GraphOp):
 
         def squares(n: Expr, c: Expr, *p: Expr):
             def square(r: Expr):
-                element = padded[(n, c + r, *p)]
+                element = widened(k, padded[(n, c + r, *p)])
                 return element * element
 
             return k.sum((size,), square)
 
         total = k.compute("square_sum", x.dims, with_axes(axes, squares))
         factor, beta, bias = self.alpha.value.data / size, self.beta.value.data, self.bias.value.data
-        return k.compute("lrn", x.dims, with_axes(axes, lambda *i: x[i] / k.power(total[i] * factor + bias, beta)))
+
+        def element(*i: Expr) -> Scalar:
+            return k.cast(widened(k, x[i]) / k.power(total[i] * factor + bias, beta), x.dtype)
+
+        return k.compute("lrn", x.dims, with_axes(axes, element))
 
     def evaluate(self, *inputs: Array) -> Array:
-        [x] = inputs
+        x = widened_array(inputs[0])
         size, dtype = self.size.value.data, x.dtype.type
         widths = [(0, 0), (self.before, size - 1 - self.before)] + [(0, 0)] * (x.ndim - 2)
         squares = sliding_window_view(np.pad(x * x, widths), size, axis=1).sum(axis=-1, dtype=x.dtype)
         factor = dtype(self.alpha.value.data / size)
-        return x / (squares * factor + dtype(self.bias.value.data)) ** dtype(self.beta.value.data)
+        result = x / (squares * factor + dtype(self.bias.value.data)) ** dtype(self.beta.value.data)
+        return result.astype(inputs[0].dtype, copy=False)
 
 
 class SoftmaxLikeOp(GraphOp, ABC):
@@ -159,6 +165,10 @@ class SoftmaxLikeOp(GraphOp, ABC):
 
         return k.compute(stage, self.rest(x.dims), row)
 
+    def shifted(self, k: KernelBuilder, x: Tensor, largest: Tensor, i: Sequence[Expr]) -> Scalar:
+        """An element less the largest one of its row, as a number of the accumulator's type."""
+        return widened(k, x[tuple(i)]) - widened(k, largest[self.rest(i)])
+
 
 @irdl_op_definition
 class SoftmaxOp(SoftmaxLikeOp):
@@ -172,15 +182,15 @@ class SoftmaxOp(SoftmaxLikeOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         largest = self.combine(k, x, "max", "max", lambda e: e)
-        exps = k.compute("exp", x.dims, lambda *i: k.call("exp", x[i] - largest[self.rest(i)]))
+        exps = k.compute("exp", x.dims, lambda *i: k.call("exp", self.shifted(k, x, largest, i)))
         total = self.combine(k, exps, "sum", "add", lambda e: e)
-        return k.compute("softmax", x.dims, lambda *i: exps[i] / total[self.rest(i)])
+        return k.compute("softmax", x.dims, lambda *i: k.cast(exps[i] / total[self.rest(i)], x.dtype))
 
     def evaluate(self, *inputs: Array) -> Array:
-        [x] = inputs
+        x = widened_array(inputs[0])
         axis = self.axis.value.data
         exps = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
-        return exps / exps.sum(axis=axis, keepdims=True, dtype=x.dtype)
+        return (exps / exps.sum(axis=axis, keepdims=True, dtype=x.dtype)).astype(inputs[0].dtype, copy=False)
 
 
 @irdl_op_definition
@@ -192,12 +202,17 @@ class LogSoftmaxOp(SoftmaxLikeOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         largest = self.combine(k, x, "max", "max", lambda e: e)
-        shifted = k.compute("shift", x.dims, lambda *i: x[i] - largest[self.rest(i)])
+        shifted = k.compute("shift", x.dims, lambda *i: self.shifted(k, x, largest, i))
         total = self.combine(k, shifted, "sum", "add", lambda e: k.call("exp", e))
-        return k.compute("log_softmax", x.dims, lambda *i: shifted[i] - k.call("log", total[self.rest(i)]))
+
+        def element(*i: Expr) -> Scalar:
+            return k.cast(shifted[i] - k.call("log", total[self.rest(i)]), x.dtype)
+
+        return k.compute("log_softmax", x.dims, element)
 
     def evaluate(self, *inputs: Array) -> Array:
-        [x] = inputs
+        x = widened_array(inputs[0])
         axis = self.axis.value.data
         shifted = x - x.max(axis=axis, keepdims=True, initial=-np.inf)
-        return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True, dtype=x.dtype))
+        total = np.exp(shifted).sum(axis=axis, keepdims=True, dtype=x.dtype)
+        return (shifted - np.log(total)).astype(inputs[0].dtype, copy=False)

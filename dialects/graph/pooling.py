@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least, less_than
+from tilework.dialects.graph.accumulation import accumulator, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
@@ -107,17 +108,20 @@ class AveragePoolOp(PoolOp):
         axes = spatial_axes(len(x.dims))
         taps = [f"r{axis}" for axis in axes[2:]]
 
-        def element(n: Expr, c: Expr, *position: Expr):
-            return k.sum(windows.kernel, with_axes(taps, lambda *tap: padded[(n, c, *windows.at(position, tap))]))
+        def window(n: Expr, c: Expr, *position: Expr):
+            def element(*tap: Expr):
+                return widened(k, padded[(n, c, *windows.at(position, tap))])
+
+            return k.sum(windows.kernel, with_axes(taps, element))
 
         dims = self.result_dims(x)
-        total = k.compute("window_sum", dims, with_axes(axes, element))
+        total = k.compute("window_sum", dims, with_axes(axes, window))
         counted = self._counted(x.dims[2:])
         if all(first == 0 and end == whole for (first, end), whole in zip(counted, padded.dims[2:], strict=True)):
             taps_each = float(prod(windows.kernel))
-            return k.compute("average_pool", dims, with_axes(axes, lambda *i: total[i] / taps_each))
-        count = self._count_stage(k, dims[2:], counted, x.dtype)
-        return k.compute("average_pool", dims, with_axes(axes, lambda *i: total[i] / count[i[2:]]))
+            return k.compute("average_pool", dims, with_axes(axes, lambda *i: k.cast(total[i] / taps_each, x.dtype)))
+        count = self._count_stage(k, dims[2:], counted, accumulator(x.dtype))
+        return k.compute("average_pool", dims, with_axes(axes, lambda *i: k.cast(total[i] / count[i[2:]], x.dtype)))
 
     def _counted(self, extents: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
         """The part of the padded input whose elements count, along each axis: its first index and its end."""
@@ -149,8 +153,9 @@ class AveragePoolOp(PoolOp):
         [x] = inputs
         windows = self.windows
         extents = [const(n) for n in x.shape[2:]]
+        x = widened_array(x)
         mask = np.zeros([whole.offset for whole in windows.padded(extents)], x.dtype)
         mask[tuple(slice(first.offset, end.offset) for first, end in self._counted(extents))] = 1
         taps = tuple(range(-len(extents), 0))
         counts = windows.slide(mask, extents).sum(axis=taps)
-        return windows.views(x, 0).sum(axis=taps, dtype=x.dtype) / counts
+        return (windows.views(x, 0).sum(axis=taps, dtype=x.dtype) / counts).astype(inputs[0].dtype, copy=False)

@@ -15,10 +15,14 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph.accumulation import accumulator, rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+
+ROUNDING = ("add", "mul")
+"""Reducers whose every step may round: half-precision numbers are wider meanwhile."""
 
 
 class ReduceOp(GraphOp, ABC):
@@ -51,10 +55,11 @@ class ReduceOp(GraphOp, ABC):
         return tuple(d for axis, d in enumerate(dims) if axis not in axes)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
-        return self.reduce_stage(k, inputs[0], self.label)
+        [x] = inputs
+        return rounded(k, self.reduce_stage(k, x, self.label), x.dtype)
 
     def reduce_stage(self, k: KernelBuilder, x: Tensor, stage: str) -> Tensor:
-        """One compute that combines the elements along the axes."""
+        """One compute that combines the elements along the axes; where steps round, in the accumulator's type."""
         axes, keep = self.axes.get_values(), bool(self.keep_dims.value.data)
 
         def element(*index: Expr) -> Scalar | Reduction:
@@ -63,7 +68,8 @@ class ReduceOp(GraphOp, ABC):
 
             def term(*reduced: Expr) -> Scalar:
                 along = dict(zip(axes, reduced, strict=True))
-                return x[tuple(along.get(axis, i) for axis, i in enumerate(base))]
+                read = x[tuple(along.get(axis, i) for axis, i in enumerate(base))]
+                return widened(k, read) if self.KIND in ROUNDING else read
 
             if not axes:
                 return term()
@@ -84,7 +90,9 @@ class ReduceSumOp(ReduceOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        return x.sum(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=x.dtype)
+        wide = widened_array(x)
+        total = wide.sum(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=wide.dtype)
+        return np.asarray(total, x.dtype)
 
 
 @irdl_op_definition
@@ -96,7 +104,9 @@ class ReduceProdOp(ReduceOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        return x.prod(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=x.dtype)
+        wide = widened_array(x)
+        total = wide.prod(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=wide.dtype)
+        return np.asarray(total, x.dtype)
 
 
 class _ExtremumOp(ReduceOp, ABC):
@@ -148,7 +158,7 @@ class ReduceMeanOp(ReduceOp):
         count = self._count(k, x)
 
         def mean(*i: Expr) -> Scalar:
-            return total[i] / (count[()] if isinstance(count, Tensor) else count)
+            return k.cast(total[i] / (count[()] if isinstance(count, Tensor) else count), x.dtype)
 
         return k.compute(self.label, total.dims, with_axes([f"i{axis}" for axis in range(len(total.dims))], mean))
 
@@ -159,9 +169,11 @@ class ReduceMeanOp(ReduceOp):
         if len(known) == len(extents):
             return float(prod(known))
         names = [f"r{axis}" for axis in self.axes.get_values()]
-        one = with_axes(names, lambda *_: k.constant(1.0, x.dtype))
+        one = with_axes(names, lambda *_: k.constant(1.0, accumulator(x.dtype)))
         return k.compute("count", (), lambda: k.sum(extents, one))
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        return x.mean(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), dtype=x.dtype)
+        wide = widened_array(x)
+        mean = wide.mean(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data))
+        return np.asarray(mean, x.dtype)

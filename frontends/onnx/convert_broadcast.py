@@ -12,7 +12,7 @@ from tilework.frontends.onnx.values import Value
 
 BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp, "Pow": PowOp}
 
-VARIADIC: dict[str, type[GraphOp]] = {"Sum": AddOp, "Max": MaxOp, "Min": MinOp}
+VARIADIC: dict[str, type[GraphOp]] = {"Max": MaxOp, "Min": MinOp}
 
 
 def binary(node: Node) -> Value:
@@ -37,8 +37,7 @@ def binary_with_axis(node: Node) -> Value:
 
 def variadic(node: Node) -> Value:
     """From left to right; of one operand: that operand."""
-    values = [node.value(i) for i in range(len(node.inputs))]
-    return reduce(lambda a, b: node.emit(VARIADIC[node.op_type], a, b), values)
+    return reduce(lambda a, b: node.emit(VARIADIC[node.op_type], a, b), _values(node))
 
 
 for _name in BINARY:
@@ -49,9 +48,21 @@ for _name in VARIADIC:
     converter(_name)(variadic)
 
 
+@converter("Sum")
+def sum_(node: Node) -> Value:
+    """From left to right."""
+    return node.narrowed(_sum(node))
+
+
+def _sum(node: Node) -> Value:
+    return reduce(lambda a, b: node.emit(AddOp, a, b), map(node.widened, _values(node)))
+
+
+def _values(node: Node) -> list[Value]:
+    return [node.value(i) for i in range(len(node.inputs))]
+
+
 @converter("Mean")
 def mean(node: Node) -> Value:
     """The sum by the number of operands."""
-    values = [node.value(i) for i in range(len(node.inputs))]
-    total = reduce(lambda a, b: node.emit(AddOp, a, b), values)
-    return node.emit(DivOp, total, node.scalar(len(values), total))
+    return node.narrowed(node.emit(DivOp, _sum(node), node.scalar(len(node.inputs), node.widened(node.value(0)))))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import const
+from tilework.algebra.index_expr import const, product
 from tilework.dialects.graph import (
     AbsOp,
     AddOp,
-    CastOp,
     CeilOp,
     ClipOp,
     CosOp,
@@ -33,9 +33,8 @@ from tilework.dialects.graph import (
     TanhOp,
 )
 from tilework.dialects.graph.base import GraphOp
-from tilework.frontends.onnx.node import Node, converter, float_attr
-from tilework.frontends.onnx.types import element_type
-from tilework.frontends.onnx.values import Known, Value
+from tilework.frontends.onnx.node import Node, converter, float_attr, number_attr, value_dims
+from tilework.frontends.onnx.values import Value
 
 UNARY: dict[str, type[GraphOp]] = {
     "Abs": AbsOp,
@@ -78,9 +77,9 @@ def dropout_by_attribute(node: Node) -> Value:
 @converter("Dropout", since=12)
 def dropout_by_input(node: Node) -> Value:
     """The ratio is an input, and so is whether to train."""
-    if node.has(2) and node.array(2, "training mode").item():
+    if node.has(2) and node.number(2, "training mode"):
         raise node.error("training mode is not supported")
-    ratio = float(node.array(1, "ratio").item()) if node.has(1) else 0.5
+    ratio = node.number(1, "ratio") if node.has(1) else 0.5
     return node.emit(DropoutOp, node.value(0), ratio=float_attr(ratio))
 
 
@@ -130,24 +129,28 @@ def clip_by_attributes(node: Node) -> Value:
 
 @converter("Clip", since=11)
 def clip_by_inputs(node: Node) -> Value:
-    """Bounds are inputs; those computed from data make a maximum and a minimum."""
+    """Bounds are inputs; those computed from data, and those of integers, make a maximum and a minimum."""
     bounds = [node.value(i) if node.has(i) else None for i in (1, 2)]
-    if not any(isinstance(bound, SSAValue) for bound in bounds):
-        low, high = (float(bound.array.item()) if isinstance(bound, Known) else None for bound in bounds)
+    is_float = isinstance(node.dtype(0), AnyFloat)
+    if is_float and not any(isinstance(bound, SSAValue) for bound in bounds):
+        low, high = (node.number(i, "bound") if node.has(i) else None for i in (1, 2))
         return _clip(node, low, high)
     result = node.value(0)
     for op, bound in zip((MaxOp, MinOp), bounds, strict=True):
+        if bound is not None and product(value_dims(bound)) != 1:
+            raise node.error("a bound is one number")
         result = result if bound is None else node.emit(op, result, bound)
     return result
 
 
 def _clip(node: Node, low: float | None, high: float | None) -> Value:
-    return node.emit(
-        ClipOp,
-        node.value(0),
-        low=None if low is None else float_attr(low),
-        high=None if high is None else float_attr(high),
-    )
+    return _between(node, node.value(0), low, high)
+
+
+def _between(node: Node, x: Value, low: float | None, high: float | None) -> Value:
+    bounds = {"low": low, "high": high}
+    dtype = node.dtype(0)
+    return node.emit(ClipOp, x, **{k: None if n is None else number_attr(n, dtype) for k, n in bounds.items()})
 
 
 @converter("HardSigmoid")
@@ -160,7 +163,7 @@ def _hard_sigmoid(node: Node, alpha: float, beta: float) -> Value:
     x = node.value(0)
     x = node.emit(MulOp, x, node.scalar(alpha, x))
     x = node.emit(AddOp, x, node.scalar(beta, x))
-    return node.emit(ClipOp, x, low=float_attr(0.0), high=float_attr(1.0))
+    return _between(node, x, 0.0, 1.0)
 
 
 @converter("HardSwish")
@@ -207,5 +210,4 @@ def gelu(node: Node) -> Value:
 @converter("Cast")
 def cast(node: Node) -> Value:
     """To the type that an enumeration names."""
-    to = element_type(node.required("to"), "its result")
-    return node.value(0) if node.dtype(0) == to else node.emit(CastOp, node.value(0), to=to)
+    return node.cast(node.value(0), node.element_type(node.attribute("to")))

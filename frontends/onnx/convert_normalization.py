@@ -20,6 +20,7 @@ from tilework.dialects.graph import (
     SubOp,
 )
 from tilework.dialects.graph.base import GraphOp, ints
+from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr
 from tilework.frontends.onnx.values import Value
 
@@ -43,7 +44,7 @@ def lrn(node: Node) -> Value:
     return node.emit(
         LrnOp,
         node.value(0),
-        size=int_attr(node.required("size")),
+        size=int_attr(node.attribute("size")),
         alpha=float_attr(node.attribute("alpha", 0.0001)),
         beta=float_attr(node.attribute("beta", 0.75)),
         bias=float_attr(node.attribute("bias", 1.0)),
@@ -54,6 +55,8 @@ def softmax_of_rows(node: Node) -> Value:
     """Before opset 13: everything from `axis` on is one row."""
     dims = node.dims(0)
     axis = node.attribute("axis", 1)
+    if not -len(dims) <= axis <= len(dims):
+        raise node.error(f"a tensor of rank {len(dims)} has no rows from axis {axis} on")
     axis = axis + len(dims) if axis < 0 else axis
     if axis < len(dims) and product(dims[axis + 1 :]) == 1:
         return node.emit(SOFTMAX[node.op_type], node.value(0), axis=int_attr(axis))
@@ -63,8 +66,7 @@ def softmax_of_rows(node: Node) -> Value:
 
 def softmax_along_axis(node: Node) -> Value:
     """From opset 13: along one axis, the last where none is named."""
-    axis, rank = node.attribute("axis", -1), len(node.dims(0))
-    return node.emit(SOFTMAX[node.op_type], node.value(0), axis=int_attr(axis + rank if axis < 0 else axis))
+    return node.emit(SOFTMAX[node.op_type], node.value(0), axis=int_attr(axis_from_front(node, -1)))
 
 
 for _name in SOFTMAX:
@@ -85,17 +87,16 @@ def instance_normalization(node: Node) -> Value:
 def layer_normalization(node: Node) -> Value:
     """Over the axes from `axis` on; the outputs for training are not made."""
     rank = len(node.dims(0))
-    axis = node.attribute("axis", -1)
-    result = _normalized(node, range(axis + rank if axis < 0 else axis, rank))
+    result = _normalized(node, range(axis_from_front(node, -1), rank))
     result = node.emit(MulOp, result, node.value(1))
     return node.emit(AddOp, result, node.value(2)) if node.has(2) else result
 
 
 def _normalized(node: Node, axes: Sequence[int]) -> Value:
     """(x - mean) / sqrt(variance + epsilon), both over these axes."""
-    x = node.value(0)
+    x = node.widened(node.value(0))
     keep = BoolAttr.from_bool(True)
     centred = node.emit(SubOp, x, node.emit(ReduceMeanOp, x, axes=ints(axes), keep_dims=keep))
     variance = node.emit(ReduceMeanOp, node.emit(MulOp, centred, centred), axes=ints(axes), keep_dims=keep)
     epsilon = node.scalar(node.attribute("epsilon", 1e-5), x)
-    return node.emit(DivOp, centred, node.emit(SqrtOp, node.emit(AddOp, variance, epsilon)))
+    return node.narrowed(node.emit(DivOp, centred, node.emit(SqrtOp, node.emit(AddOp, variance, epsilon))))

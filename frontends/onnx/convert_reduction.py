@@ -16,6 +16,7 @@ from tilework.dialects.graph import (
     SqrtOp,
 )
 from tilework.dialects.graph.base import GraphOp, ints
+from tilework.frontends.onnx.axes import reduced_axes
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.values import Value
 
@@ -46,32 +47,28 @@ def reduce_l1(node: Node) -> Value:
 @converter("ReduceL2")
 def reduce_l2(node: Node) -> Value:
     """The root of the sum of squares."""
-    return node.emit(SqrtOp, reduce_sum_square(node))
+    return node.narrowed(node.emit(SqrtOp, _sum_of_squares(node)))
 
 
 @converter("ReduceSumSquare")
 def reduce_sum_square(node: Node) -> Value:
     """The sum of squares."""
-    return _reduce(node, ReduceSumOp, node.emit(MulOp, node.value(0), node.value(0)))
+    return node.narrowed(_sum_of_squares(node))
+
+
+def _sum_of_squares(node: Node) -> Value:
+    x = node.widened(node.value(0))
+    return _reduce(node, ReduceSumOp, node.emit(MulOp, x, x))
 
 
 @converter("ReduceLogSum")
 def reduce_log_sum(node: Node) -> Value:
     """The logarithm of the sum."""
-    return node.emit(LogOp, _reduce(node, ReduceSumOp, node.value(0)))
+    return node.narrowed(node.emit(LogOp, _reduce(node, ReduceSumOp, node.widened(node.value(0)))))
 
 
 def _reduce(node: Node, op: type[GraphOp], x: Value) -> Value:
     """Over the axes of the attribute or (later opsets) of input 1; over all where there are none."""
-    rank = len(node.dims(0))
-    axes = node.attribute("axes")
-    if axes is None and node.has(1):
-        axes = node.integers(1, "list of axes")
-    if not axes:
-        if node.attribute("noop_with_empty_axes", 0):
-            return x
-        axes = range(rank)
-    if wrong := [axis for axis in axes if not -rank <= axis < rank]:
-        raise node.error(f"a tensor of rank {rank} has no axis {wrong[0]}")
+    axes = reduced_axes(node, len(node.dims(0)))
     keep = BoolAttr.from_bool(bool(node.attribute("keepdims", 1)))
-    return node.emit(op, x, axes=ints(sorted(axis % rank for axis in axes)), keep_dims=keep)
+    return node.emit(op, x, axes=ints(axes), keep_dims=keep) if axes else x

@@ -45,7 +45,7 @@ def average_pool(node: Node) -> Value:
 
 
 def _pooling(node: Node) -> dict[str, Attribute]:
-    kernel = node.required("kernel_shape")
+    kernel = node.attribute("kernel_shape")
     ceil_mode = BoolAttr.from_bool(bool(node.attribute("ceil_mode", 0)))
     return {"kernel": ints(kernel), **_geometry(node, kernel), "ceil_mode": ceil_mode}
 
@@ -73,8 +73,9 @@ def _global(node: Node, op: type[GraphOp]) -> Value:
 def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
     """Strides, dilations and pads, with the defaults of ONNX and `auto_pad` computed."""
     rank = len(kernel)
-    strides = node.attribute("strides", [1] * rank)
-    dilations = node.attribute("dilations", [1] * rank)
+    if rank != len(node.dims(0)) - 2:
+        raise node.error(f"the input has rank {len(node.dims(0))}; windows of {rank} axes slide over rank {rank + 2}")
+    strides, dilations = (_positive(node, name, rank) for name in ("strides", "dilations"))
     return {
         "strides": ints(strides),
         "dilations": ints(dilations),
@@ -82,10 +83,19 @@ def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
     }
 
 
+def _positive(node: Node, name: str, rank: int) -> list[int]:
+    given = list(node.attribute(name, [1] * rank))
+    if len(given) != rank or min(given, default=1) < 1:
+        raise node.error(f"the {name} are {rank} positive numbers, not {given}")
+    return given
+
+
 def _pads(node: Node, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
-    auto_pad = node.attribute("auto_pad", "NOTSET")
+    auto_pad, pads = node.attribute("auto_pad", "NOTSET"), list(node.attribute("pads", [0] * (2 * len(kernel))))
     if auto_pad == "NOTSET":
-        return list(node.attribute("pads", [0] * (2 * len(kernel))))
+        return pads
+    if any(pads):
+        raise node.error(f"auto_pad '{auto_pad}' and pads {pads} contradict each other")
     if auto_pad == "VALID":
         return [0] * (2 * len(kernel))
     if auto_pad not in ("SAME_UPPER", "SAME_LOWER"):

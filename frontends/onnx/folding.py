@@ -6,14 +6,18 @@ Elements may be symbolic dimensions, so that `Reshape(x, Concat(Gather(Shape(x),
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-import onnx
 
-from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.base import numpy_dtype
+from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Array, Known, dims_array, known
+
+LARGEST = 1 << 31
+"""Bytes of the largest array that is computed here: what an ONNX file itself can hold at most."""
 
 SMALL = 256
 """Floating-point arrays are computed with here up to so many elements: scales and such, never weights."""
@@ -42,8 +46,9 @@ def fold(node: Node) -> Known | None:
             return None
         arrays.append(None if value is None else value.array)
     try:
-        result = _FOLDERS[node.op_type](node, *arrays)
-    except (ValueError, IndexError, TypeError, ZeroDivisionError) as error:
+        with np.errstate(all="ignore"):  # infinities and NaN are results as others are
+            result = _FOLDERS[node.op_type](node, *arrays)
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise node.error(f"it cannot be computed: {error}") from error
     return None if result is None else known(result, node.proto.output[0])
 
@@ -76,31 +81,43 @@ def _shape(node: Node) -> Array:
 
 
 def _constant(node: Node) -> Array:
+    if len(node.proto.attribute) != 1:
+        raise node.error(f"a constant has one attribute, not {len(node.proto.attribute)}")
     for name, dtype in (("value_float", np.float32), ("value_floats", np.float32), ("value_int", np.int64)):
         if (value := node.attribute(name)) is not None:
             return np.array(value, dtype)
     if (value := node.attribute("value_ints")) is not None:
         return np.array(value, np.int64)
     value = node.attribute("value")
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, np.ndarray):  # a string, or a sparse tensor
         raise node.error("only constants that are dense tensors of numbers are supported")
     return cast(Array, value)
 
 
 @folds("ConstantOfShape")
 def _constant_of_shape(node: Node, shape: Array) -> Array | None:
-    value = node.attribute("value")
-    value = np.zeros(1, np.float32) if value is None else value
+    value = node.attribute("value", np.zeros(1, np.float32))
     if shape.dtype == object:
         raise node.error("its shape depends on symbolic dimensions")
-    return np.full([int(n) for n in shape], value.reshape(()))
+    if value.size != 1:
+        raise node.error(f"its value is one number, not {value.size}")
+    extents = [int(n) for n in shape]
+    _require_small(node, prod(extents), value)
+    return np.full(extents, value.reshape(()))
 
 
 @folds("Range")
 def _range(node: Node, start: Array, limit: Array, delta: Array) -> Array:
     if object in (start.dtype, limit.dtype, delta.dtype):
         raise node.error("its length depends on symbolic dimensions")
-    return np.array(np.arange(*(a.item() for a in (start, limit, delta))), start.dtype)
+    first, end, step = (a.item() for a in (start, limit, delta))
+    _require_small(node, (end - first) / step, start)
+    return np.array(np.arange(first, end, step), start.dtype)
+
+
+def _require_small(node: Node, count: float, like: Array) -> None:
+    if count * like.itemsize > LARGEST:
+        raise node.error(f"its {count:.3g} elements are more than is computed beforehand")
 
 
 # ---- Arithmetic ------------------------------------------------------------------------------------------------------
@@ -128,6 +145,8 @@ def _div(node: Node, a: Array, b: Array) -> Array:
         return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
     if a.dtype.kind == "f":
         return np.divide(a, b)
+    if not b.all():
+        raise ZeroDivisionError("division by zero")
     quotient = np.abs(a) // np.abs(b)
     return np.asarray(np.where((a < 0) == (b < 0), quotient, -quotient), a.dtype)
 
@@ -163,17 +182,16 @@ def _joint(a: Array, b: Array) -> Any:
 
 @folds("Cast")
 def _cast(node: Node, a: Array) -> Array | None:
-    to = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(node.required("to")))
+    to = numpy_dtype(node.element_type(node.attribute("to")))
     if a.dtype == object:
         return a if to.kind == "i" else None
     return a.astype(to)
 
 
 @folds("ReduceProd")
-def _reduce_prod(node: Node, a: Array, axes: Array | None = None) -> Any:
-    chosen = node.attribute("axes") if axes is None else axes.tolist()
+def _reduce_prod(node: Node, a: Array, _: Array | None = None) -> Any:
     keep = bool(node.attribute("keepdims", 1))
-    return np.asarray(a.prod(axis=None if chosen is None else tuple(chosen), keepdims=keep), a.dtype)
+    return np.asarray(a.prod(axis=tuple(reduced_axes(node, a.ndim)), keepdims=keep), a.dtype)
 
 
 # ---- Movement --------------------------------------------------------------------------------------------------------
@@ -191,25 +209,10 @@ def _concat(node: Node, *arrays: Array) -> Array:
 
 
 @folds("Slice")
-def _slice(node: Node, a: Array, *given: Array | None) -> Array:
-    if given:
-        starts, ends, axes, steps = ([*given, None, None])[:4]
-    else:
-        starts, ends, axes, steps = node.required("starts"), node.required("ends"), node.attribute("axes"), None
-    assert starts is not None and ends is not None
-    chosen = list(range(len(starts))) if axes is None else [int(axis) for axis in axes]
-    strides = [1] * len(chosen) if steps is None else [int(step) for step in steps]
-    index: list[slice] = [slice(None)] * a.ndim
-    for axis, start, end, step in zip(chosen, starts, ends, strides, strict=True):
-        if isinstance(start, Expr) or isinstance(end, Expr):
-            raise node.error("its bounds depend on symbolic dimensions")
-        index[axis] = python_slice(int(start), int(end), step)
-    return a[tuple(index)]
-
-
-def python_slice(start: int, end: int, step: int) -> slice:
-    """ONNX's bounds as Python's. Walking backwards, ONNX writes "to the very front" as a very negative end."""
-    return slice(start, None if step < 0 and end < -(2**30) else end, step)
+def _slice(node: Node, a: Array, *_: Array | None) -> Array:
+    for axis, start, end, step in slice_bounds(node):
+        a = a.take(slice_range(start, end, step, a.shape[axis]), axis=axis)
+    return a
 
 
 @folds("Transpose")
@@ -231,4 +234,6 @@ def _where(node: Node, condition: Array, a: Array, b: Array) -> Array:
 def _expand(node: Node, a: Array, shape: Array) -> Array | None:
     if shape.dtype == object:
         return None
-    return np.broadcast_to(a, np.broadcast_shapes(a.shape, tuple(shape)))
+    extents = np.broadcast_shapes(a.shape, tuple(int(n) for n in shape))
+    _require_small(node, prod(extents), a)
+    return np.broadcast_to(a, extents)

@@ -16,12 +16,14 @@ from xdsl.ir import Block, Region, SSAValue
 import tilework.frontends.onnx as package
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.shapes import dims_of
+from tilework.dialects.shapes import element_type as element_type_of
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.load import Source, load_model, to_array
 from tilework.frontends.onnx.node import Converter, Node, find_converter
+from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import ordered_nodes
-from tilework.frontends.onnx.types import Symbols, value_type
+from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
 from tilework.frontends.onnx.values import Array, Known, Value
 
 OLDEST_OPSET = 6
@@ -144,30 +146,14 @@ class _Importer:
 
 def _outputs(node: Node, convert: Converter | None) -> Sequence[Value] | None:
     """What the node makes: folded where that is possible, else converted; None where there is no way."""
-    try:
-        folded = fold(node)
-        if folded is not None:
-            return [folded]
-        made = None if convert is None else convert(node)
-    except TileworkError:
-        raise
-    except Exception as error:
-        if (violation := standard_violation(node)) is None:
-            raise
-        raise node.error(f"it does not follow the ONNX standard: {violation}") from error
+    if convert is None and not can_fold(node.op_type):
+        return None
+    check_node(node)
+    folded = fold(node)
+    if folded is not None:
+        return [folded]
+    made = None if convert is None else convert(node)
     return [made] if isinstance(made, SSAValue | Known) else made
-
-
-def standard_violation(node: Node) -> str | None:
-    """What the ONNX checker has against a node: an attribute of another type, say. None where that is nothing."""
-    context = onnx.checker.C.CheckerContext()
-    context.ir_version = onnx.IR_VERSION
-    context.opset_imports = {"": node.opset}
-    try:
-        onnx.checker.check_node(node.proto, context)
-    except onnx.checker.ValidationError as error:
-        return str(error).partition("\n")[0]
-    return None
 
 
 def _opset(source: Source) -> int:
@@ -179,17 +165,21 @@ def _opset(source: Source) -> int:
 
 
 def _check_declared(output: onnx.ValueInfoProto, value: SSAValue) -> None:
-    """Compare an output's shape with the one that the model declares, where both are numbers."""
-    shape = output.type.tensor_type.shape
-    if not output.type.tensor_type.HasField("shape"):
+    """Compare an output with what the model declares: its element type, and its shape where both are numbers."""
+    declared = output.type.tensor_type
+    found = element_type_of(value.type)
+    if declared.elem_type and ELEMENT_TYPES.get(declared.elem_type) != found:
+        said = type_name(declared.elem_type)
+        raise TileworkError(f"the model declares output '{output.name}' as {said}, but its nodes make {found}")
+    if not declared.HasField("shape"):
         return
     dims = dims_of(value.type)
-    declared = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in shape.dim]
-    fits = len(declared) == len(dims) and all(
-        n is None or d.constant is None or n == d.constant for n, d in zip(declared, dims, strict=True)
+    sizes = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in declared.shape.dim]
+    fits = len(sizes) == len(dims) and all(
+        n is None or d.constant is None or n == d.constant for n, d in zip(sizes, dims, strict=True)
     )
     if not fits:
-        said = ", ".join(d.dim_param or str(d.dim_value) for d in shape.dim)
+        said = ", ".join(d.dim_param or str(d.dim_value) for d in declared.shape.dim)
         found = ", ".join(map(str, dims))
         raise TileworkError(f"the model declares output '{output.name}' as [{said}], but its nodes make [{found}]")
 

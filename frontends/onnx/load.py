@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,15 @@ def _checked(source: Source) -> Source:
 
 def to_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
     """The elements of a tensor, from the model or from its side file. Raises TileworkError."""
+    if tensor.data_type not in onnx.TensorProto.DataType.values() or not tensor.data_type:
+        raise TileworkError(f"the elements of '{tensor.name}' are of the unknown type {tensor.data_type}")
+    if min(tensor.dims, default=0) < 0:
+        raise TileworkError(f"the shape of '{tensor.name}' is {list(tensor.dims)}; sizes are not negative")
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         return _external_array(tensor, folder)
     try:
-        return numpy_helper.to_array(tensor)
+        array = numpy_helper.to_array(tensor)
+        return array.astype(np.str_) if tensor.data_type == onnx.TensorProto.STRING else array
     except (ValueError, TypeError, KeyError) as error:
         raise TileworkError(
             f"the elements of '{tensor.name}' do not fit its shape {list(tensor.dims)}: {error}"
@@ -78,9 +84,11 @@ def _external_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
     location = entries.get("location", "")
     if folder is None:
         raise TileworkError(f"the elements of '{tensor.name}' lie in '{location}': load the model by its path")
+    if tensor.data_type == onnx.TensorProto.STRING:
+        raise TileworkError(f"the elements of '{tensor.name}' are strings, which a side file cannot hold")
     path = _inside(folder, location, tensor.name)
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
-    size = int(np.prod(tensor.dims, dtype=np.int64)) * dtype.itemsize
+    size = prod(tensor.dims) * dtype.itemsize
     offset, length = (_number(entries, key, default, tensor.name) for key, default in (("offset", 0), ("length", size)))
     if not path.is_file():
         raise TileworkError(f"the elements of '{tensor.name}' are missing: there is no file {path}")
@@ -100,7 +108,12 @@ def _number(entries: Mapping[str, str], key: str, default: int, name: str) -> in
 
 def _inside(folder: Path, location: str, name: str) -> Path:
     """The side file's path. A model may read what lies in its own folder only, links followed."""
-    path = Path(os.path.realpath(folder / location))
+    try:
+        path = Path(os.path.realpath(folder / location))
+        path.exists()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise TileworkError(f"the elements of '{name}' lie in {location!r}, which is no file name: {reason}") from error
     if not location or not path.is_relative_to(os.path.realpath(folder)):
         raise TileworkError(f"the elements of '{name}' lie in '{location}', outside the model's folder {folder}")
     return path

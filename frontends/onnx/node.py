@@ -9,19 +9,21 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import onnx
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, TensorType, f32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.diagnostics import TileworkError
-from tilework.dialects.graph import ReshapeOp
+from tilework.dialects.graph import CastOp, ReshapeOp
+from tilework.dialects.graph.accumulation import accumulator
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter
 from tilework.frontends.onnx.load import to_array
-from tilework.frontends.onnx.types import numpy_element_type
+from tilework.frontends.onnx.types import ELEMENT_TYPES, element_type, numpy_type, require_addressable, type_name
 from tilework.frontends.onnx.values import Array, Known, Value, known
 
 Converter: TypeAlias = "Callable[[Node], Value | Sequence[Value]]"
@@ -82,13 +84,14 @@ class Node:
         if attribute.type == onnx.AttributeProto.TENSOR:
             return to_array(attribute.t, self._folder)
         value = onnx.helper.get_attribute_value(attribute)
-        return value.decode() if isinstance(value, bytes) else value
+        return value.decode(errors="replace") if isinstance(value, bytes) else value
 
-    def required(self, name: str) -> Any:
-        """The value of an attribute that must be there."""
-        if name not in self._attributes:
-            raise self.error(f"the attribute '{name}' is missing")
-        return self.attribute(name)
+    def element_type(self, onnx_type: int) -> Attribute:
+        """The element type for an ONNX data type."""
+        try:
+            return element_type(onnx_type, "its result")
+        except TileworkError as error:
+            raise self.error(str(error)) from error
 
     # -- inputs
 
@@ -125,9 +128,20 @@ class Node:
             raise self.error(f"its {what} depends on symbolic dimensions")
         return [int(x) for x in array.flat]
 
+    def number(self, i: int, what: str) -> float | int:
+        """A known number from input `i`."""
+        array = self.array(i, what)
+        if array.size != 1:
+            raise self.error(f"its {what} is one number, not {array.size}")
+        return array.item()
+
     def dtype(self, i: int) -> Attribute:
         """The element type of input `i`."""
-        return _tensor_type(self.tensor(i)).element_type
+        return self.dtype_of(self.value(i))
+
+    def dtype_of(self, value: Value) -> Attribute:
+        """The element type of a value."""
+        return self.element_type(numpy_type(value.array)) if isinstance(value, Known) else _element_type(value)
 
     # -- results
 
@@ -136,7 +150,8 @@ class Node:
         given = {name: attribute for name, attribute in properties.items() if attribute is not None}
         try:
             made = op.of(*(self.emitter.tensor(operand) for operand in operands), **given)
-        except VerifyException as error:
+            require_addressable(_tensor_type(made.results[0]), "its result")
+        except (VerifyException, TileworkError) as error:
             raise self.error(str(error)) from error
         return self.emitter.insert(made, self.title)
 
@@ -151,9 +166,25 @@ class Node:
 
     def scalar(self, number: float, like: Value) -> Known:
         """A number with the element type of `like`, without dimensions."""
-        if isinstance(like, Known):
-            return Known(np.array(number, like.array.dtype), self.title)
-        return Known(np.array(number, numpy_dtype(_tensor_type(like).element_type)), self.title)
+        dtype = like.array.dtype if isinstance(like, Known) else numpy_dtype(_element_type(like))
+        array = np.array(number, dtype)
+        if dtype.kind != "f" and array != number:
+            raise self.error(f"it computes with {number:g}, which is no {dtype}")
+        return Known(array, self.title)
+
+    # -- half precision: what adds up, or squares, is computed in f32 and rounded at the end
+
+    def widened(self, value: Value) -> Value:
+        """Half-precision numbers as f32, others as they are."""
+        return self.cast(value, accumulator(self.dtype(0)))
+
+    def narrowed(self, value: Value) -> Value:
+        """The value in the element type of input 0."""
+        return self.cast(value, self.dtype(0))
+
+    def cast(self, value: Value, to: Attribute) -> Value:
+        """The value in another element type, itself where it has that already."""
+        return value if self.dtype_of(value) == to else self.emit(CastOp, value, to=to)
 
     # -- errors
 
@@ -172,11 +203,29 @@ def value_dims(value: Value) -> tuple[Expr, ...]:
     return tuple(map(const, value.array.shape)) if isinstance(value, Known) else dims_of(value.type)
 
 
+def element_name(value: Value) -> str:
+    """What ONNX calls the element type of a value, as in `tensor(float)`."""
+    if isinstance(value, Known):
+        return f"tensor({type_name(numpy_type(value.array)).lower()})"
+    [number] = [number for number, type_ in ELEMENT_TYPES.items() if type_ == _element_type(value)]
+    return f"tensor({type_name(number).lower()})"
+
+
+def is_integer(value: Value) -> bool:
+    """Whether a value is of integers known while importing, symbolic dimensions among them."""
+    return isinstance(value, Known) and value.array.dtype.kind in "iuO"
+
+
 def _type_text(value: Value) -> str:
     if isinstance(value, Known):
-        element = "index" if value.is_symbolic else str(numpy_element_type(value.array, f"'{value.name}'"))
+        number = numpy_type(value.array)
+        element = "index" if value.is_symbolic else str(ELEMENT_TYPES.get(number, type_name(number)))
         return "x".join([*map(str, value.array.shape), element])
-    return "x".join([*map(str, dims_of(value.type)), str(_tensor_type(value).element_type)])
+    return "x".join([*map(str, dims_of(value.type)), str(_element_type(value))])
+
+
+def _element_type(value: SSAValue) -> Attribute:
+    return _tensor_type(value).element_type
 
 
 def _tensor_type(value: SSAValue) -> TensorType[Attribute]:
@@ -186,6 +235,13 @@ def _tensor_type(value: SSAValue) -> TensorType[Attribute]:
 def float_attr(value: float) -> FloatAttr:
     """A number of an ONNX attribute, which is an f32."""
     return FloatAttr(float(np.float32(value)), f32)
+
+
+def number_attr(value: float, element: Attribute) -> FloatAttr | IntegerAttr:
+    """A number of a tensor's element type."""
+    if isa(element, IntegerType):
+        return IntegerAttr(int(value), element)
+    return FloatAttr(value, cast(AnyFloat, element))
 
 
 def int_attr(value: int) -> IntegerAttr:

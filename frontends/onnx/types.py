@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import Any
 
 import onnx
@@ -13,7 +14,8 @@ from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import TileworkError
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.shapes import dims_of, tensor_type
 
 ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.FLOAT: f32,
@@ -30,6 +32,9 @@ ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.UINT64: IntegerType(64, Signedness.UNSIGNED),
 }
 
+ADDRESSABLE = 1 << 47
+"""Bytes that a process can have on today's machines."""
+
 RESERVED = {"floordiv", "ceildiv", "mod", "min", "max", "ge", "eq", "reduce"}
 """Words of the syntax of index expressions."""
 
@@ -37,15 +42,32 @@ RESERVED = {"floordiv", "ceildiv", "mod", "min", "max", "ge", "eq", "reduce"}
 def element_type(onnx_type: int, what: str) -> Attribute:
     """The element type for an ONNX data type; `what` has it, says the error."""
     if onnx_type not in ELEMENT_TYPES:
-        known = TensorProto.DataType.values()
-        name = TensorProto.DataType.Name(onnx_type) if onnx_type in known else str(onnx_type)
-        raise TileworkError(f"{what} holds elements of type {name}, which Tilework does not compute with")
+        raise TileworkError(
+            f"{what} holds elements of type {type_name(onnx_type)}, which Tilework does not compute with"
+        )
     return ELEMENT_TYPES[onnx_type]
+
+
+def type_name(onnx_type: int) -> str:
+    """What ONNX calls a data type; the number itself where it is none."""
+    return TensorProto.DataType.Name(onnx_type) if onnx_type in TensorProto.DataType.values() else str(onnx_type)
 
 
 def numpy_element_type(array: NDArray[Any], what: str) -> Attribute:
     """The element type of an array; `what` it is, says the error."""
-    return element_type(onnx.helper.np_dtype_to_tensor_dtype(array.dtype), what)
+    return element_type(numpy_type(array), what)
+
+
+def numpy_type(array: NDArray[Any]) -> int:
+    """The ONNX data type of an array. Objects are symbolic dimensions."""
+    return TensorProto.INT64 if array.dtype == object else onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+
+
+def require_addressable(type_: TensorType[Attribute], what: str) -> None:
+    """Refuse a tensor that no address space holds, before sizes are computed with; `what` it is, says the error."""
+    size = prod(d.constant or 1 for d in dims_of(type_)) * numpy_dtype(type_.element_type).itemsize
+    if size > ADDRESSABLE:
+        raise TileworkError(f"{what} would be of {size} bytes; no address space holds that")
 
 
 class Symbols:
@@ -84,7 +106,9 @@ def value_type(value: onnx.ValueInfoProto, symbols: Symbols) -> TensorType[Attri
     if not tensor.HasField("shape"):
         raise TileworkError(f"{what} has no shape; not even its rank is known")
     dims = [_dim(d, symbols, f"{value.name}_{axis}") for axis, d in enumerate(tensor.shape.dim)]
-    return tensor_type(dims, element_type(tensor.elem_type, what))
+    type_ = tensor_type(dims, element_type(tensor.elem_type, what))
+    require_addressable(type_, what)
+    return type_
 
 
 def _dim(dim: onnx.TensorShapeProto.Dimension, symbols: Symbols, hint: str) -> Expr:

@@ -53,7 +53,7 @@ class Default(ScheduleRule):
         for compute in plan.roots:
             stage = s.stage(compute.stage.data)
             reduction = plan.anchored.get(compute)
-            if reduction is not None:
+            if reduction is not None and compute.spatial:
                 _tiled(s, stage, s.stage(reduction.stage.data), reduction, target)
             elif compute.reduction and compute.spatial:
                 _tiled(s, stage, s.cache_write(stage, "local"), compute, target)

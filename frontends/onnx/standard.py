@@ -1,0 +1,93 @@
+"""What the ONNX standard says of a node, checked before the node is read: attributes, inputs, element types."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cache
+
+import onnx
+
+from tilework.frontends.onnx.node import Node, element_name, is_integer
+
+INTEGERS = frozenset(f"tensor({sign}int{bits})" for sign in ("", "u") for bits in (8, 16, 32, 64))
+
+
+LEFT_OVER = ("consumed_inputs",)
+"""Attributes of opset 1 that exporters went on writing; they say nothing about the result."""
+
+
+@dataclass(frozen=True)
+class _Input:
+    """`variable` is the same for inputs that have one element type; `types` are those that the input may have."""
+
+    variable: str
+    types: Set[str]
+
+
+def check_node(node: Node) -> None:
+    """Raises TileworkError for a node that the standard does not allow."""
+    violation = _violation(node) or _reference(node) or _wrong_type(node)
+    if violation is not None:
+        raise node.error(f"it does not follow the ONNX standard: {violation}")
+
+
+def _violation(node: Node) -> str | None:
+    """What onnx itself has against the node: unknown attributes, say, or too few inputs."""
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = onnx.IR_VERSION
+    context.opset_imports = {"": node.opset}
+    try:
+        onnx.checker.check_node(_without_left_overs(node.proto), context)
+    except onnx.checker.ValidationError as error:
+        return str(error).partition("\n")[0].rstrip(".")
+    except UnicodeDecodeError as error:
+        return f"one of its names is no text: {error}"
+    return None
+
+
+def _without_left_overs(proto: onnx.NodeProto) -> onnx.NodeProto:
+    kept = [attribute for attribute in proto.attribute if attribute.name not in LEFT_OVER]
+    if len(kept) == len(proto.attribute):
+        return proto
+    result = onnx.NodeProto()
+    result.CopyFrom(proto)
+    result.ClearField("attribute")
+    result.attribute.extend(kept)
+    return result
+
+
+def _reference(node: Node) -> str | None:
+    """Only inside a function may an attribute be a parameter."""
+    references = (attribute for attribute in node.proto.attribute if attribute.ref_attr_name)
+    for attribute in references:
+        return f"attribute '{attribute.name}' refers to '{attribute.ref_attr_name}', but the node is in no function"
+    return None
+
+
+def _wrong_type(node: Node) -> str | None:
+    expected = _inputs(node.op_type, node.opset)
+    first: dict[str, int] = {}
+    for i in filter(node.has, range(len(node.inputs))):
+        parameter = expected[min(i, len(expected) - 1)]  # the last one may stand for many
+        if not _possible_types(node, i) & parameter.types:
+            return f"input {i} is a {element_name(node.value(i))}, not a {' or '.join(sorted(parameter.types))}"
+        other = first.setdefault(parameter.variable, i)
+        if not _possible_types(node, i) & _possible_types(node, other):
+            types = " and a ".join(element_name(node.value(n)) for n in (other, i))
+            return f"inputs {other} and {i} are of one type, not a {types}"
+    return None
+
+
+def _possible_types(node: Node, i: int) -> Set[str]:
+    """Arithmetic on shapes forgets of what width its integers were."""
+    return INTEGERS if is_integer(node.value(i)) else {element_name(node.value(i))}
+
+
+@cache
+def _inputs(op_type: str, opset: int) -> tuple[_Input, ...]:
+    schema = onnx.defs.get_schema(op_type, opset, "")
+    return tuple(
+        _Input(parameter.type_str if parameter.is_homogeneous else parameter.name, frozenset(parameter.types))
+        for parameter in schema.inputs
+    )
