@@ -159,6 +159,13 @@ class IterVar(IndexValue):
     def expr(self) -> Expr:
         return self._expr
 
+    def __eq__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if isinstance(other, IterVar):
+            return Test("bool", equal(self.expr, other.expr), same=self is other)
+        return super().__eq__(other)
+
+    __hash__ = IndexValue.__hash__
+
     @property
     def var(self) -> IterVar:
         """The axis itself, which stands for its index; TVM keeps the two apart."""

@@ -158,9 +158,14 @@ class IndexData(Scalar):
 
 @dataclass(frozen=True, eq=False)
 class Test(Scalar):
-    """Whether an index satisfies a predicate."""
+    """Whether an index satisfies a predicate. `same` says of `a == b` for two axes whether they are one."""
 
     predicate: Predicate
+    same: bool | None = None
+
+    def __bool__(self) -> bool:
+        """So that Python's `in` and `==` find an axis in a list. Raises UsageError for any other test."""
+        return super().__bool__() if self.same is None else self.same
 
 
 @dataclass(frozen=True, eq=False)

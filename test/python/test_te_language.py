@@ -83,7 +83,7 @@ def test_tensor_reduce(run_te):
     A, B = te.placeholder((m, l), name="A"), te.placeholder((n, l), name="B")
     k = te.reduce_axis((0, l), "k")
     C = te.compute((m, n), lambda y, x: te.sum(A[y, k] * B[x, k], axis=k), name="C")
-    assert C.op.reduce_axis == [k] or C.op.reduce_axis[0] is k
+    assert C.op.reduce_axis == [k]
     assert C.op.input_tensors == [A, B] and [a.name for a in C.op.axis] == ["y", "x"]
     f = tw.build(te.create_schedule(C.op), [A, B, C])
     for shape in ((3, 4, 5), (1, 1, 1), (0, 2, 3), (8, 40, 0)):
@@ -403,6 +403,16 @@ def test_names_of_axes():
     assert [a.name for a in te.compute((2, 3), lambda *indices: A(*indices)).op.axis] == ["i0", "i1"]
     assert [a.name for a in te.compute((2, 3), lambda i, *rest: A[(i, *rest)]).op.axis] == ["i", "i1"]
     assert [a.name for a in te.compute((2, 3), lambda *x: A(*x), varargs_names=["u", "v"]).op.axis] == ["u", "v"]
+
+
+def test_axes_are_found_in_lists():
+    A = te.placeholder((2, 3), name="A")
+    B = te.compute((2, 3), lambda i, j: A[i, j], name="B")
+    i, j = B.op.axis
+    assert j in B.op.axis and B.op.axis.index(j) == 1 and [j, i] != B.op.axis and {i, j} == set(B.op.axis)
+    assert te.reduce_axis((0, 3), "j") not in B.op.axis
+    with pytest.raises(tw.UsageError, match="^a value has no truth value while the program is written: "):
+        assert i == 0
 
 
 def test_tags_and_attributes():
