@@ -43,7 +43,11 @@ class Handles:
             )
         names = [a.data for a in op.axis_names]
         if names != [a.name for a in stage.roots]:
-            refuse(op, stage, f"stage '{name}' has axes [{', '.join(map(str, stage.roots))}], not [{', '.join(names)}]")
+            refuse(
+                op,
+                stage,
+                f"stage '{name}' has axes [{', '.join(map(str, stage.roots))}], not [{', '.join(names)}]; name those",
+            )
         if stage in self.stages.values():
             refuse(op, stage, f"stage '{name}' has a handle already; use that one")
         self.stages[op.handle] = stage

@@ -250,6 +250,6 @@ def _default_stage(compute: ComputeOp | ScanOp) -> Stage:
     stage.spatial = [Axis(n, stage, False, e) for n, e in compute.spatial]
     stage.reduction = [Axis(n, stage, True, e) for n, e in compute.reduction]
     stage.leaves = stage.roots
-    for axis in stage.leaves:
-        axis.ordered = isinstance(compute, ScanOp)
+    if isinstance(compute, ScanOp):
+        stage.leaves[0].ordered = True
     return stage

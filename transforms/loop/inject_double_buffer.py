@@ -7,8 +7,8 @@ from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntAttr, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, minimum, var
 from tilework.analysis.accesses import root_buffer
@@ -30,8 +30,8 @@ class InjectDoubleBuffer(TileworkPass):
       fill b for %i                                     fill b[(%i + 1) mod 2] for %i + 1, unless %i is the last
       use b                                             use b[%i mod 2]
 
-    Requires row-major buffers that operations right inside a serial loop fill from memory which that loop leaves alone;
-    leaves none of the marks.
+    Requires buffers that operations right inside a serial loop fill from memory which that loop leaves alone; leaves
+    none of the marks.
     """
 
     name = "loop-inject-double-buffer"
@@ -101,7 +101,7 @@ class _DoubleBuffer:
     def allocate(self) -> SSAValue:
         """A buffer with room for two iterations, in front of the loop."""
         old = self.alloca.memref.type
-        type_ = MemRefType(old.element_type, (2, *old.get_shape()), memory_space=old.memory_space)
+        type_ = MemRefType(old.element_type, (2, *old.get_shape()), _layout(old), old.memory_space)
         new = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": self.alloca.alignment})
         copy_location(new, self.alloca)
         new.memref.name_hint = self.alloca.memref.name_hint
@@ -129,6 +129,14 @@ class _DoubleBuffer:
                 exprs, count = access.exprs, access.lane_count
                 access.operands[access.operands.index(access.memref)] = twice
                 set_access(access, [half, *exprs], count)
+
+
+def _layout(old: MemRefType[Attribute]) -> StridedLayoutAttr | NoneAttr:
+    """The layout of two such buffers one behind the other."""
+    if not isinstance(old.layout, StridedLayoutAttr):
+        return NoneAttr()
+    strides = [s.data for s in old.layout.strides if isinstance(s, IntAttr)]
+    return StridedLayoutAttr([old.get_shape()[0] * strides[0], *strides])
 
 
 def _stores(op: Operation) -> list[StoreOp]:

@@ -52,3 +52,21 @@ loop.kernel @from ins(%x: memref<?x4xf32> [N, 4]) outs(%y: memref<?xf32> [N]) sy
     loop.store %r, %y[%i] : memref<?xf32>
   }
 }
+
+// Rows that are further apart stay so.
+
+// CHECK-LABEL: loop.kernel @strided
+// CHECK-NEXT:    %t = memref.alloca() : memref<2x2x4xf32, strided<[10, 5, 1]>, "local">
+loop.kernel @strided ins(%x: memref<8x2x4xf32>) outs(%y: memref<8xf32>) {
+  loop.for %i = 0 to 8 "i" {
+    %t = memref.alloca() {loop.double_buffer} : memref<2x4xf32, strided<[5, 1]>, "local">
+    loop.for %j = 0 to 2 "j" {
+      loop.for %k = 0 to 4 "k" {
+        %v = loop.load %x[%i, %j, %k] : memref<8x2x4xf32>
+        loop.store %v, %t[%j, %k] : memref<2x4xf32, strided<[5, 1]>, "local">
+      }
+    }
+    %w = loop.load %t[1, 2] : memref<2x4xf32, strided<[5, 1]>, "local">
+    loop.store %w, %y[%i] : memref<8xf32>
+  }
+}

@@ -17,17 +17,21 @@ def apply_inline(kernel: KernelOp, op: ComputeInlineOp) -> None:
     if compute.reduction:
         raise CompileError(f"stage '{name}' is a reduction and cannot be inlined; use compute_at", op)
     if len(compute.results) > 1:
-        raise CompileError(f"stage '{name}' has {len(compute.results)} results and cannot be inlined", op)
+        raise CompileError(
+            f"stage '{name}' has {len(compute.results)} results and cannot be inlined; use compute_at", op
+        )
     if compute.result in kernel.results_returned:
-        raise CompileError(f"stage '{name}' is an output of the kernel and cannot be inlined", op)
+        raise CompileError(f"stage '{name}' is an output of the kernel and cannot be inlined; inline what it reads", op)
     if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
-        raise CompileError(f"stage '{name}' is taken by a scan as a whole and cannot be inlined", op)
+        raise CompileError(f"stage '{name}' is taken by a scan as a whole and cannot be inlined; use compute_at", op)
     users = {use.operation for result in stage_op.results for use in result.uses} - {op}
     if users:
         block = op.parent_block()
         assert block is not None
         other = next(o for o in block.ops if o in users)
-        raise CompileError(f"stage '{name}' is inlined, so it cannot be scheduled: {other.name} uses it", op)
+        raise CompileError(
+            f"stage '{name}' is inlined, so it cannot be scheduled: {other.name} uses it; leave that out", op
+        )
     inline_compute(compute)
     erase(op, stage_op)
 
