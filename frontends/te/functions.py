@@ -206,8 +206,7 @@ def isfinite(x: object) -> Scalar:
 def if_then_else(cond: object, t: object, f: object) -> Scalar:
     """`t` where the condition holds, else `f`.
 
-    A condition on indices is lazy: the other value is not computed, and may be out of bounds. Where the condition reads
-    tensors, both are computed.
+    What the other value reads may be out of bounds: it is not read.
     """
     return choose(cond, t, f, lazy=True)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import reduce
 from typing import cast
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr, var
+from tilework.algebra.index_expr import Compound, Expr, Var, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import arith
 from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
@@ -50,13 +51,11 @@ class BodyWriter:
         if not isinstance(first, Reduction):
             self.block.add_op(YieldOp([self.value(element) for element in body]))
             return Region(self.block)
-        reduce = first.reduce
-        operands = [self.value(operand) for operand in reduce.operands]
-        where = None if reduce.where is None else self.value(reduce.where)
-        if isinstance(reduce.kind, Combination):
-            self.block.add_op(ReduceOp(_combiner(reduce.kind), operands, where))
-        else:
-            self.block.add_op(ReduceOp(reducer_name(reduce.kind, first.dtype), operands, where))
+        kind, where = first.reduce.kind, first.reduce.where
+        operands = [self.value(operand) for operand in first.reduce.operands]
+        mask = None if where is None else self.value(where)
+        reducer = _combiner(kind) if isinstance(kind, Combination) else reducer_name(kind, first.dtype)
+        self.block.add_op(ReduceOp(reducer, operands, mask))
         return Region(self.block)
 
     def value(self, scalar: Scalar) -> SSAValue:
@@ -76,7 +75,7 @@ class BodyWriter:
                 index = self._insert(IndexOp(self._index(scalar.expr)))
                 return self._insert(arith.IndexCastOp(index, type_of(scalar.dtype)))
             case Test():
-                return self._choose(scalar, _true, _false, "bool")
+                return self._choose(scalar, _true, _false, "bool") if _splits(scalar) else self._computed(scalar)
             case Cast():
                 return self.scalars.cast(self.value(scalar.operand), scalar.operand.dtype, scalar.dtype)
             case Choice():
@@ -111,12 +110,44 @@ class BodyWriter:
     def _predicate(self, test: Test) -> Predicate:
         return Predicate(self._index(test.predicate.expr), test.predicate.kind)
 
+    def _computed(self, test: Test) -> SSAValue:
+        """Whether a test holds, by arithmetic on numbers, which unlike a branch can be done in vectors."""
+        value = self._number(self._index(test.predicate.expr))
+        return self._insert(arith.CmpiOp(value, self._whole(0), "sge" if test.predicate.kind == ">=" else "eq"))
+
+    def _number(self, e: Expr) -> SSAValue:
+        """An index as a number: `te.index` of what is linear, arithmetic on the rest."""
+        linear = Expr(tuple((atom, factor) for atom, factor in e.terms if isinstance(atom, Var)), e.offset)
+        terms = [self._scaled(atom, factor) for atom, factor in e.terms if isinstance(atom, Compound)]
+        if linear.terms:
+            terms.append(self._insert(IndexOp(linear)))
+        elif linear.offset or not terms:
+            terms.append(self._whole(linear.offset))
+        return reduce(lambda a, b: self._insert(arith.AddiOp(a, b)), terms)
+
+    def _scaled(self, atom: Compound, factor: int) -> SSAValue:
+        value = self._compound(atom)
+        return value if factor == 1 else self._insert(arith.MuliOp(value, self._whole(factor)))
+
+    def _whole(self, number: int) -> SSAValue:
+        return self._insert(arith.ConstantOp(IntegerAttr(number, INDEX)))
+
+    def _compound(self, atom: Compound) -> SSAValue:
+        first, *rest = [self._number(argument) for argument in atom.args]
+        for other in rest:
+            if atom.kind == "mod":
+                whole = self._insert(arith.MuliOp(self._insert(arith.FloorDivSIOp(first, other)), other))
+                first = self._insert(arith.SubiOp(first, whole))
+            else:
+                first = self._insert(_ON_INDICES[atom.kind](first, other))
+        return first
+
     # -- choices
 
     def _choice(self, choice: Choice) -> SSAValue:
         if choice.lazy and _needs_laziness(choice):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
-        if all(isinstance(c, Test) for c in _conjuncts(choice.condition)):
+        if all(isinstance(c, Test) and _splits(c) for c in _conjuncts(choice.condition)):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
         condition, then, otherwise = map(self.value, (choice.condition, choice.then, choice.otherwise))
         return self.scalars.select(condition, then, otherwise)
@@ -162,7 +193,14 @@ class BodyWriter:
         return op.results[0]
 
 
+_ON_INDICES = {"floordiv": arith.FloorDivSIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp, "product": arith.MuliOp}
 _true, _false = Constant("bool", 1), Constant("bool", 0)
+
+
+def _splits(test: Test) -> bool:
+    """Whether a test holds from some index on, or up to one: loops can be split there, and ask nothing inside."""
+    linear = all(isinstance(atom, Var) for atom, _ in test.predicate.expr.terms)
+    return linear and test.predicate.kind == ">="
 
 
 def _conjuncts(condition: Scalar) -> list[Scalar]:

@@ -365,6 +365,26 @@ def test_select(run_te):
     np.testing.assert_array_equal(run_te(te.create_schedule(B.op), [A, B], a), expected)
 
 
+def test_tests_of_indices_in_vectors(run_te):
+    """What is no plain bound is computed in lanes: a loop has no place to be split at."""
+    A = te.placeholder((8, 32), name="A")
+    rule = te.compute(
+        (8, 32),
+        lambda i, j: (
+            te.Select(te.any(i == j // 4, te.max(i, 3) * j % 5 == 2), A[i, j], -A[i, j])
+            + te.if_then_else(j % 2 != 0, 1.0, te.min(i, j).astype("float32"))
+        ),
+        name="rule",
+    )
+    s = te.create_schedule(rule.op)
+    s[rule].vectorize(s[rule].split(rule.op.axis[1], factor=16)[1])
+    a, (i, j) = integers(8, 32), np.indices((8, 32))
+    expected = np.where((i == j // 4) | (np.maximum(i, 3) * j % 5 == 2), a, -a) + np.where(j % 2, 1, np.minimum(i, j))
+    np.testing.assert_array_equal(run_te(s, [A, rule], a), expected)
+    text = str(tw.lower(s, [A, rule]))
+    assert "not vectorized: the condition" not in text
+
+
 def test_gather(run_te):
     table, at = te.placeholder((50, 4), name="table"), te.placeholder((6,), "int64", name="at")
     B = te.compute((6, 4), lambda i, j: table[at[i], j] + table[(at[i] + 1) % 50, 3 - j], name="B")
