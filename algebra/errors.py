@@ -1,6 +1,9 @@
-"""The root of the errors a user can mend. They live in the lowest package so that every package can raise them."""
+"""The root of the errors a user can mend, in the lowest package so that every package can raise them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class TileworkError(Exception):
@@ -13,3 +16,10 @@ class UsageError(TileworkError):
     """The command or call itself is wrong: an unknown flag, an unknown input name."""
 
     code = 2
+
+
+def did_you_mean(written: str, known: Iterable[str]) -> str:
+    """'; did you mean "x"?' for the known word that what is written begins or resembles; nothing where none does."""
+    words = list(known)
+    near = [word for word in words if word.startswith(written)] or get_close_matches(written, words, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

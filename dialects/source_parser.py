@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -14,8 +13,9 @@ from xdsl.ir import AttributeInvT, Operation, SSAValue
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Position, Span
-from xdsl.utils.mlir_lexer import MLIRLexer
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from tilework.algebra.errors import did_you_mean
 from tilework.dialects.locations import SourcePosition, file_location
 
 LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.]*(?=[ \t]*=[ \t]*loc\()", re.MULTILINE)
@@ -46,10 +46,14 @@ class SourceParser(Parser):
         self._define_location_aliases(text)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """The module that the text holds, or, where that is allowed, makes up: an empty one of no operation at all."""
         start = self.pos
         try:
             with self._refusals_located():
-                module = super().parse_module(allow_implicit_module)
+                while self._current_token.kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
+                    self._parse_alias_def()
+                empty = allow_implicit_module and self._current_token.kind is MLIRTokenKind.EOF
+                module = ModuleOp([]) if empty else super().parse_module(allow_implicit_module)
         except ParseError as error:
             if not error.msg.startswith("values used but not defined"):
                 raise
@@ -93,16 +97,7 @@ class SourceParser(Parser):
             return super()._get_op_by_name(name)
         except ParseError:
             written_at = self.lexer.input.content.rindex(name, 0, self.pos)
-            self.raise_error(self._unknown_operation(name), written_at, written_at + len(name))
-
-    def _unknown_operation(self, name: str) -> str:
-        dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
-        if dialect is None:
-            return (
-                f"unknown operation '{name}': its dialect is not registered (--allow-unregistered-dialect accepts it)"
-            )
-        near = get_close_matches(name, [op.name for op in dialect.operations], n=1)
-        return f"unknown operation '{name}'" + (f"; did you mean '{near[0]}'?" if near else "")
+            self.raise_error(unknown_operation(self.ctx, name), written_at, written_at + len(name))
 
     def _define_location_aliases(self, text: str) -> None:
         start = self.pos
@@ -134,3 +129,11 @@ class SourceParser(Parser):
         if (text := self.parse_optional_str_literal()) is not None:
             return key, text
         return key, self.parse_boolean()
+
+
+def unknown_operation(context: Context, name: str) -> str:
+    """What to say about the name of an operation that the context does not know."""
+    dialect = context.get_optional_dialect(name.partition(".")[0])
+    if dialect is None:
+        return f"unknown operation '{name}': its dialect is not registered (--allow-unregistered-dialect accepts it)"
+    return f"unknown operation '{name}'{did_you_mean(name, [op.name for op in dialect.operations])}"

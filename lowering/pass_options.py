@@ -10,11 +10,11 @@ import dataclasses
 import re
 import types
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from xdsl.passes import ModulePass
 
+from tilework.algebra.errors import did_you_mean
 from tilework.dialects.diagnostics import UsageError
 
 OptionValue: TypeAlias = int | float | bool | str | tuple["OptionValue", ...] | None
@@ -163,6 +163,5 @@ def _dashed(name: str) -> str:
 def _unknown_option(pass_name: str, written: str, known: list[str]) -> str:
     if not known:
         return f"pass '{pass_name}' has no option '{written}': it takes none"
-    near = get_close_matches(_dashed(written), known, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    hint = did_you_mean(_dashed(written), known)
     return f"pass '{pass_name}' has no option '{written}': its options are {', '.join(known)}{hint}"

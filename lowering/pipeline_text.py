@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tilework.algebra.errors import did_you_mean
 from tilework.dialects.diagnostics import UsageError
+from tilework.dialects.source_parser import unknown_operation
 from tilework.lowering.pass_manager import Pipeline
 from tilework.lowering.pass_options import make_pass, pass_text
 
@@ -39,13 +41,17 @@ class PipelineError(UsageError):
 
 
 def parse_pipeline(
-    text: str, passes: Mapping[str, PassFactory], named: Mapping[str, Sequence[ModulePass]] | None = None
+    text: str,
+    passes: Mapping[str, PassFactory],
+    named: Mapping[str, Sequence[ModulePass]] | None = None,
+    operations: Context | None = None,
 ) -> Pipeline:
     """The pipeline that `text` says, over `builtin.module`.
 
-    `passes` gives the class of every registered pass, `named` the named pipelines. Raises a PipelineError.
+    `passes` gives the class of every registered pass, `named` the named pipelines, `operations` those that may be
+    anchors (any, where it is not given). Raises a PipelineError.
     """
-    return _PipelineParser(text, passes, named or {}).parse()
+    return _PipelineParser(text, passes, named or {}, operations).parse()
 
 
 def pipeline_text(pipeline: Pipeline) -> str:
@@ -55,10 +61,17 @@ def pipeline_text(pipeline: Pipeline) -> str:
 
 
 class _PipelineParser:
-    def __init__(self, text: str, passes: Mapping[str, PassFactory], named: Mapping[str, Sequence[ModulePass]]):
+    def __init__(
+        self,
+        text: str,
+        passes: Mapping[str, PassFactory],
+        named: Mapping[str, Sequence[ModulePass]],
+        operations: Context | None,
+    ):
         self.text = text
         self.passes = passes
         self.named = named
+        self.operations = operations
         self.position = 0
 
     def parse(self) -> Pipeline:
@@ -81,6 +94,8 @@ class _PipelineParser:
     def _element(self) -> Sequence[ModulePass | Pipeline]:
         start, name = self._match(NAME, "expected the name of a pass or operation")
         if self._accept("("):
+            if self.operations is not None and self.operations.get_optional_op(name) is None:
+                raise PipelineError(unknown_operation(self.operations, name), self.text, start)
             return (Pipeline(name, self._steps(closed_by=")")),)
         options = self._options() if self._accept("{") else {}
         if name in self.passes:
@@ -115,9 +130,8 @@ class _PipelineParser:
         return ESCAPED.sub(r"\1", word[1:-1]) if word.startswith('"') else word
 
     def _unknown(self, name: str) -> str:
-        message = f"'{name}' does not refer to a registered pass or pipeline"
-        near = get_close_matches(name, [*self.passes, *self.named], n=1)
-        return f"{message}; did you mean '{near[0]}'?" if near else message
+        hint = did_you_mean(name, [*self.passes, *self.named])
+        return f"'{name}' does not refer to a registered pass or pipeline{hint}"
 
     def _match(self, pattern: re.Pattern[str], otherwise: str) -> tuple[int, str]:
         start = self._skip_space()

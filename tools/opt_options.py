@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import NoReturn
 
+from tilework.tools.arguments import ArgumentParser
 from tilework.tools.ir_printer import PrintingOptions
 
 LONG_FLAG_WITH_ONE_DASH = re.compile(r"-[a-z][a-z-]+(=.*)?", re.DOTALL)
@@ -73,6 +73,7 @@ class Options:
 def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Options:
     """The options that `arguments` ask for; wrong usage prints a line and exits with status 2, `--help` with 0.
 
+    `pass_names` are those of passes and named pipelines.
     As with mlir-opt, long flags may have one dash, and `--cse --some-pass="a=1 b=2"` is a pipeline too.
     """
     words: list[str] = []
@@ -85,7 +86,7 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
         else:
             words.append(f"{flag}=true" if flag in BOOLEAN_FLAGS else flag)
     parser = _parser()
-    options = parser.parse_args(words, namespace=Options())
+    options = parser.parse_all(words, Options(), [f"--{name}" for name in pass_names])
     if passes and options.pipeline is not None:
         parser.error(f"give --{passes[0]} and the like, or --pass-pipeline, not both")
     if passes:
@@ -93,14 +94,8 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
     return options
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, where argparse would print all flags first."""
-        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="opt-tool", description=DESCRIPTION, allow_abbrev=False)
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="opt-tool", description=DESCRIPTION)
     parser.add_argument(
         "input", nargs="?", default="-", metavar="FILE", help="the file to read, '-' (the default) for stdin"
     )

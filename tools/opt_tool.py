@@ -24,7 +24,7 @@ from tilework.tools.expected_diagnostics import expected_diagnostics, unmet
 from tilework.tools.list_passes import pass_listing
 from tilework.tools.opt_options import Options, parse_options
 from tilework.tools.process_module import ModuleProcessor, Output
-from tilework.tools.registry import all_passes
+from tilework.tools.registry import all_passes, named_pipelines
 
 SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
 
@@ -32,7 +32,7 @@ SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `opt-tool` with these arguments (the process's where None) and give its exit status."""
     try:
-        options = parse_options(sys.argv[1:] if arguments is None else arguments, all_passes())
+        options = parse_options(sys.argv[1:] if arguments is None else arguments, [*all_passes(), *named_pipelines()])
     except SystemExit as stop:  # argparse has said what is wrong, or printed its help
         return int(stop.code or 0)
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilework.algebra.errors import did_you_mean
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import TileworkError, UsageError
 from tilework.dialects.registration import make_context
@@ -55,7 +56,8 @@ class ModuleProcessor:
             return self._write(module)
 
     def _make_manager(self, text: str) -> PassManager:
-        pipeline = parse_pipeline(text, all_passes(), named_pipelines())
+        operations = make_context(allow_unregistered=self.options.allow_unregistered_dialect)
+        pipeline = parse_pipeline(text, all_passes(), named_pipelines(), operations)
         if self.options.stop_after is not None:
             pipeline = stop_after(pipeline, self.options.stop_after)
         if self.options.dump_pass_pipeline:
@@ -84,7 +86,8 @@ class ModuleProcessor:
 def _print_ir(options: Options) -> PrintIR:
     for name in (*options.print_before, *options.print_after):
         if name not in all_passes():
-            raise UsageError(f"--mlir-print-ir-before/-after: '{name}' does not refer to a registered pass")
+            hint = did_you_mean(name, all_passes())
+            raise UsageError(f"--mlir-print-ir-before/-after: '{name}' does not refer to a registered pass{hint}")
     return PrintIR(
         show=lambda op: ir_text(op, options.printing),
         write=sys.stderr.write,

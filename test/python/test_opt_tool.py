@@ -119,6 +119,8 @@ def test_writes_a_file_only_on_success(run, tmp_path: Path):
         (("-t", "nowhere"), 2, "unknown target 'nowhere'"),
         (("--run-reproducer",), 2, "'<stdin>' is no reproducer"),
         (("-p", "cse", "--stop-after=te"), 2, "cannot stop after 'te'"),
+        (("-p", "cse", "--pass-pipeline=dce"), 2, "--pass-pipeline/--passes/-p is given twice"),
+        (("--verify-each", "--verify-each=false"), 2, "--verify-each is given twice"),
     ],
 )
 def test_wrong_usage_is_one_line(run, arguments: tuple[str, ...], status: int, message: str):
@@ -134,9 +136,15 @@ def test_binary_file(run, tmp_path: Path):
     assert run(str(file)) == Ran(1, "", f"opt-tool: error: cannot read input file '{file}': it is not text in UTF-8\n")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "// nothing\n", "func.func @f(", '"', "}", "#alias", "%0 = ", "\0", '"' + 99 * "a"]
-)
+@pytest.mark.parametrize("text", ["", "// nothing\n", "#alias = 1 : i32\n"])
+def test_nothing_is_an_empty_module(run, text: str):
+    assert run(stdin=text) == Ran(0, "builtin.module {\n}\n", "")
+    assert run("--no-implicit-module", stdin=text).status == 1
+    parts = run("--split-input-file", stdin=f"{MODULE}// -----\n{text}")
+    assert parts == Ran(0, f"{MODULE}// -----\nbuiltin.module {{\n}}\n", "")
+
+
+@pytest.mark.parametrize("text", ["func.func @f(", '"', "}", "#alias", "%0 = ", "\0", '"' + 99 * "a"])
 def test_broken_text_is_one_located_error(run, text: str):
     ran = run(stdin=text)
     assert (ran.status, ran.out) == (1, "")

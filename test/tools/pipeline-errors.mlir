@@ -6,6 +6,27 @@
 // RUN: not opt-tool %s --pass-pipeline='builtin.module(func.func(lower-affine))' 2>&1 | filecheck %s --check-prefix=ANCHOR
 // ANCHOR: opt-tool: error: pass 'lower-affine' is anchored on 'builtin.module' and cannot run on 'func.func'
 
+// RUN: not opt-tool %s --pass-pipeline='builtin.module(func.fun(cse))' 2>&1 | filecheck %s --check-prefix=OPERATION --strict-whitespace
+// OPERATION:opt-tool: error: unknown operation 'func.fun'; did you mean 'func.func'?
+// OPERATION-NEXT:  builtin.module(func.fun(cse))
+// OPERATION-NEXT:{{^ {17}\^$}}
+
+// RUN: not opt-tool %s --pass-pipeline='mine.op(cse)' 2>&1 | filecheck %s --check-prefix=DIALECT
+// DIALECT: opt-tool: error: unknown operation 'mine.op': its dialect is not registered (--allow-unregistered-dialect accepts it)
+// RUN: opt-tool %s --pass-pipeline='mine.op(cse)' --allow-unregistered-dialect
+
+// RUN: not opt-tool %s --graph-fuse-operatrs 2>&1 | filecheck %s --check-prefix=PASS-FLAG
+// PASS-FLAG: opt-tool: error: unrecognized arguments: --graph-fuse-operatrs; did you mean '--graph-fuse-operators'?
+
+// RUN: not opt-tool %s --mlir-timng 2>&1 | filecheck %s --check-prefix=OTHER-FLAG
+// OTHER-FLAG: opt-tool: error: unrecognized arguments: --mlir-timng; did you mean '--mlir-timing'?
+
+// RUN: not opt-tool %s -p cse --mlir-print-ir-after=graph-fuse 2>&1 | filecheck %s --check-prefix=PRINT
+// PRINT: 'graph-fuse' does not refer to a registered pass; did you mean 'graph-fuse-operators'?
+
+// RUN: opt-tool %s --lower-to-te --plan-host --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PIPELINES
+// PIPELINES: builtin.module(graph-to-te,loop-plan-memory)
+
 // RUN: not opt-tool %s --pass-pipeline='func.func(cse' 2>&1 | filecheck %s --check-prefix=OPEN
 // OPEN: opt-tool: error: expected ',' or ')' after a pass
 
