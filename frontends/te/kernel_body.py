@@ -52,11 +52,17 @@ class BodyWriter:
             self.block.add_op(YieldOp([self.value(element) for element in body]))
             return Region(self.block)
         kind, where = first.reduce.kind, first.reduce.where
-        operands = [self.value(operand) for operand in first.reduce.operands]
+        operands = [self._reduced(operand, where) for operand in first.reduce.operands]
         mask = None if where is None else self.value(where)
         reducer = _combiner(kind) if isinstance(kind, Combination) else reducer_name(kind, first.dtype)
         self.block.add_op(ReduceOp(reducer, operands, mask))
         return Region(self.block)
+
+    def _reduced(self, operand: Scalar, where: Scalar | None) -> SSAValue:
+        """A value to be combined; where it takes no part it is not computed if that could read out of bounds."""
+        if where is None or not _may_leave_bounds(operand, where):
+            return self.value(operand)
+        return self._choose(where, operand, Constant(operand.dtype, 0), operand.dtype)
 
     def value(self, scalar: Scalar) -> SSAValue:
         """The value, written where it is first needed."""
@@ -229,6 +235,13 @@ def _needs_laziness(choice: Choice) -> bool:
     read = {(e.tensor, e.indices) for e in elements_read(condition)}
     inside = {(e.tensor, e.indices) for e in elements_read([choice.then, choice.otherwise])}
     return not inside <= read or (bool(read) and any(isinstance(value, Test) for value in walk(condition)))
+
+
+def _may_leave_bounds(operand: Scalar, where: Scalar) -> bool:
+    """Whether reads may be in bounds only where a condition holds: it tests indices, or data are an index."""
+    reads = elements_read([operand])
+    data = any(cast(Name, key).data is not None for read in reads for e in read.indices for key in e.variables())
+    return bool(reads) and (data or any(isinstance(value, Test) for value in walk([where])))
 
 
 def _combiner(combination: Combination) -> tuple[list[Number], Region]:
