@@ -1,5 +1,6 @@
 """Tensor expressions and schedules in Python, with the names, arguments and meaning of TVM 0.8's `te`."""
 
+from tilework.frontends.te.auto_inline import AutoInlineElemWise, AutoInlineInjective
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.functions import (
     Select,
@@ -80,6 +81,8 @@ from tilework.frontends.te.tensor import (
 )
 
 __all__ = [
+    "AutoInlineElemWise",
+    "AutoInlineInjective",
     "ComputeOp",
     "Group",
     "IterVar",

@@ -325,6 +325,23 @@ def test_compute_group(run_te):
     np.testing.assert_array_equal(run_te(s, [A, B], a), (a + 1) * 2 - 3)
 
 
+# tvm: test_schedule_schedule_ops/auto_inline
+def test_auto_inline(run_te):
+    m, n = 6, 8
+    A, B, C = (te.placeholder((m, n), name=name) for name in "ABC")
+    T1 = te.compute((m, n), lambda i, j: A[i, j] * B[i, j], name="T1")
+    T2 = te.compute((m, n), lambda i, j: T1[i, n - 1 - j] + C[i, j], name="T2")
+    T3 = te.compute((m, n), lambda i, j: T2[i, j] - 1, name="T3")
+    a, b, c = (integers(m, n, seed=seed) for seed in range(3))
+    expected = (a * b)[:, ::-1] + c - 1
+    for inline, left in ((te.AutoInlineElemWise, ["T2", "T3"]), (te.AutoInlineInjective, ["T3"])):
+        s = te.create_schedule(T3.op)
+        inline(s)
+        text = str(tw.lower(s, [A, B, C, T3], simple_mode=True))
+        assert [name for name in ("T1", "T2", "T3") if f"%{name}" in text] == left
+        np.testing.assert_array_equal(run_te(s, [A, B, C, T3], a, b, c), expected)
+
+
 # tvm: test_schedule_graph/create_read_graph
 def test_who_reads_what():
     A = te.placeholder((8,), name="A")

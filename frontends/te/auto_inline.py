@@ -1,0 +1,36 @@
+"""TVM's helpers that inline what costs nothing to compute again: `te.AutoInlineElemWise(s)`."""
+
+# The functions have TVM's names.
+# ruff: noqa: N802
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilework.algebra.index_expr import var
+from tilework.frontends.te.schedule import Schedule
+from tilework.frontends.te.tensor import ComputeOp, elements_read
+
+
+def AutoInlineElemWise(sch: Schedule) -> None:
+    """Inline every stage whose elements are made of elements at their own indices; outputs are left."""
+    _inline_where(sch, _is_elementwise)
+
+
+def AutoInlineInjective(sch: Schedule) -> None:
+    """Inline every stage that is no reduction; outputs are left."""
+    _inline_where(sch, lambda op: True)
+
+
+def _inline_where(sch: Schedule, wanted: Callable[[ComputeOp], bool]) -> None:
+    for stage in sch.stages:
+        op = stage.op
+        if stage.is_output or not isinstance(op, ComputeOp) or op.reduce_axis or op.num_outputs > 1:
+            continue
+        if wanted(op):
+            stage.compute_inline()
+
+
+def _is_elementwise(op: ComputeOp) -> bool:
+    own = tuple(var(axis.key) for axis in op.axis)
+    return all(read.indices == own for read in elements_read(op.body))
