@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from tilework.dialects.diagnostics import CompileError, TileworkError
+from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.locations import source_position
 
 
@@ -15,11 +15,15 @@ class ScheduleError(TileworkError):
 
 @contextmanager
 def errors_for_python() -> Generator[None]:
-    """Refusals of passes as ScheduleErrors, whose notes Python prints: place, loop nest, pass."""
+    """Refusals of passes as ScheduleErrors, or UsageErrors about te, with notes that Python prints.
+
+    The notes: the line of the user's program, the loop nest, the pass.
+    """
     try:
         yield
     except CompileError as error:
-        explained = ScheduleError(error.message)
+        about_te = error.op is not None and error.op.name.startswith("te.")
+        explained = (UsageError if about_te else ScheduleError)(error.message)
         place = None if error.op is None else source_position(error.op.location)
         if place is not None:
             explained.add_note(f'File "{place.file}", line {place.line}')
