@@ -78,7 +78,7 @@ class _Importer:
             "main",
             ([argument.type for argument in self.emitter.block.args], [value.type for value in results]),
             Region(self.emitter.block),
-            arg_attrs=_names(inputs),
+            arg_attrs=_names(inputs) if inputs else None,  # as it is read back from text
             res_attrs=_names([value.name for value in self.graph.output]),
         )
         name = self.graph.name or "model"

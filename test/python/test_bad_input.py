@@ -237,6 +237,46 @@ def test_a_sum_over_nothing_is_zero(cache: KernelCache):
     assert compiled(np.ones((5, 3), np.float32)) == 15
 
 
+@pytest.mark.parametrize(
+    ("node", "weights"),
+    [
+        (helper.make_node("ReduceMean", ["x"], ["y"], keepdims=0), {}),
+        (helper.make_node("Size", ["x"], ["y"]), {}),
+        (helper.make_node("Relu", ["w"], ["y"]), {"w": np.array(3, np.float32)}),
+        (helper.make_node("Constant", [], ["y"], value_float=2.0), {}),
+        (helper.make_node("Add", ["x", "w"], ["y"]), {"w": np.zeros((2, 0, 1), np.float32)}),
+        (helper.make_node("PRelu", ["x", "w"], ["y"]), {"w": np.zeros((2, 0, 1), np.float32)}),
+    ],
+    ids=lambda value: getattr(value, "op_type", ""),
+)
+def test_no_axes_and_no_elements(node: onnx.NodeProto, weights: dict[str, np.ndarray], cache: KernelCache):
+    """Tensors of rank 0 and empty ones, constant or not."""
+    made = model([node], {"x": [2, 1, 4]}, weights=weights)
+    feeds = {"x": np.random.default_rng(0).standard_normal((2, 1, 4), np.float32)}
+    wanted, got = onnxruntime_results(made, feeds)["y"], tw.compile(made, cache=cache).run(feeds)["y"]
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_more_memory_than_there_is(cache: KernelCache):
+    made = model([helper.make_node("Expand", ["x", "s"], ["y"])], {"x": [1]}, weights={"s": np.array([10**6, 10**7])})
+    compiled = tw.compile(made, cache=cache)
+    with pytest.raises(tw.TileworkError, match=r"^there is no memory for an array of 40000000000000 bytes, float32 \("):
+        compiled(np.zeros(1, np.float32))
+
+
+@pytest.mark.parametrize("target", [None, 3])
+def test_a_target_that_is_no_text(target: Any):
+    with pytest.raises(tw.UsageError, match='^a target is a text such as "llvm", not a value of type'):
+        tw.compile(DIGITS, target=target)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"bytes"])
+def test_an_artefact_that_is_no_path(path: Any):
+    with pytest.raises(tw.UsageError, match="^an artefact is loaded by its path, not from a value of type"):
+        tw.load(path)
+
+
 # ---- Depth -----------------------------------------------------------------------------------------------------------
 
 

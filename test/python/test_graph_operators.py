@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import ExprLike, var
@@ -18,6 +18,7 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.te import IfThenElseOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 from tilework.interpreters.te import run_kernel
 
@@ -143,6 +144,22 @@ def test_extremum_of_nothing_is_an_infinity():
     nothing = np.zeros((2, 0), np.float32)
     np.testing.assert_array_equal(op.evaluate(nothing), [-np.inf, -np.inf])
     np.testing.assert_array_equal(by_definition(op, nothing), [-np.inf, -np.inf])
+
+
+def test_concat_chooses_by_bisection():
+    """A chain of 100 choices would be too deep for what walks it."""
+    k = KernelBuilder("concat")
+    op = make(graph.ConcatOp, [tensor(2, 1)] * 100, axis=IntegerAttr(1, i64))
+    op.define(k, *(k.argument(t, f"x{i}") for i, t in enumerate(op.operand_types)))
+    [choice, _] = next(iter(k.block.ops)).regions[0].block.ops
+    assert _depth(choice) == 7
+    columns = list(np.arange(200, dtype=np.float32).reshape(100, 2, 1))
+    np.testing.assert_array_equal(by_definition(op, *columns), op.evaluate(*columns))
+
+
+def _depth(op: Operation) -> int:
+    inner = (_depth(o) for region in op.regions for o in region.block.ops)
+    return max(inner, default=0) + isinstance(op, IfThenElseOp)
 
 
 def test_softmax_does_not_overflow():

@@ -1,6 +1,7 @@
 """Modules: what they take and return, shapes with symbols, several threads. The code is written by hand."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,16 +163,29 @@ def test_a_wrong_number_of_inputs_is_explained(add: Module):
         add(X)
 
 
-def test_a_tensor_that_cannot_be_imported_is_explained(add: Module):
+@pytest.mark.parametrize("error", [BufferError("it is on a GPU"), KeyError("a defect of that library")])
+def test_a_tensor_that_cannot_be_imported_is_explained(add: Module, error: Exception):
     class OnDevice:
         def __dlpack_device__(self) -> tuple[int, int]:
-            return 2, 0
+            return 1, 0
 
         def __dlpack__(self, **options: object) -> object:
-            raise BufferError("it is on a GPU")
+            raise error
 
-    with pytest.raises(UsageError, match="input 'a' cannot be read through DLPack: "):
+    with pytest.raises(UsageError, match=f"input 'a' cannot be read through DLPack: .*{error.args[0]}"):
         add(OnDevice(), X)
+
+
+@pytest.mark.parametrize(("inputs", "kind"), [(None, "NoneType"), ([X], "list"), (X, "ndarray")])
+def test_inputs_that_are_no_dictionary(add: Module, inputs: Any, kind: str):
+    with pytest.raises(UsageError, match=f"^inputs is a {kind}: pass a dictionary of arrays by name$"):
+        add.run(inputs)
+
+
+def test_outputs_that_are_no_dictionary(add: Module):
+    given: Any = [X]
+    with pytest.raises(UsageError, match="^out is a list: pass a dictionary of arrays by name$"):
+        add.run({"a": X, "b": X}, out=given)
 
 
 @pytest.mark.parametrize(

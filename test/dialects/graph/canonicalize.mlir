@@ -66,6 +66,15 @@ func.func @not_neutral(%x: tensor<4xf32>) -> tensor<2x4xf32> {
   func.return %2 : tensor<2x4xf32>
 }
 
+// A constant without elements is no number.
+// CHECK-LABEL: func.func @constant_of_nothing
+// CHECK:         graph.add
+func.func @constant_of_nothing(%x: tensor<2x0xf32>) -> tensor<2x0xf32> {
+  %nothing = arith.constant dense<> : tensor<0xf32>
+  %0 = graph.add %x, %nothing : (tensor<2x0xf32>, tensor<0xf32>) -> tensor<2x0xf32>
+  func.return %0 : tensor<2x0xf32>
+}
+
 // What graph-annotate-views marked stays what it is.
 // CHECK-LABEL: func.func @view
 // CHECK-NEXT:    graph.reshape %x {shape = #graph.dims<[8]>, graph.view}

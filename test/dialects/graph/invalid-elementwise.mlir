@@ -183,3 +183,11 @@ func.func @f(%x: tensor<8xf32>) {
   %y = graph.cast %x {to = f16} : (tensor<8xf32>) -> tensor<8xf64>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<8xf64>) {
+  // expected-error@+1 {{bounds are of the elements' type, f64, not f32}}
+  %y = graph.clip %x {low = 0.0 : f64, high = 1.0 : f32} : (tensor<8xf64>) -> tensor<8xf64>
+  func.return
+}

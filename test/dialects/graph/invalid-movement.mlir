@@ -127,3 +127,11 @@ func.func @f(%x: tensor<2x3x4xf32>) {
   %y = graph.broadcast %x {shape = #graph.dims<[N, 2, 3, 4]>} : (tensor<2x3x4xf32>) -> tensor<?x2x3x4xf32, #graph.dims<[N, 2, 3, 4]>>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf64>) {
+  // expected-error@+1 {{the value is of the elements' type, f64, not f32}}
+  %y = graph.pad %x {pads = array<i64: 1, 1>, value = 0.0 : f32} : (tensor<4xf64>) -> tensor<6xf64>
+  func.return
+}

@@ -36,3 +36,17 @@ func.func @symbolic(%x: tensor<?x3x4xf32, #graph.dims<[N, 3, 4]>>) {
   %5 = graph.broadcast %x {shape = #graph.dims<[N, N, 3, 4]>} : (tensor<?x3x4xf32, #graph.dims<[N, 3, 4]>>) -> tensor<?x?x3x4xf32, #graph.dims<[N, N, 3, 4]>>
   func.return
 }
+
+// A value is of the elements' type: no digit of it is lost.
+// CHECK-LABEL: func.func @pad_values
+func.func @pad_values(%d: tensor<4xf64>, %i: tensor<4xi64>, %u: tensor<4xui8>, %b: tensor<4xi1>) {
+  // CHECK: graph.pad %d {pads = array<i64: 1, 0>, value = 1.000000e-01 : f64} : (tensor<4xf64>) -> tensor<5xf64>
+  %0 = graph.pad %d {pads = array<i64: 1, 0>, value = 0.1 : f64} : (tensor<4xf64>) -> tensor<5xf64>
+  // CHECK: graph.pad %i {pads = array<i64: 1, 0>, value = 9007199254740993 : i64} : (tensor<4xi64>) -> tensor<5xi64>
+  %1 = graph.pad %i {pads = array<i64: 1, 0>, value = 9007199254740993 : i64} : (tensor<4xi64>) -> tensor<5xi64>
+  // CHECK: graph.pad %u {pads = array<i64: 1, 0>, value = 255 : ui8} : (tensor<4xui8>) -> tensor<5xui8>
+  %2 = graph.pad %u {pads = array<i64: 1, 0>, value = 255 : ui8} : (tensor<4xui8>) -> tensor<5xui8>
+  // CHECK: graph.pad %b {pads = array<i64: 1, 0>, value = true} : (tensor<4xi1>) -> tensor<5xi1>
+  %3 = graph.pad %b {pads = array<i64: 1, 0>, value = true} : (tensor<4xi1>) -> tensor<5xi1>
+  func.return
+}
