@@ -73,10 +73,11 @@ def _whole(stage: Stage) -> Region:
 
 
 def _step(stage: Stage, scan: Stage, known: Mapping[Stage, StageBounds]) -> Region:
-    """All of a tensor at the time of a step."""
+    """All of a tensor at the time of a step, and at one point of the axes independent of time."""
     assert isinstance(scan.compute, ScanOp)
-    time = known[scan].values[scan.spatial[0].name] + scan.compute.first
-    return [(time, const(1)), *_whole(stage)[1:]]
+    time, *around = (known[scan].values[axis.name] for axis in scan.spatial)
+    points = [(start, const(1)) for start in (time + scan.compute.first, *around)]
+    return [*points, *_whole(stage)[len(points) :]]
 
 
 # -- what consumers need

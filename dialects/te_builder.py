@@ -133,14 +133,15 @@ class KernelBuilder(Writer):
         states: Sequence[Tensor],
         outputs: Sequence[Tensor] = (),
         axis: str = "t",
+        independent: Sequence[str] = (),
     ) -> list[Tensor]:
         """Append a scan of these states, then what each step puts out: the histories, and the outputs of all steps.
 
-        Time starts behind the inits and ends with the states.
+        Time starts behind the inits and ends with the states. Axes behind time that are `independent` of it get names.
         """
-        values = [[t.value for t in group] for group in (inits, updates, states, outputs)]
+        first, following, before, out = ([t.value for t in group] for group in (inits, updates, states, outputs))
         bounds = inits[0].dims[0], states[0].dims[0]
-        op = ScanOp(self._unique(stage), axis, bounds, *values)
+        op = ScanOp(self._unique(stage), axis, bounds, first, following, before, out, independent)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 

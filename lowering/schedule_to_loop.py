@@ -34,7 +34,7 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import KernelOp, ScanOp
 from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
-from tilework.lowering.te_scans import copy_inits, share_memory
+from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
 from tilework.transforms.base import TileworkPass
 
 
@@ -125,9 +125,16 @@ class _Emitter:
     def dims(self, tensor: SSAValue) -> Sequence[Expr]:
         """The sizes of a tensor's buffer: those of its type, more where the stage is padded, one step's in a scan."""
         stage = self.state.of_result.get(tensor)
-        if stage is None or not (stage.padded() or _has_scratch(stage)):
+        if stage is not None and _has_scratch(stage):
+            return [extent for _, extent in self.step_region(stage)]
+        if stage is None or not stage.padded():
             return dims_of(tensor.type)
         return [extent for _, extent in self.bounds[stage].region]
+
+    def step_region(self, stage: Stage) -> list[tuple[Expr, Expr]]:
+        """What the scratch of a stage in a scan holds."""
+        assert stage.scan is not None and isinstance(stage.scan.compute, ScanOp)
+        return scratch_of_step(stage.scan.compute, self.bounds[stage].region)
 
     # -- stages
 
@@ -179,7 +186,7 @@ class _Emitter:
 
     def place_scratch(self, stage: Stage) -> None:
         """The scratch of a stage in a scan holds what the step at hand needs."""
-        region = self.bounds[stage].region
+        region = self.step_region(stage)
         for result in stage.compute.results:
             memrefs = self.buffers[result].memrefs
             self.buffers[result] = Buffer(memrefs, [self.here(start) for start, _ in region], range(len(region)))

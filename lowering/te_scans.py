@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -11,6 +12,9 @@ from tilework.dialects import loop
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ScanOp
 from tilework.lowering.te_bodies import Bodies, Buffer
+
+Box: TypeAlias = tuple[Expr, Expr]
+"""Along one axis, where a region starts and how long it is."""
 
 
 def share_memory(scan: ScanOp, buffers: dict[SSAValue, Buffer], here: Callable[[Expr], Expr]) -> None:
@@ -21,6 +25,12 @@ def share_memory(scan: ScanOp, buffers: dict[SSAValue, Buffer], here: Callable[[
         rank = len(dims_of(output.type))
         origin = [here(scan.first), *[const(0)] * (rank - 1)]
         buffers[output] = Buffer(buffers[result].memrefs, origin, range(rank))
+
+
+def scratch_of_step(scan: ScanOp, region: Sequence[Box]) -> list[Box]:
+    """The part of a step's tensor that is kept: the region of one step, for all points of axes independent of time."""
+    whole = [(const(0), extent) for _, extent in scan.around]
+    return [region[0], *whole, *region[1 + len(whole) :]]
 
 
 def copy_inits(scan: ScanOp, bodies: Bodies, here: Callable[[Expr], Expr]) -> None:

@@ -64,8 +64,8 @@ def _check_pad(handles: Handles, op: SplitOp, axis: Axis) -> None:
     if axis not in stage.spatial:
         message = f"{what} was made by a split or fuse: only an axis of the tensor is padded; use guard or partition"
         refuse(op, stage, message, axis)
-    if stage.kept:
-        message = f"{what} makes a result of a scan, whose buffer has no room for padding; use cache_write"
+    if stage.scan is not None:
+        message = f"{what} belongs to the steps of a scan, whose buffers have no room for padding; use guard"
         refuse(op, stage, message, axis)
     if stage in handles.state.outputs:
         message = f"{what} belongs to an output of the kernel, whose buffer has no room for padding; use cache_write"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -57,12 +57,16 @@ class ScanOp(IRDLOperation):
 
     What depends on a state is computed step by step: its first axis is time, it reads states at earlier times and the
     rest of its step at the same time. `outputs(%y)` are computed in each step too; as results they start at `min`.
+
+    Axes that all these tensors have behind time may be named, `[t: 1 to 9, b: 4]`: they are independent of each other,
+    everything being read at its own `b`. A schedule may run them in parallel around time.
     """
 
     name = "te.scan"
     stage = prop_def(StringAttr)
     axis = prop_def(StringAttr)
     bounds = prop_def(TeIndexAttr)
+    independent = prop_def(ArrayAttr[StringAttr], default_value=ArrayAttr[StringAttr]([]))
     inits = var_operand_def(TensorType)
     updates = var_operand_def(TensorType)
     states = var_operand_def(TensorType)
@@ -80,12 +84,18 @@ class ScanOp(IRDLOperation):
         updates: Sequence[SSAValue],
         states: Sequence[SSAValue],
         outputs: Sequence[SSAValue] = (),
+        independent: Sequence[str] = (),
     ):
         attribute = TeIndexAttr.of(bounds)
         first, last = attribute.data
         made = [tensor_type([last - first, *dims_of(o.type)[1:]], element_type(o.type)) for o in outputs]
         super().__init__(
-            properties={"stage": StringAttr(stage), "axis": StringAttr(axis), "bounds": attribute},
+            properties={
+                "stage": StringAttr(stage),
+                "axis": StringAttr(axis),
+                "bounds": attribute,
+                "independent": ArrayAttr(map(StringAttr, independent)),
+            },
             operands=[inits, updates, states, outputs],
             result_types=[[*(s.type for s in states), *made]],
         )
@@ -121,7 +131,7 @@ class ScanOp(IRDLOperation):
                 known.update(compute.results)
         return found
 
-    # -- as a stage: time is its one axis, it reads nothing itself
+    # -- as a stage: its axes are time and those independent of it, it reads nothing itself
 
     @property
     def result(self) -> OpResult:
@@ -130,8 +140,13 @@ class ScanOp(IRDLOperation):
 
     @property
     def spatial(self) -> list[tuple[str, Expr]]:
-        """Time, from 0 at `first`."""
-        return [(self.axis.data, self.last - self.first)]
+        """Time, from 0 at `first`, and the axes independent of it."""
+        return [(self.axis.data, self.last - self.first), *self.around]
+
+    @property
+    def around(self) -> list[tuple[str, Expr]]:
+        """Names and extents of the axes that are independent of time."""
+        return [(n.data, e) for n, e in zip(self.independent, dims_of(self.result.type)[1:], strict=False)]
 
     @property
     def reduction(self) -> list[tuple[str, Expr]]:
@@ -152,6 +167,8 @@ class ScanOp(IRDLOperation):
         if not len(self.inits) == len(self.updates) == len(self.states) > 0:
             counts = f"{len(self.inits)} inits, {len(self.updates)} updates and {len(self.states)} states"
             raise VerifyException(f"scan '{name}' has {counts}: as many of each, and at least one")
+        if len(self.around) < len(self.independent) or len({n for n, _ in self.spatial}) <= len(self.independent):
+            raise VerifyException(f"scan '{name}' names more axes than its states have, or one twice")
         for init, update, state, history in zip(self.inits, self.updates, self.states, self.histories, strict=True):
             self._verify_types(init, update, state, history)
         made = [*self.updates, *self.outputs]
@@ -182,6 +199,10 @@ class ScanOp(IRDLOperation):
             raise VerifyException(
                 f"{who} is part of the steps of {name}: its first axis is time, of extent {self.last}"
             )
+        own = compute.spatial[1 : 1 + len(self.around)]
+        if [e for _, e in own] != [e for _, e in self.around]:
+            listed = ", ".join(f"{n}: {e}" for n, e in self.around)
+            raise VerifyException(f"{who} is part of the steps of {name}: behind time its axes are [{listed}]")
         time = var(compute.spatial[0][0])
         for read in compute.reads:
             at = read.exprs[0] - time if read.exprs else None
@@ -192,10 +213,20 @@ class ScanOp(IRDLOperation):
                 )
             if read.tensor.owner in steps and at != 0:
                 raise VerifyException(f"{who} reads '{_stage(read)}' at {read.exprs[0]}: in a step of {name} at {time}")
+            if read.tensor in self.states or read.tensor.owner in steps:
+                self._verify_own(read, who, own)
         for use in (use for result in compute.results for use in result.uses):
             user = enclosing_compute(use.operation)
             if use.operation is not self and user not in steps:
                 raise VerifyException(f"{who} is known step by step only: outside of {name} read its results")
+
+    def _verify_own(self, read: ReadOp, who: str, own: Sequence[tuple[str, Expr]]) -> None:
+        for (axis, _), (mine, _), index in zip(self.around, own, read.exprs[1:], strict=False):
+            if index.as_var != mine:
+                raise VerifyException(
+                    f"{who} reads at {index} along axis '{axis}', of which scan '{self.stage.data}' says that it is "
+                    f"independent of time: it must be {mine}"
+                )
 
     def _is_earlier(self, at: Expr | None) -> bool:
         if at is None or at.constant is None or at.constant > -1:
@@ -206,6 +237,7 @@ class ScanOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ScanOp:
+        start = parser.pos
         stage = parser.parse_str_literal()
         parser.parse_punctuation("[")
         axis = parser.parse_identifier()
@@ -214,6 +246,11 @@ class ScanOp(IRDLOperation):
         first = parse_expr(tokens)
         parser.parse_keyword("to")
         last = parse_expr(tokens)
+        around: list[tuple[str, Expr]] = []
+        while parser.parse_optional_punctuation(","):
+            name = parser.parse_identifier()
+            parser.parse_punctuation(":")
+            around.append((name, parse_expr(tokens)))
         parser.parse_punctuation("]")
         groups = {word: _parse_group(parser, word) for word in ("init", "update", "state", "outputs")}
         parser.parse_punctuation(":")
@@ -227,12 +264,18 @@ class ScanOp(IRDLOperation):
             parser.resolve_operands(groups[word], given, parser.pos)
             for word, given in (("init", init_types), ("update", states), ("state", states), ("outputs", outputs))
         ]
-        return ScanOp(stage, axis, (first, last), resolved[0], resolved[1], resolved[2], resolved[3])
+        names = [n for n, _ in around]
+        scan = ScanOp(stage, axis, (first, last), resolved[0], resolved[1], resolved[2], resolved[3], names)
+        if scan.around != around:
+            message = "the extents of axes that are independent of time are not those of the states"
+            parser.raise_error(message, start, start + 1)
+        return scan
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_string_literal(self.stage.data)
-        printer.print_string(f" [{self.axis.data}: {self.first} to {self.last}]")
+        around = "".join(f", {n}: {e}" for n, e in self.around)
+        printer.print_string(f" [{self.axis.data}: {self.first} to {self.last}{around}]")
         for word, values in (("init", self.inits), ("update", self.updates), ("state", self.states)):
             _print_group(printer, word, values)
         if self.outputs:

@@ -172,7 +172,7 @@ te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
 }
 schedule.sequence @k {
   %out, %t, %i = schedule.stage "out" [t, i]
-  // expected-error@+1 {{axis 'i' of stage 'out' makes a result of a scan, whose buffer has no room for padding; use cache_write}}
+  // expected-error@+1 {{axis 'i' of stage 'out' belongs to the steps of a scan, whose buffers have no room for padding; use guard}}
   %o, %n = schedule.split %i factor 3 tail pad
 }
 

@@ -42,3 +42,33 @@ schedule.sequence @sums {
   %next, %t, %i = schedule.stage "next" [t, i]
   schedule.parallel %i
 }
+
+// An axis independent of time is one of the scan's, and may run around it, in parallel: what a step needs is then kept
+// for all of its points.
+
+// CHECK-LABEL: loop.kernel @batch ins(%x: memref<9x4x3xf32>, %h: memref<1x4x3xf32>) outs(%y: memref<9x4x3xf32>) scratch(%twice: memref<1x4x3xf32>)
+// CHECK:         loop.for %b = 0 to 4 "b" parallel {
+// CHECK-NEXT:      loop.for %[[T:.*]] = 0 to 8 "t" {
+// CHECK:             loop.load %y[%{{.*}} + %[[T]], %{{.*}} + %b, %{{.*}}] : memref<9x4x3xf32>
+// CHECK:             loop.store %{{.*}}, %twice[%{{.*}}, %{{.*}} + %b, %{{.*}}] : memref<1x4x3xf32>
+te.kernel @batch(%x: tensor<9x4x3xf32>, %h: tensor<1x4x3xf32>) -> tensor<9x4x3xf32> {
+  %s = te.state : tensor<9x4x3xf32>
+  %twice = te.compute "twice" [t: 9, b: 4, i: 3] : tensor<9x4x3xf32> {
+    %v = te.read %s[t - 1, b, i] : tensor<9x4x3xf32>
+    %w = arith.addf %v, %v : f32
+    te.yield %w : f32
+  }
+  %next = te.compute "next" [t: 9, b: 4, i: 3] : tensor<9x4x3xf32> {
+    %v = te.read %twice[t, b, 2 - i] : tensor<9x4x3xf32>
+    %w = te.read %x[t, b, i] : tensor<9x4x3xf32>
+    %a = arith.addf %v, %w : f32
+    te.yield %a : f32
+  }
+  %y = te.scan "sums" [t: 1 to 9, b: 4] init(%h) update(%next) state(%s) : tensor<1x4x3xf32> -> tensor<9x4x3xf32>
+  te.return %y : tensor<9x4x3xf32>
+}
+schedule.sequence @batch {
+  %sums, %t, %b = schedule.stage "sums" [t, b]
+  schedule.reorder %b, %t
+  schedule.parallel %b
+}

@@ -176,6 +176,27 @@ def test_an_lstm(run_kernel_everywhere, scheduled: bool):
     np.testing.assert_allclose(cell, last, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("around", [False, True])
+def test_an_axis_independent_of_time_runs_in_parallel_around_it(run_kernel_everywhere, around: bool):
+    k = KernelBuilder("batch")
+    x, h = k.argument(tensor_type((7, 5, 6), f32), "x"), k.argument(tensor_type((1, 5, 6), f32), "h")
+    state = k.state((7, 5, 6), f32)
+    sums = k.compute("sums", (7, 5), lambda t, b: k.sum((6,), lambda i: state[t - 1, b, i]))
+    step = k.compute("step", (7, 5, 6), lambda t, b, i: k.max(x[t, b, i] - sums[t, b], state[t - 1, b, 5 - i]))
+    kernel = k.finish(k.scan("scan", [h], [step], [state], independent=["b"]))
+    s = ScheduleBuilder(kernel)
+    scan = s.stage("scan")
+    if around:
+        s.reorder([scan.axes["b"], scan.axes["t"]])
+    s.parallel(scan.axes["b"])
+    x_value, h_value = integers(7, 5, 6), integers(1, 5, 6)
+    [y] = run_kernel_everywhere(kernel, [x_value, h_value], s.finish())
+    expected = [h_value[0]]
+    for t in range(1, 7):
+        expected.append(np.maximum(x_value[t] - expected[-1].sum(1, keepdims=True), expected[-1][:, ::-1]))
+    np.testing.assert_array_equal(y, expected)
+
+
 def test_only_the_live_part_of_a_history_is_kept(run_kernel_everywhere):
     """Of 40 rows two, where the last one only is read."""
     k = KernelBuilder("last")

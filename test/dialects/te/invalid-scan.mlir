@@ -208,3 +208,42 @@ te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
   %y, %z = "te.scan"(%h, %next, %s, %out) <{stage = "scan", axis = "t", bounds = #te.index<[1, 9]>, operandSegmentSizes = array<i32: 1, 1, 1, 1>}> : (tensor<1x4xf32>, tensor<9x4xf32>, tensor<9x4xf32>, tensor<9x4xf32>) -> (tensor<9x4xf32>, tensor<9x4xf32>)
   te.return %y : tensor<9x4xf32>
 }) : () -> ()
+
+// -----
+
+te.kernel @k(%h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, 3 - i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  // expected-error@+1 {{compute 'next' reads at -i + 3 along axis 'b', of which scan 'scan' says that it is independent of time: it must be i}}
+  %y = te.scan "scan" [t: 1 to 9, b: 4] init(%h) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+
+// -----
+
+te.kernel @k(%h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  // expected-error@+1 {{the extents of axes that are independent of time are not those of the states}}
+  %y = te.scan "scan" [t: 1 to 9, b: 4, c: 4] init(%h) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+
+// -----
+
+te.kernel @k(%h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  // expected-error@+1 {{scan 'scan' names more axes than its states have, or one twice}}
+  %y = te.scan "scan" [t: 1 to 9, t: 4] init(%h) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}

@@ -10,7 +10,7 @@
 // CHECK:         %{{.*}}, %{{.*}}, %[[M:.*]] = te.scan "scan" [t: 1 to T] init(%first, %{{.*}}) update(%sum, %count) state(%[[S]], %[[N]]) outputs(%mean) : tensor<1x4xf32>, tensor<1xf32> -> tensor<?x4xf32, #graph.dims<[T, 4]>>, tensor<?xf32, #graph.dims<[T]>>, tensor<?x4xf32, #graph.dims<[T - 1, 4]>>
 // CHECK-NEXT:    te.return %[[M]]
 // GENERIC:       "te.state"() : () -> tensor<?x4xf32, #graph.dims<[T, 4]>>
-// GENERIC:       "te.scan"(%first, %{{.*}}, %sum, %count, %{{.*}}, %{{.*}}, %mean) <{stage = "scan", axis = "t", bounds = #te.index<[1, T]>, operandSegmentSizes = array<i32: 2, 2, 2, 1>}>
+// GENERIC:       "te.scan"(%first, %{{.*}}, %sum, %count, %{{.*}}, %{{.*}}, %mean) <{stage = "scan", axis = "t", bounds = #te.index<[1, T]>, independent = [], operandSegmentSizes = array<i32: 2, 2, 2, 1>}>
 te.kernel @mean(%x: tensor<?x4xf32, #graph.dims<[T, 4]>>) -> tensor<?x4xf32, #graph.dims<[T - 1, 4]>> {
   %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
     %v = te.read %x[0, i] : tensor<?x4xf32, #graph.dims<[T, 4]>>
@@ -43,4 +43,18 @@ te.kernel @mean(%x: tensor<?x4xf32, #graph.dims<[T, 4]>>) -> tensor<?x4xf32, #gr
   %sums, %counts, %means = te.scan "scan" [t: 1 to T] init(%first, %one) update(%sum, %count) state(%s, %n) outputs(%mean)
     : tensor<1x4xf32>, tensor<1xf32> -> tensor<?x4xf32, #graph.dims<[T, 4]>>, tensor<?xf32, #graph.dims<[T]>>, tensor<?x4xf32, #graph.dims<[T - 1, 4]>>
   te.return %means : tensor<?x4xf32, #graph.dims<[T - 1, 4]>>
+}
+
+// An axis that is independent of time.
+// CHECK-LABEL: te.kernel @batch
+// CHECK:         te.scan "sums" [t: 1 to 9, b: 4] init(%h) update(%next) state(%{{.*}}) : tensor<1x4x3xf32> -> tensor<9x4x3xf32>
+// GENERIC:       "te.scan"(%h, %next, %{{.*}}) <{{{.*}}independent = ["b"]
+te.kernel @batch(%h: tensor<1x4x3xf32>) -> tensor<9x4x3xf32> {
+  %s = te.state : tensor<9x4x3xf32>
+  %next = te.compute "next" [t: 9, b: 4, i: 3] : tensor<9x4x3xf32> {
+    %v = te.read %s[t - 1, b, 2 - i] : tensor<9x4x3xf32>
+    te.yield %v : f32
+  }
+  %y = te.scan "sums" [t: 1 to 9, b: 4] init(%h) update(%next) state(%s) : tensor<1x4x3xf32> -> tensor<9x4x3xf32>
+  te.return %y : tensor<9x4x3xf32>
 }
