@@ -19,6 +19,7 @@ from tilework.dialects.schedule import (
     ReverseComputeAtOp,
     SetStorePredicateOp,
 )
+from tilework.dialects.te import ScanOp
 
 
 def _compute_at(handles: Handles, op: ComputeAtOp) -> None:
@@ -66,8 +67,9 @@ def _set_store_predicate(handles: Handles, op: SetStorePredicateOp) -> None:
 
 def _env_threads(handles: Handles, op: EnvThreadsOp) -> None:
     stage = handles.stage(op, op.stage)
-    message = f"stage '{stage.name}' is not a scan: threads around it come from its axes; use bind"
-    refuse(op, stage, message)
+    if isinstance(stage.compute, ScanOp):
+        refuse(op, stage, f"threads around scan '{stage.name}' are not implemented; bind axes of its steps")
+    refuse(op, stage, f"stage '{stage.name}' is not a scan: threads around it come from its axes; use bind")
 
 
 # -- groups

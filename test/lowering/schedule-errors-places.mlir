@@ -845,3 +845,24 @@ schedule.sequence @k {
   // expected-error@+1 {{stage 'z' cannot follow axis 'i' of stage 'y': it also needs 'y', which is not finished there; compute that one inside it}}
   schedule.reverse_compute_at %z, %i
 }
+
+// -----
+
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %first = te.compute "first" [t: 1] : tensor<1xf32> {
+    %v = te.read %x[t] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<8xf32>
+  %step = te.compute "step" [t: 8] : tensor<8xf32> {
+    %a = te.read %s[t - 1] : tensor<8xf32>
+    te.yield %a : f32
+  }
+  %scan = te.scan "scan" [t: 1 to 8] init(%first) update(%step) state(%s) : tensor<1xf32> -> tensor<8xf32>
+  te.return %scan : tensor<8xf32>
+}
+schedule.sequence @k {
+  %scan, %t = schedule.stage "scan" [t]
+  // expected-error@+1 {{threads around scan 'scan' are not implemented; bind axes of its steps}}
+  schedule.env_threads %scan ["threadIdx.x"]
+}
