@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import IO
 
-from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.errors import TileworkError
 from tilework.runtime.arrays import Array
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
@@ -30,7 +30,7 @@ _LOCAL_HEADER_BYTES = 30
 
 
 def write_artifact(path: Path, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]) -> None:
-    """Write the file whole or not at all. Raises UsageError where the folder cannot be written."""
+    """Write the file whole or not at all. Raises TileworkError where the folder cannot be written."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with open(aside, "wb") as file:
@@ -40,7 +40,7 @@ def write_artifact(path: Path, manifest: Manifest, objects: Sequence[bytes], par
         with suppress(OSError):
             aside.unlink()
         if isinstance(error, OSError):
-            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+            raise TileworkError(f"cannot write {path}: {error.strerror}") from None
         raise
 
 
@@ -59,13 +59,13 @@ def _write(file: IO[bytes], manifest: Manifest, objects: Sequence[bytes], parame
 def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array]]:
     """The manifest, the object files, and the parameters as views of the mapped file.
 
-    Raises UsageError where there is no such file, TileworkError where it is no artefact, damaged or newer.
+    Raises TileworkError where there is no such file, or it is no artefact, damaged or newer.
     """
     try:
         with open(path, "rb") as file:
             return _read(path, file)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        raise TileworkError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str, Array]]:

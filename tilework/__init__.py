@@ -4,10 +4,14 @@
 `from tilework import te` gives tensor expressions and schedules, which `lower` shows as loops and `build` compiles.
 """
 
-from tilework.algebra.errors import TileworkError, UsageError
-from tilework.api import build, compile, load, lower  # noqa: A004  the name that users of other compilers look for
-from tilework.runtime.module import Module
-from tilework.runtime.threads import get_num_threads, set_num_threads
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilework.algebra.errors import TileworkError, UsageError
+    from tilework.api import build, compile, load, lower  # noqa: A004  the name that users of other compilers look for
+    from tilework.runtime.module import Module
+    from tilework.runtime.threads import get_num_threads, set_num_threads
 
 __all__ = [
     "Module",
@@ -20,3 +24,22 @@ __all__ = [
     "lower",
     "set_num_threads",
 ]
+
+_HOMES = {
+    "tilework.algebra.errors": ("TileworkError", "UsageError"),
+    "tilework.api": ("build", "compile", "load", "lower"),
+    "tilework.runtime.module": ("Module",),
+    "tilework.runtime.threads": ("get_num_threads", "set_num_threads"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: the command line answers, and hears Ctrl-C, before numpy is there."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'tilework' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -42,9 +42,9 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
     from tilework.backends.cache import default_cache
     from tilework.backends.llvm.compile_model import compile_module
-    from tilework.targets import parse_target
+    from tilework.targets.llvm_names import target_to_compile_for
 
-    machine = parse_target(target)
+    machine = target_to_compile_for(target)
     if isinstance(model, ModuleOp):
         module, arrays = model.clone(), dict(parameters or {})
     elif parameters is not None:

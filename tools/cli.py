@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import difflib
 import importlib
 import os
 import pkgutil
@@ -19,10 +18,11 @@ import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn, Protocol, cast
+from typing import Protocol, cast
 
 import tilework.tools.commands as package
-from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
+from tilework.tools.arguments import ArgumentParser
 
 
 class Command(Protocol):
@@ -68,29 +68,22 @@ def _run(words: Sequence[str]) -> int:
     if options.command not in command_names():
         raise UsageError(_unknown_command(options.command))
     command = _load(options.command)
-    parser = _Parser(prog=f"tilework {options.command}", description=command.__doc__, allow_abbrev=False)
+    parser = ArgumentParser(prog=f"tilework {options.command}", description=command.__doc__)
     parser.add_argument("--debug", action="store_true", help="show Python tracebacks of errors")
     command.add_arguments(parser)
-    return command.run(parser.parse_args(options.arguments))
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, where argparse would print all flags first."""
-        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+    return command.run(parser.parse_all(options.arguments))
 
 
 def _top_parser() -> argparse.ArgumentParser:
     names = command_names()
     width = max(map(len, names))
     listing = [f"  {name:{width}}  {_summary(name)}" for name in names]
-    parser = _Parser(
+    parser = ArgumentParser(
         prog="tilework",
         description="Compile ONNX models to native code and run them.",
         usage="tilework [--version] [--debug] COMMAND ...",
         epilog="\n".join(["commands (see tilework COMMAND --help):", *listing]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tilework {version('tilework')}")
     parser.add_argument("--debug", action="store_true", help="show Python tracebacks of errors")
@@ -111,9 +104,8 @@ def _load(name: str) -> Command:
 
 def _unknown_command(name: str) -> str:
     names = command_names()
-    close = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"the commands are {', '.join(names)}"
-    return f"there is no command '{name}'; {hint}"
+    hint = did_you_mean(name, names) or f"; the commands are {', '.join(names)}"
+    return f"there is no command '{name}'{hint}"
 
 
 def _explain(error: Exception) -> list[str]:

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError
 from tilework.backends.llvm.compile_model import drop_prepare
 from tilework.backends.llvm.targets import emit_module
 from tilework.dialects.registration import make_context
@@ -54,7 +54,7 @@ def lower_by_levels(
 def write_levels(
     module: ModuleOp, target: Target, folder: Path, instrumentations: Sequence[Instrumentation] = ()
 ) -> list[Path]:
-    """Write `1-graph.mlir` to `8-llvm.ll`; the module is consumed. Raises UsageError if the folder refuses."""
+    """Write `1-graph.mlir` to `8-llvm.ll`; the module is consumed. Raises TileworkError if the folder refuses."""
     options = PrintingOptions(elide_larger_than=LARGEST_CONSTANT)
     written: list[Path] = []
     for name, lowered in lower_by_levels(module, target, instrumentations):
@@ -74,5 +74,5 @@ def _write(path: Path, text: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        raise TileworkError(f"cannot write {path}: {error.strerror}") from None
     return path

@@ -28,18 +28,25 @@ def import_model(source: str) -> ImportedModel:
     """The graph of an ONNX file, or of "light:NAME" with random weights."""
     if source.startswith(LIGHT):
         return import_onnx(load_light_model(source.removeprefix(LIGHT)))
-    if is_artefact(source):
-        raise UsageError(f"{source} is compiled already: give the ONNX model")
+    check_uncompiled(source)
     return import_onnx(source)
 
 
-def open_model(source: str, target: str = "llvm") -> Module:
-    """A module that can be run: loaded where `source` is an artefact, else compiled."""
+def check_uncompiled(source: str) -> None:
+    """Raise a UsageError for an artefact."""
     if is_artefact(source):
+        raise UsageError(f"{source} is compiled already: give the ONNX model")
+
+
+def open_model(source: str, target: str | None = None) -> Module:
+    """A module that can be run: loaded where `source` is an artefact, else compiled, by default for this machine."""
+    if is_artefact(source):
+        if target is not None:
+            raise UsageError(f"{source} is compiled already: --target is for ONNX models")
         return Module.load(source)
     imported = import_model(source)
     with shown_progress(title_of(source)) as progress:
-        return compile_model(imported.module, target, imported.parameters, progress=progress)
+        return compile_model(imported.module, target or "llvm", imported.parameters, progress=progress)
 
 
 def title_of(source: str) -> str:
@@ -60,11 +67,11 @@ def is_artefact(source: str) -> bool:
 
 
 def read_array(path: str) -> Array:
-    """The array in a .npy file. Raises UsageError where there is none."""
+    """The array in a .npy file. Raises TileworkError where there is none."""
     try:
         array = np.load(path, allow_pickle=False)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+        raise TileworkError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, EOFError) as error:
         raise TileworkError(f"{path} is not a .npy file: {error}") from None
     if isinstance(array, np.lib.npyio.NpzFile):
@@ -75,7 +82,7 @@ def read_array(path: str) -> Array:
 def symbol_sizes(module: Module, dims: Mapping[str, int], given: Mapping[str, Array] | None = None) -> dict[str, int]:
     """A size for every symbol of the module: from the arrays given, else from `dims`, else 1.
 
-    Raises UsageError for a name in `dims` that is no symbol.
+    Raises UsageError for a name in `dims` that is no symbol, or a size that is not that of the arrays.
     """
     known = module.manifest.symbols
     for name in dims:
@@ -85,9 +92,12 @@ def symbol_sizes(module: Module, dims: Mapping[str, int], given: Mapping[str, Ar
     sizes = {symbol: dims.get(symbol, 1) for symbol in known}
     for spec in module.manifest.inputs:
         shape = (given or {})[spec.name].shape if spec.name in (given or {}) else ()
-        sizes |= {
-            dim: extent for dim, extent in zip(spec.shape, shape, strict=False) if isinstance(dim, str) and dim in sizes
-        }
+        for dim, extent in zip(spec.shape, shape, strict=False):
+            if not isinstance(dim, str) or dim not in sizes:
+                continue
+            if dims.get(dim, extent) != extent:
+                raise UsageError(f"--dim {dim}={dims[dim]}: {dim} is {extent} in the array for input '{spec.name}'")
+            sizes[dim] = extent
     return sizes
 
 
@@ -107,5 +117,7 @@ def parse_dims(words: list[str]) -> dict[str, int]:
         name, _, size = word.partition("=")
         if not name or not size.isdecimal():
             raise UsageError(f"--dim {word}: write --dim NAME=SIZE, as in --dim N=4")
+        if name in dims:
+            raise UsageError(f"--dim {name} is given twice")
         dims[name] = int(size)
     return dims

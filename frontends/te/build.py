@@ -29,7 +29,7 @@ from tilework.lowering.pipelines import PIPELINES, for_target
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.function import Function, FunctionInfo
 from tilework.runtime.manifest import Dim, TensorSpec
-from tilework.targets import parse_target
+from tilework.targets.llvm_names import target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
@@ -58,7 +58,7 @@ def build(
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, _ENTRY)
     _check_symbols(s, args)
-    machine = str(parse_target(target))
+    machine = str(target_to_compile_for(target))
     kept = cache or default_cache()
     key = _key(module, machine)
     entry = kept.get(key)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.errors import TileworkError
 from tilework.backends.llvm.compile import compile_ir
 from tilework.runtime import artifact
 from tilework.runtime.artifact import read_artifact, write_artifact
@@ -136,15 +136,15 @@ def test_a_failed_save_leaves_the_old_file(saved: Path, monkeypatch: pytest.Monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(artifact, "write_tensors", fail)
-    with pytest.raises(UsageError, match="cannot write .*model.tw: No space left on device"):
+    with pytest.raises(TileworkError, match="cannot write .*model.tw: No space left on device"):
         module().save(saved)
     assert saved.read_bytes() == before and os.listdir(saved.parent) == ["model.tw"]
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path):
-    with pytest.raises(UsageError, match="cannot write .*absent/model.tw: No such file or directory"):
+    with pytest.raises(TileworkError, match="cannot write .*absent/model.tw: No such file or directory"):
         module().save(tmp_path / "absent" / "model.tw")
-    with pytest.raises(UsageError, match="cannot read .*absent.tw: No such file or directory"):
+    with pytest.raises(TileworkError, match="cannot read .*absent.tw: No such file or directory"):
         Module.load(tmp_path / "absent.tw")
 
 

@@ -130,12 +130,6 @@ def test_external_data_that_cannot_be_read(command, tmp_path: Path, location: st
     assert (status, lines) == (1, [f"tilework: error: {message.format(folder=folder)}"])
 
 
-def test_an_artefact_that_cannot_be_written(command, tmp_path: Path):
-    status, lines = command("compile", DIGITS, "-o", tmp_path / "no" / "such" / "digits.tw")
-    assert status == 2
-    assert lines[-1] == f"tilework: error: cannot write {tmp_path}/no/such/digits.tw: No such file or directory"
-
-
 # ---- Graphs ----------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,8 @@ from zipfile import ZipFile
 
 import pytest
 
+import tilework
+
 ROOT = Path(__file__).parent.parent.parent
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 LEFT_OUT = {"test", "docs", "bench", "examples", "build"}
@@ -86,3 +88,11 @@ def test_wheel_holds_every_source_file(wheel: list[str]):
     }
     assert {name for name in wheel if name.endswith(".py")} == expected
     assert "tilework/py.typed" in wheel
+
+
+def test_every_public_name_is_there():
+    assert set(tilework.__all__) <= set(dir(tilework))
+    for name in tilework.__all__:
+        assert callable(getattr(tilework, name))
+    with pytest.raises(AttributeError, match="module 'tilework' has no attribute 'compil'"):
+        tilework.compil  # noqa: B018

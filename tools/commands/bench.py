@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.targets.host import physical_cores
 from tilework.tools.bench import SCHEMA, TOLERANCE, largest_error, machine, measure_model, memory_limit
-from tilework.tools.model_source import parse_dims
+from tilework.tools.files import check_writable
+from tilework.tools.model_source import check_uncompiled, parse_dims
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +39,12 @@ def run(options: argparse.Namespace) -> int:
     for flag in ("threads", "repeat"):
         if getattr(options, flag) is not None and getattr(options, flag) < 1:
             raise UsageError(f"--{flag} {getattr(options, flag)}: give a positive number")
+    if options.json is not None:
+        check_writable(Path(options.json))
     if options.compile:
         return _compiling(options)
+    for model in options.models:
+        check_uncompiled(model)
     threads = [options.threads] if options.threads else sorted({1, physical_cores()})
     results: list[dict[str, Any]] = []
     for model in options.models:
@@ -112,4 +117,4 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
     try:
         path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        raise TileworkError(f"cannot write {path}: {error.strerror}") from None

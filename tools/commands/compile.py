@@ -12,7 +12,9 @@ from tilework.api import compile as compile_model
 from tilework.backends.llvm.compile_model import CompileReport
 from tilework.frontends.onnx.importer import ImportedModel
 from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
-from tilework.targets import Target, parse_target
+from tilework.targets import Target
+from tilework.targets.llvm_names import target_to_compile_for
+from tilework.tools.files import check_writable
 from tilework.tools.levels import lower_by_levels, write_levels
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.process_module import semantic_check
@@ -36,12 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile, write the artefact, say what was done."""
-    target = parse_target(options.target)
+    output = Path(options.output or f"{title_of(options.model)}.tw")
+    check_writable(output)
+    target = target_to_compile_for(options.target)
     imported = import_model(options.model)
     if options.explain_fusion:
         _explain_fusion(imported.module.clone(), target)
     _lower_beside(options, imported, target)
-    output = Path(options.output or f"{title_of(options.model)}.tw")
     with shown_progress(title_of(options.model)) as progress:
         module = compile_model(imported.module, options.target, imported.parameters, progress=progress)
     module.save(output)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,6 +15,7 @@ from tilework.backends.cache import KernelCache, default_cache
 from tilework.runtime.openmp import installed_libraries, loaded_libraries, openmp_runtime
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.host import host_target
+from tilework.tools.files import obstacle_to_writing
 
 PACKAGES = ("xdsl", "llvmlite", "numpy", "onnx")
 
@@ -76,7 +76,7 @@ def cache_text(cache: KernelCache) -> str:
     """Where compiled kernels are kept, how many there are, and whether more can be."""
     sizes = [path.stat().st_size for path in cache.folder.glob("??/*")]
     existing = next(folder for folder in (cache.folder, *cache.folder.parents) if folder.exists())
-    writable = "" if os.access(existing, os.W_OK) else "; CANNOT BE WRITTEN: every compilation starts afresh"
+    writable = "; CANNOT BE WRITTEN: every compilation starts afresh" if obstacle_to_writing(existing) else ""
     return (
         f"{cache.folder}: {len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB of {cache.limit_bytes / 1e6:.0f} MB{writable}"
     )

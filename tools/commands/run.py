@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.runtime.module import Module
 from tilework.runtime.threads import set_num_threads
 from tilework.tools.model_source import open_model, parse_dims, random_array, read_array, symbol_sizes
@@ -25,14 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--random", type=int, metavar="SEED", help="random values for the inputs not given")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
     parser.add_argument("--out", metavar="DIR", help="save each output there as NAME.npy")
-    parser.add_argument("--target", default="llvm", help="what to compile for; this machine must be able to run it")
+    parser.add_argument("--target", help='what to compile an ONNX file for; by default "llvm", this machine')
     parser.add_argument("--threads", type=int, metavar="N", help="threads to use; else the physical cores")
 
 
 def run(options: argparse.Namespace) -> int:
     """Open the model, run it, print a line for each output."""
-    given = {name: read_array(path) for name, path in map(_name_and_file, options.input)}
+    files = _files(options.input)
     dims = parse_dims(options.dim)
+    given = {name: read_array(path) for name, path in files.items()}
     if options.threads is not None:
         set_num_threads(options.threads)
     module = open_model(options.model, options.target)
@@ -54,15 +56,25 @@ def table_lines(outputs: dict[str, Array]) -> list[str]:
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _name_and_file(word: str) -> tuple[str, str]:
-    name, equals, path = word.rpartition("=")
-    if not equals or not name:
-        raise UsageError(f"--input {word}: write --input NAME=FILE.npy")
-    return name, path
+def _files(words: Sequence[str]) -> dict[str, str]:
+    """The file of each input that is named."""
+    files: dict[str, str] = {}
+    for word in words:
+        name, equals, path = word.rpartition("=")
+        if not equals or not name:
+            raise UsageError(f"--input {word}: write --input NAME=FILE.npy")
+        if name in files:
+            raise UsageError(f"--input {name} is given twice")
+        files[name] = path
+    return files
 
 
 def _inputs(module: Module, given: dict[str, Array], dims: dict[str, int], seed: int | None) -> dict[str, Array]:
     """What was given, and random values for the rest where a seed was given."""
+    names = [spec.name for spec in module.manifest.inputs]
+    for name in given:
+        if name not in names:
+            raise UsageError(f"--input {name}: the model's inputs are {', '.join(names)}{did_you_mean(name, names)}")
     missing = [spec for spec in module.manifest.inputs if spec.name not in given]
     if missing and seed is None:
         name = missing[0].name
@@ -79,4 +91,4 @@ def _save(outputs: dict[str, Array], folder: Path) -> None:
         for name, array in outputs.items():
             np.save(folder / f"{quote(name, safe=' ')}.npy", array)
     except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+        raise TileworkError(f"cannot write to {folder}: {error.strerror}") from None
