@@ -147,8 +147,11 @@ class _KernelWriter:
             [self.values[t] for t in group] for group in (op.init, op.update, op.state_placeholder)
         )
         bounds = [e.substitute(self.symbols) for e in (op.init[0].dims[0], op.state_placeholder[0].dims[0])]
-        name, axis = self.names.stages[op], self.names.axes[op.scan_axis.key]
-        self._append(op, te.ScanOp(name, axis, (bounds[0], bounds[1]), inits, updates, states))
+        time, *around = [self.names.axes[axis.key] for axis in op.axis]
+        made = te.ScanOp(
+            self.names.stages[op], time, (bounds[0], bounds[1]), inits, updates, states, independent=around
+        )
+        self._append(op, made)
 
     def _append(self, op: Operation, made: IROperation) -> None:
         """Append what an operation becomes, located at the user's line."""

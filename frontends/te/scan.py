@@ -11,7 +11,11 @@ from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, StagedOp, Ten
 
 
 class ScanOp(StagedOp):
-    """Steps in time. scan_axis: from the first time that is computed; init, update, state_placeholder: its tensors."""
+    """Steps in time.
+
+    scan_axis: from the first time that is computed; spatial_axis: the axes declared independent of it. init, update,
+    state_placeholder: its tensors.
+    """
 
     def __init__(
         self,
@@ -21,10 +25,13 @@ class ScanOp(StagedOp):
         state_placeholder: Sequence[Tensor],
         tag: str,
         attrs: Mapping[str, Any] | None,
+        independent: int,
     ):
         first, end = init[0].dims[0], state_placeholder[0].dims[0]
         self.scan_axis = IterVar(Range(Index(first), Index(end - first)), f"{name}.idx")
-        super().__init__(name, [self.scan_axis], [], tag, attrs)
+        extents = state_placeholder[0].dims[1 : 1 + independent]
+        self.spatial_axis = [IterVar(Range(0, Index(e)), f"{name}.i{i}") for i, e in enumerate(extents)]
+        super().__init__(name, [self.scan_axis, *self.spatial_axis], [], tag, attrs)
         self.init = list(init)
         self.update = list(update)
         self.state_placeholder = list(state_placeholder)
@@ -42,12 +49,14 @@ def scan(
     name: str = "scan",
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
+    independent: int = 0,
 ) -> Any:
     """The states at all times: along their first axis `init` stands first, then what `update` computes step by step.
 
     The updates read the states at earlier times, and through them only, as `state_placeholder[t - 1, ...]`. `inputs`
-    is TVM's; what the updates read is found without. Returns a tensor, or a list where lists are given. Raises
-    UsageError for shapes or types that do not fit.
+    is TVM's; what the updates read is found without. independent: so many axes behind time are axes of the scan's
+    stage, which a schedule may put around time and run in parallel; a step reads everything at its own place there.
+    Returns a tensor, or a list where lists are given. Raises UsageError for shapes or types that do not fit.
     """
     groups = [[g] if isinstance(g, Tensor) else list(g) for g in (init, update, state_placeholder)]
     inits, updates, states = groups
@@ -56,7 +65,10 @@ def scan(
         raise UsageError(f"scan '{name}' has {counts}: as many of each, and at least one")
     for one in zip(inits, updates, states, strict=True):
         _check(name, inits[0], *one)
-    op = ScanOp(name, inits, updates, states, tag, attrs)
+    rank = min(state.ndim for state in states)
+    if not 0 <= independent < rank:
+        raise UsageError(f"scan '{name}': {independent} independent axes, of {rank - 1} behind time")
+    op = ScanOp(name, inits, updates, states, tag, attrs, independent)
     op.outputs = [Tensor(op, s.dims, s.dtype, i) for i, s in enumerate(states)]
     return op.outputs[0] if isinstance(state_placeholder, Tensor) else op.outputs
 

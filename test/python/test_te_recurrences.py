@@ -41,6 +41,31 @@ def test_the_steps_are_scheduled(run_te):
     np.testing.assert_array_equal(run_te(s, [X, sums], x), x.cumsum(axis=0))
 
 
+def test_axes_independent_of_time_run_around_it(run_te):
+    m, n, w = 6, 5, 4
+    X = te.placeholder((m, n, w), name="X")
+    state = te.placeholder((m, n, w), name="state")
+    init = te.compute((1, n, w), lambda _, i, j: X[0, i, j], name="init")
+    update = te.compute((m, n, w), lambda t, i, j: state[t - 1, i, w - 1 - j] + X[t, i, j], name="update")
+    result = te.scan(init, update, state, name="result", independent=1)
+    s = te.create_schedule(result.op)
+    time, row = s[result].op.axis
+    assert [row] == result.op.spatial_axis and time == result.op.scan_axis
+    s[result].reorder(row, time)
+    s[result].parallel(row)
+    s[update].vectorize(update.op.axis[2])
+    x = integers(m, n, w)
+    expected = [x[0]]
+    for row_ in x[1:]:
+        expected.append(expected[-1][:, ::-1] + row_)
+    np.testing.assert_array_equal(run_te(s, [X, result], x), expected)
+    with pytest.raises(tw.UsageError, match="^scan 's': 3 independent axes, of 2 behind time$"):
+        te.scan(init, update, state, name="s", independent=3)
+    wrong = te.scan(init, update, state, name="wrong", independent=2)
+    with pytest.raises(tw.UsageError, match="wrong"):
+        tw.lower(te.create_schedule(wrong.op), [X, wrong])
+
+
 # tvm: test_lang_tensor/scan_multi_out
 def test_two_states(run_te):
     """Fibonacci numbers and their sums."""
