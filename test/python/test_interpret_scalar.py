@@ -75,5 +75,10 @@ def test_functions():
 def test_what_has_no_meaning_is_refused():
     with pytest.raises(CompileError, match="the interpreters give no meaning to 'test.op'"):
         evaluate(test.TestOp(result_types=[f32]), [])
-    with pytest.raises(CompileError, match="the interpreters have no bf16"):
-        element_dtype(bf16)
+
+
+def test_bf16_is_rounded_after_every_operation():
+    x = np.array([1.0, 1.0078125]).astype(element_dtype(bf16))
+    y = np.array([0.00390625, 0.00390625]).astype(element_dtype(bf16))
+    total = run(arith.AddfOp(value(bf16), value(bf16)), x, y)
+    np.testing.assert_array_equal(np.asarray(total).astype(np.float32), [1.0, 1.015625])  # ties go to even
