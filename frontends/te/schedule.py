@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
@@ -228,12 +229,8 @@ class Schedule:
         return self[tensor].name if tensor.op in self._stage_of else self.names.stages[tensor.op]
 
     def _fresh_name(self, name: str) -> str:
-        taken = {stage.name for stage in self.stages}
-        n, free = 0, name
-        while free in taken:
-            n += 1
-            free = f"{name}.{n}"
-        return free
+        """The name that lowering gives to a stage that a primitive makes."""
+        return UniqueNames(stage.name for stage in self.stages).fresh(name)
 
 
 class Group:

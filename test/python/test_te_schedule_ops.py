@@ -121,6 +121,27 @@ def test_a_cache_of_a_cache(run_te):
     np.testing.assert_array_equal(run_te(s, [A, B], a), a + 1)
 
 
+def test_names_of_stages_that_are_made_twice(run_te):
+    A = te.placeholder((32, 8), name="A")
+    B = te.compute((32, 8), lambda i, j: A[i, j] + 1, name="B")
+    k = te.reduce_axis((0, 8), "k")
+    C = te.compute((32,), lambda i: te.sum(B[i, k] * A[i, k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    first, second = s.cache_read(A, "local", B), s.cache_read(A, "local", C)
+    ko, ki = s[C].split(k, factor=4)
+    factored = s.rfactor(C, ki)
+    koo, koi = s[factored].split(s[factored].op.reduce_axis[0], factor=1)
+    again = s.rfactor(factored, koi)
+    made = ["A.local", "B", "A.local_1", "C.rf.rf", "C.rf", "C"]
+    assert [stage.name for stage in s.stages] == made and [s[t].name for t in (first, second, again)] == [
+        "A.local",
+        "A.local_1",
+        "C.rf.rf",
+    ]
+    a = integers(32, 8)
+    np.testing.assert_array_equal(run_te(s, [A, C], a), ((a + 1) * a).sum(axis=1))
+
+
 def relaid(layout):
     A = te.placeholder((12, 16), name="A")
     B = te.compute((12, 16), lambda i, j: A[i, j] * 2, name="B")
