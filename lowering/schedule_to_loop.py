@@ -302,7 +302,8 @@ class _Emitter:
 
 def _has_scratch(stage: Stage) -> bool:
     """Whether a stage is computed inside a scan without a place of its own: its buffer is allocated once."""
-    return stage.scan is not None and not stage.kept and stage.attach_op is None and stage.after is None
+    requests = (stage.attach_op, stage.scope_op, stage.alignment_op, stage.double_buffer, stage.after)
+    return stage.scan is not None and not stage.kept and not any(requests)
 
 
 def _loop_order(stage: Stage) -> list[int]:

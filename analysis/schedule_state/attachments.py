@@ -61,6 +61,10 @@ def _check_step(stage: Stage) -> None:
             f"'{around.leaves[-1]}'",
             axis,
         )
+    storage = stage.scope_op or stage.alignment_op or stage.double_buffer
+    if stage.kept and storage is not None:
+        message = f"stage '{stage.name}' is a result of scan '{stage.scan.name}' and lives in its buffer"
+        refuse(storage, stage, f"{message}: it has no storage of its own; use cache_write")
     if stage.kept and around is not stage.scan:
         refuse(
             stage.attach_op,

@@ -222,3 +222,28 @@ schedule.sequence @k {
   // expected-error@+1 {{axis 't' of scan 'scan' is time: tail pad would run steps that there are not; use guard, partition or mask}}
   %o, %n = schedule.split %t factor 3 tail pad
 }
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>, %h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %part = te.compute "part" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %part[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %out = te.compute "out" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %next[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y, %z = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) outputs(%out) : tensor<1x4xf32> -> tensor<9x4xf32>, tensor<8x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %next, %t, %i = schedule.stage "next" [t, i]
+  // expected-error@+1 {{stage 'next' is a result of scan 'scan' and lives in its buffer: it has no storage of its own; use cache_write}}
+  schedule.set_scope %next "local"
+}

@@ -72,3 +72,27 @@ schedule.sequence @batch {
   schedule.reorder %b, %t
   schedule.parallel %b
 }
+
+// A stage of the steps with a scope of its own is a buffer inside the time loop.
+
+// CHECK-LABEL: loop.kernel @local
+// CHECK-NOT:     scratch
+// CHECK:         loop.for %{{.*}} = 0 to 8 "t" {
+// CHECK-NEXT:      memref.alloca() : memref<1x4xf32, "local">
+te.kernel @local(%h: tensor<1x4xf32>) -> tensor<9x4xf32> {
+  %s = te.state : tensor<9x4xf32>
+  %twice = te.compute "twice" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %twice[t, 3 - i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @local {
+  %twice, %t, %i = schedule.stage "twice" [t, i]
+  schedule.set_scope %twice "local"
+}
