@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Var
+from tilework.algebra.index_expr import Expr, Var, divide, var
+from tilework.algebra.predicate import at_least, less_than
 from tilework.analysis.accesses import accesses
 from tilework.analysis.domains import Scope, scope_at
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
@@ -56,9 +57,7 @@ def read_before_write(load: LoadOp, store: StoreOp, inside: Operation | None = N
     free: set[SSAValue] = {v for v in common if _span(at_load, v) != 0}
     lanes = [0] * (len(load.indices) - 1) + [max(_reach(load), _reach(store))]
     for e, f, reach in zip(load.exprs, store.exprs, lanes, strict=True):
-        slack = _slack(_Place(e, at_load), _Place(f, at_store), common)
-        if slack is not None:
-            free -= _pinned(e, free, slack + reach, at_load)
+        free -= _pinned_by_both(_Place(e, at_load), _Place(f, at_store), common, free, reach)
     return not free
 
 
@@ -67,6 +66,38 @@ class _Place(NamedTuple):
 
     subscript: Expr
     scope: Scope
+
+
+def _pinned_by_both(
+    read: _Place, written: _Place, common: Sequence[SSAValue], free: set[SSAValue], reach: int
+) -> set[SSAValue]:
+    """The indices that are the same where two subscripts are, or are at most `reach` apart.
+
+    Rows whose length is a symbol come first: equal `N * q + r` with r in 0 .. N - 1 have equal q, and equal r.
+    """
+    for length in _row_lengths(read.subscript, common):
+        (row, inside), (other_row, other_inside) = (divide(place.subscript, length) for place in (read, written))
+        limit = length - reach
+        if _is_within(inside, limit, read.scope) and _is_within(other_inside, limit, written.scope):
+            rows = _Place(row, read.scope), _Place(other_row, written.scope)
+            insides = _Place(inside, read.scope), _Place(other_inside, written.scope)
+            pinned = _pinned_by_both(*rows, common, free, 0)
+            return pinned | _pinned_by_both(*insides, common, free - pinned, reach)
+    slack = _slack(read, written, common)
+    return set() if slack is None else _pinned(read.subscript, free, slack + reach, read.scope)
+
+
+def _row_lengths(e: Expr, common: Sequence[SSAValue]) -> Iterator[Expr]:
+    """What is known at run time only of that by which a term of `e` multiplies an index."""
+    for term in e.terms:
+        for v in common:
+            length, rest = divide(Expr((term,), 0), var(v))
+            if rest == 0 and not length.is_constant and not any(k in common for k in length.variables()):
+                yield length
+
+
+def _is_within(e: Expr, length: Expr, scope: Scope) -> bool:
+    return scope.proves(at_least(e, 0)) is True and scope.proves(less_than(e, length)) is True
 
 
 def _slack(read: _Place, written: _Place, common: Sequence[SSAValue]) -> int | None:

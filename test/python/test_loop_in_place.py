@@ -105,6 +105,52 @@ def test_flat_vectors():
     assert pairs(header, body.format(9)) == []
 
 
+@pytest.mark.parametrize(
+    ("read", "written", "length", "expected"),
+    [
+        ("%N * %i + %j", "%N * %i + %j", "%N", True),
+        ("%N * %i + %j", "%N * %i + %j", "%N + 1", False),  # rows overlap
+        ("%N * %i + %j", "%N * %j + %i", "%N", False),  # a transpose
+        ("%N * %i + %N - %j - 1", "%N * %i + %j", "%N", False),  # a reversal
+        ("%N * %M * %i + %N * %m + %j", "%N * %M * %i + %N * %m + %j", "%N", True),
+        ("%N * %M * %i + %N * %m + %j", "%N * %M * %i + %j * %M + %m", "%N", False),  # of matrices
+    ],
+)
+def test_flat_rows_of_symbolic_length(read: str, written: str, length: str, expected: bool):
+    body = f"""
+      loop.for %i = 0 to %N "i" {{
+        {'loop.for %m = 0 to %M "m" {' if "%m" in read else ""}
+        loop.for %j = 0 to {length} "j" {{
+          %v = loop.load %x[{read}] : memref<?xf32>
+          loop.store %v, %y[{written}] : memref<?xf32>
+        }}
+        {"}" if "%m" in read else ""}
+      }}
+    """
+    header = "ins(%x: memref<?xf32> [N * M * N]) outs(%y: memref<?xf32> [N * M * N]) symbols(%N, %M)"
+    assert pairs(header, body) == ([(0, 0)] if expected else [])
+
+
+def test_flat_rows_of_symbolic_length_read_before_they_are_written():
+    """As in softmax."""
+    body = """
+      %s = memref.alloca() : memref<1xf32>
+      loop.for %i = 0 to %M "i" {
+        loop.for %k = 0 to %N "k" {
+          %v = loop.load %x[%N * %i + %k] : memref<?xf32>
+          loop.store %v, %s[0] : memref<1xf32>
+        }
+        loop.for %j = 0 to %N "j" {
+          %v = loop.load %s[0] : memref<1xf32>
+          loop.store %v, %y[%N * %i + %j] : memref<?xf32>
+        }
+      }
+    """
+    header = "ins(%x: memref<?xf32> [M * N]) outs(%y: memref<?xf32> [M * N]) symbols(%M, %N)"
+    assert pairs(header, body) == [(0, 0)]
+    assert pairs(header, body.replace("%N * %i + %k", "%N * %i + %k + 1")) == []
+
+
 def test_types_must_agree():
     body = """
       loop.for %i = 0 to 8 "i" {
