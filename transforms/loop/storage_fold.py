@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, MemRefType
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import less_than
@@ -50,7 +50,10 @@ class StorageFold(TileworkPass):
 
 
 def _rows_needed(kernel: KernelOp, buffer: BlockArgument) -> int | None:
-    """How many rows of a buffer are live at a time; None where that is not known to be few."""
+    """How many rows of a buffer are live at a time; None where that is not known to be few.
+
+    Loops around the one that fills it must each fill a slice of their own.
+    """
     uses = [use.operation for use in buffer.uses]
     accesses = [a for a in uses if isinstance(a, LoadOp | StoreOp) and a.exprs]
     if len(accesses) < len(uses):
@@ -59,6 +62,9 @@ def _rows_needed(kernel: KernelOp, buffer: BlockArgument) -> int | None:
     if filling is None:
         return None
     loop, written = filling
+    inside = [a for a in accesses if loop.is_ancestor(a)]
+    if not all(_has_own_slice(outer.index, inside) for outer in _loops_around(loop)):
+        return None
     behind = [_rows_behind(loop, written, a) for a in accesses]
     if None in behind:
         return None
@@ -66,22 +72,42 @@ def _rows_needed(kernel: KernelOp, buffer: BlockArgument) -> int | None:
 
 
 def _filling_loop(accesses: Sequence[LoadOp | StoreOp]) -> tuple[ForOp, Expr] | None:
-    """The serial loop at the root that stores one row an iteration, and that row; None where there is none."""
+    """The serial loop that stores one row an iteration, and that row; None where there is none."""
     for store in (a for a in accesses if isinstance(a, StoreOp)):
-        loop, row = _at_root(store), store.exprs[0]
-        if isinstance(loop, ForOp) and loop.kind.data is Kind.SERIAL and (row - var(loop.index)).is_constant:
-            return loop, row
+        row = store.exprs[0]
+        for loop in _loops_around(store):
+            if loop.kind.data is Kind.SERIAL and (row - var(loop.index)).is_constant:
+                return loop, row
     return None
+
+
+def _loops_around(op: Operation) -> list[ForOp]:
+    """The loops that enclose an operation, innermost first."""
+    found: list[ForOp] = []
+    while not isinstance(parent := op.parent_op(), KernelOp):
+        assert parent is not None
+        op = parent
+        if isinstance(op, ForOp):
+            found.append(op)
+    return found
+
+
+def _has_own_slice(index: SSAValue, accesses: Sequence[LoadOp | StoreOp]) -> bool:
+    """Whether all accesses have the index of a loop as one and the same subscript behind the row."""
+    rank = len(accesses[0].exprs)
+    return any(all(a.exprs[i] == var(index) for a in accesses) for i in range(1, rank))
 
 
 def _rows_behind(loop: ForOp, written: Expr, access: LoadOp | StoreOp) -> int | None:
     """How far behind the row that the loop writes the one is that an access reaches; None where that is not known."""
     row, root = access.exprs[0], _at_root(access)
-    if root is loop:
+    if loop.is_ancestor(access):
         distance = (written - row).constant
         wrong = distance is None or distance < 0 or (isinstance(access, StoreOp) and distance != 0)
         return None if wrong else distance
-    if root.is_before_in_block(loop):
+    if root is _at_root(loop):
+        return None
+    if root.is_before_in_block(_at_root(loop)):
         first = written.substitute({loop.index: loop.lower})
         return _farthest(access, first - row) if isinstance(access, StoreOp) else None
     if isinstance(access, StoreOp):

@@ -71,3 +71,33 @@ loop.kernel @whole ins(%x: memref<100xf32>) outs(%y: memref<100xf32>) scratch(%h
     loop.store %b, %y[%t] : memref<100xf32>
   }
 }
+
+// Around the loop that fills it another one may run, in parallel too, if it has a slice of its own; the second has none.
+
+// CHECK-LABEL: loop.kernel @slices
+// CHECK-SAME:    scratch(%h: memref<2x8xf32>, %g: memref<100x8xf32>)
+// CHECK:         loop.for %[[B:.*]] = 0 to 8 "b" parallel
+// CHECK:           loop.load %h[%t mod 2, %[[B]]] : memref<2x8xf32>
+loop.kernel @slices ins(%x: memref<100x8xf32>) outs(%y: memref<100x8xf32>) scratch(%h: memref<100x8xf32>, %g: memref<100x8xf32>) {
+  loop.for %b = 0 to 8 "b" {
+    %a = loop.load %x[0, %b] : memref<100x8xf32>
+    loop.store %a, %h[0, %b] : memref<100x8xf32>
+    loop.store %a, %g[0, %b] : memref<100x8xf32>
+  }
+  loop.for %b = 0 to 8 "b" parallel {
+    loop.for %t = 0 to 99 "t" {
+      %a = loop.load %h[%t, %b] : memref<100x8xf32>
+      %c = arith.addf %a, %a : f32
+      loop.store %c, %h[%t + 1, %b] : memref<100x8xf32>
+      loop.store %c, %y[%t + 1, %b] : memref<100x8xf32>
+    }
+  }
+  loop.for %b = 0 to 8 "b" {
+    loop.for %t = 0 to 99 "t" {
+      %a = loop.load %g[%t, 0] : memref<100x8xf32>
+      %c = loop.load %x[%t + 1, %b] : memref<100x8xf32>
+      loop.store %c, %g[%t + 1, 0] : memref<100x8xf32>
+      loop.store %a, %y[0, %b] : memref<100x8xf32>
+    }
+  }
+}
