@@ -5,11 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, const, maximum, minimum, var
+from tilework.algebra.index_expr import Expr, ExprLike, Key, const, maximum, minimum, var
 from tilework.algebra.parse import parse
 from tilework.algebra.predicate import at_least, less_than
 
 RANGES = {"i": (0, 6), "j": (-3, 4), "k": (1, 16)}
+
+
+TILES: dict[Key, tuple[ExprLike, ExprLike]] = {
+    "k": (1, 9),
+    "i": (0, (var("k") + 3) // 4 - 1),
+    "j": (0, minimum(3, var("k") - 4 * var("i") - 1)),
+}
+"""Ranges that depend on outer variables: elements j of tiles i of a vector of k."""
 
 
 @st.composite
@@ -28,10 +36,13 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> Expr:
     )
 
 
+TILE_POINTS = [
+    {"k": k, "i": i, "j": j} for k in range(1, 10) for i in range((k + 3) // 4) for j in range(min(4, k - 4 * i))
+]
 points = st.fixed_dictionaries({k: st.integers(lo, hi) for k, (lo, hi) in RANGES.items()})
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(expressions(), points)
 def test_simplify_and_text_keep_the_value(e: Expr, at: dict[str, int]):
     expected = e.evaluate(at)
@@ -40,7 +51,7 @@ def test_simplify_and_text_keep_the_value(e: Expr, at: dict[str, int]):
     assert e.substitute(at).constant == expected
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(expressions(), points)
 def test_bounds_hold(e: Expr, at: dict[str, int]):
     domain = Domain(RANGES)
@@ -48,6 +59,17 @@ def test_bounds_hold(e: Expr, at: dict[str, int]):
     value = e.evaluate(at)
     assert low is None or low <= value
     assert high is None or value <= high
+
+
+@settings(max_examples=300)
+@given(expressions())
+def test_ranges_that_depend_on_each_other(e: Expr):
+    domain = Domain(TILES)
+    simple, low, high = domain.simplify(e), domain.lower(e), domain.upper(e)
+    for at in TILE_POINTS:
+        value = e.evaluate(at)
+        assert simple.evaluate(at) == value
+        assert (low is None or low <= value) and (high is None or value <= high)
 
 
 def test_bounds_are_exact_where_ranges_depend_on_outer_variables():

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import MemRefType
 
+import tilework
+from tilework import te
 from tilework.analysis.accesses import element_count, element_strides
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import CompileError
@@ -112,6 +114,20 @@ def test_choices_between_loads_stay_within_buffers(kernel: KernelOp):
     (result,) = results(kernel, 0)
     assert np.isfinite(result).all()
     check(kernel)
+
+
+def test_a_select_of_te_guards_the_load_in_its_arm():
+    """From Python to machine code: A[-1] is never read."""
+    a = te.placeholder((8,), name="A")
+    b = te.compute((9,), lambda i: te.Select(i > 0, a[i - 1], 0.0), name="B")
+    for vectorized in (False, True):
+        s = te.create_schedule(b.op)
+        _, inner = s[b].split(b.op.axis[0], 4)
+        if vectorized:
+            s[b].vectorize(inner)
+        y = np.empty(9, np.float32)
+        tilework.build(s, [a, b], target="llvm")(np.arange(1, 9, dtype=np.float32), y)
+        np.testing.assert_array_equal(y, range(9))
 
 
 def window(
