@@ -1,4 +1,4 @@
-"""LLVM IR text to object code, assembly or optimized IR, for any target that LLVM in this wheel knows."""
+"""LLVM IR text to object code or assembly, for any target that LLVM in this wheel knows."""
 
 # llvmlite has no type information.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -32,11 +32,6 @@ def assembly(text: str, target: Target, opt_level: int = 2) -> str:
     """The assembly text that `compile_ir` would encode."""
     module = _optimized(text, target, opt_level)
     return _machine(target).emit_assembly(module)
-
-
-def optimize_ir(text: str, target: Target, opt_level: int = 2) -> str:
-    """The LLVM IR text after LLVM's passes, before code generation."""
-    return str(_optimized(text, target, opt_level))
 
 
 def _optimized(text: str, target: Target, opt_level: int) -> Any:

@@ -27,10 +27,6 @@ class ModuleText:
         assert name not in self._definitions, name
         self._definitions[name] = text
 
-    def is_defined(self, name: str) -> bool:
-        """Whether the module defines `@name`."""
-        return name in self._definitions
-
     def define_once(self, name: str, write: Callable[[], str]) -> None:
         """Add the definition of `@name` that `write` gives, unless it is there."""
         if name not in self._definitions:

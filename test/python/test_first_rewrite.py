@@ -97,6 +97,18 @@ def test_diffs_apply_and_their_tests_pass(checkout: Checkout):
     assert re.search(r"[4-9] passed", outcome.stdout), outcome.stdout
 
 
+def test_the_pages_are_current_once_the_command_has_run(checkout: Checkout):
+    for diff in DIFFS:
+        checkout.apply(diff)
+    command = re.findall(r"^python (docs/.*)$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    current = ["-m", "pytest", "test/python/test_docs.py", "-k", "page_is_current and (dialects or passes)"]
+    assert checkout.python(*current).returncode == 1
+    outcome = checkout.python(*command)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    outcome = checkout.python(*current)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
 def test_without_the_rest_of_its_diff_every_test_fails(checkout: Checkout):
     for diff in DIFFS:
         checkout.apply(diff, "--include=test/*.mlir", "--include=test/*/*.mlir")

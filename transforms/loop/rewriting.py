@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
@@ -69,14 +69,6 @@ def materialize_indices(op: Operation, values: Mapping[Key, Expr]) -> None:
             assert block is not None
             block.insert_op_before(apply, op)
             op.operands[i] = apply.result
-
-
-def substitute_index(index: SSAValue, value: Expr) -> None:
-    """Replace `index` by an expression wherever it is used."""
-    values: dict[Key, Expr] = {index: value}
-    for op in {use.operation: None for use in index.uses}:
-        rewrite_indices(op, lambda e: e.substitute(values))
-        materialize_indices(op, values)
 
 
 def inline_before(op: Operation, body: Block) -> None:
