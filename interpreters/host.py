@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, const
+from tilework.analysis.functions import body_of
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
@@ -132,7 +133,7 @@ class _Host:
         for i, (argument, buffer) in enumerate(zip(function.args, arguments, strict=True)):
             check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {i}")
             self.values[argument] = buffer
-        for op in function.body.block.ops:
+        for op in body_of(function).ops:
             self._execute(op)
 
     def _execute(self, op: Operation) -> None:

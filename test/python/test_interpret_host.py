@@ -146,3 +146,9 @@ def test_assertions_and_wrong_inputs():
         run_host(parse(PLAIN), "main", [integers(2, 4)], {})
     with pytest.raises(UsageError, match="the module has no function @other"):
         run_host(module, "other", [], {})
+
+
+def test_control_flow_between_blocks_is_refused():
+    module = parse(SIGNATURE + ") {\n  cf.br ^last\n^last:\n  func.return }")
+    with pytest.raises(CompileError, match="@main has 2 blocks: graph and host functions have one"):
+        run_host(module, "main", [integers(1, 4)], {})
