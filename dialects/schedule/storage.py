@@ -22,14 +22,17 @@ from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, numbe
 SCOPES = {"global": 0, "shared": 1, "warp": 2, "local": 3, "register": 3}
 """Memory scopes from far to near, with their rank: how many kinds of threads each of them is private to.
 
-`register` asks for constant subscripts once loops are unrolled. A tag may follow a dot: `local.weights`.
+`register` asks for constant subscripts once loops are unrolled. A tag may follow the others: `local.weights`.
 """
 
 
 def verify_scope(scope: str) -> None:
     """Raise VerifyException for a scope that does not exist."""
-    if scope.partition(".")[0] not in SCOPES:
+    name, _, tag = scope.partition(".")
+    if name not in SCOPES:
         raise VerifyException(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
+    if name == "register" and tag:
+        raise VerifyException(f"scope register takes no tag, got '{scope}'")
 
 
 @irdl_op_definition

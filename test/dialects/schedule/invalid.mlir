@@ -279,3 +279,11 @@ func.func @f(%s: !schedule.stage, %i: !schedule.axis) {
   schedule.decompose_reduction %s, %i
   func.return
 }
+
+// -----
+
+schedule.sequence @k {
+  %s, %i = schedule.stage "a" [i]
+  // expected-error@+1 {{scope register takes no tag, got 'register.sums'}}
+  schedule.set_scope %s "register.sums"
+}
