@@ -91,6 +91,7 @@ WRITTEN = [
         "unroll",
         "hoist-invariant",
         "storage-rewrite",
+        "storage-rewrite-in-place",
     )
     for kernel in kernels_in((FOLDER / f"{file}.mlir").read_text(encoding="utf-8"))
     if kernel.sym_name.data != "large_input"  # gigabytes
