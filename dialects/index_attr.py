@@ -16,7 +16,7 @@ from xdsl.ir import Data, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.parse import parse_expr, parse_predicate
@@ -110,6 +110,11 @@ class DimsAttr(_IndexAttr):
     """`#graph.dims<[N, 64]>`: the dimensions of a tensor, affine over named symbols."""
 
     name = "graph.dims"
+
+    def verify(self) -> None:
+        for d in self.data:
+            if d.constant is not None and d.constant < 0:
+                raise VerifyException(f"{d} is no size, in [{', '.join(map(str, self.data))}]")
 
 
 @irdl_attr_definition

@@ -2,7 +2,7 @@
 
 from xdsl.ir import Dialect
 
-from tilework.dialects.graph.broadcast import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp
+from tilework.dialects.graph.broadcast import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, PReluOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
@@ -39,7 +39,7 @@ STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, YieldOp]
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
     *(ReluOp, SigmoidOp, SinOp, SqrtOp, TanhOp, CastOp),
-    *(AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp),
+    *(AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, PReluOp, SubOp),
     *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),

@@ -165,3 +165,17 @@ class PowOp(BinaryOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.power(*inputs)
+
+
+@irdl_op_definition
+class PReluOp(BinaryOp):
+    """a where a >= 0, else a * b: a slope b for each element, or for each channel."""
+
+    name = "graph.prelu"
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return k.select(a.compare("lt", 0), a * b, a)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        a, b = inputs
+        return np.where(a < 0, a * b, a)

@@ -26,6 +26,7 @@ from tilework.dialects.graph import (
     MinOp,
     MulOp,
     NegOp,
+    PReluOp,
     ReluOp,
     SigmoidOp,
     SinOp,
@@ -106,10 +107,8 @@ def selu(node: Node) -> Value:
 
 @converter("PRelu")
 def prelu(node: Node) -> Value:
-    """max(x, 0) + slope * min(x, 0)."""
-    zero = node.scalar(0.0, node.value(0))
-    below = node.emit(MulOp, node.emit(MinOp, node.value(0), zero), _slope(node))
-    return node.emit(AddOp, node.emit(ReluOp, node.value(0)), below)
+    """A slope below zero, for each channel or each element."""
+    return node.emit(PReluOp, node.value(0), _slope(node))
 
 
 def _slope(node: Node) -> Value:

@@ -131,6 +131,8 @@ class Node:
     def number(self, i: int, what: str) -> float | int:
         """A known number from input `i`."""
         array = self.array(i, what)
+        if array.dtype == object:
+            raise self.error(f"its {what} depends on symbolic dimensions")
         if array.size != 1:
             raise self.error(f"its {what} is one number, not {array.size}")
         return array.item()

@@ -204,6 +204,8 @@ ELEMENTWISE = [
     Case("LeakyRelu", [(3, 5)], {"alpha": 0.25}),
     Case("Elu", [(3, 5)], {"alpha": 0.5}),
     Case("PRelu", [(2, 3, 5), (3, 1)]),
+    Case("PRelu", [(7,), np.array([np.inf], np.float32)]),
+    Case("PRelu", [np.array([-3, 4], np.int32), np.array([2], np.int32)], runtime_lacks_it=True),
     Case("HardSwish", [(3, 5)], opset=14),
     Case("Gelu", [(3, 5)], opset=20),
     Case("Gelu", [(3, 5)], {"approximate": "tanh"}, opset=20),

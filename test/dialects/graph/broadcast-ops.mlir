@@ -17,6 +17,8 @@ func.func @broadcast(%a: tensor<2x8x4xf32>, %b: tensor<8x1xf32>) {
   %4 = graph.mul %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   // CHECK: graph.pow %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   %5 = graph.pow %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
+  // CHECK: graph.prelu %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
+  %7 = graph.prelu %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   // CHECK: graph.sub %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   %6 = graph.sub %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   func.return

@@ -87,3 +87,11 @@ func.func @f(%a: tensor<?xf32, #graph.dims<[N]>>, %b: tensor<?xf32, #graph.dims<
   %y = graph.add %a, %b : (tensor<?xf32, #graph.dims<[N]>>, tensor<?xf32, #graph.dims<[M]>>) -> tensor<?xf32, #graph.dims<[N]>>
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x8x4xf32>, %b: tensor<2x7x4xf32>) {
+  // expected-error@+1 {{shapes [2, 8, 4] and [2, 7, 4] do not broadcast: 8 is not 7}}
+  %y = graph.prelu %a, %b : (tensor<2x8x4xf32>, tensor<2x7x4xf32>) -> tensor<2x8x4xf32>
+  func.return
+}

@@ -135,3 +135,11 @@ func.func @f(%x: tensor<4xf64>) {
   %y = graph.pad %x {pads = array<i64: 1, 1>, value = 0.0 : f32} : (tensor<4xf64>) -> tensor<6xf64>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x2xf32>) {
+  // expected-error@+1 {{-1 is no size, in [-1, -4]}}
+  %y = graph.reshape %x {shape = #graph.dims<[-1, -4]>} : (tensor<2x2xf32>) -> tensor<4xf32>
+  func.return
+}
