@@ -55,8 +55,7 @@ def extents_of(stage: Stage, region: Region, steps: Sequence[int] | None = None)
         _pass_down(stage, relation, b)
     b.indices = _pass_up(stage, b, of_space)
     coordinates = {
-        a.name: b.indices[a] * step + low
-        for a, (low, _), step in zip(stage.spatial, b.region, b.steps, strict=True)
+        a.name: b.indices[a] * step + low for a, (low, _), step in zip(stage.spatial, b.region, b.steps, strict=True)
     }
     for axis, (_, extent) in zip(stage.reduction, stage.compute.reduction, strict=True):
         b.extents[axis] = extent.substitute(coordinates)
