@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
-import os
 import pkgutil
 import sys
 import traceback
@@ -23,6 +22,7 @@ from typing import Protocol, cast
 import tilework.tools.commands as package
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.tools.arguments import ArgumentParser
+from tilework.tools.streams import discard_stdout, stdout_failure, write_stdout
 
 
 class Command(Protocol):
@@ -38,16 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     try:
-        return _run(words)
+        status = _run(words)
+        write_stdout()
+        return status
     except SystemExit as stop:  # argparse has said what is wrong, or printed its help
         return int(stop.code or 0)
     except KeyboardInterrupt:
         print("\ntilework: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # whoever read the output has stopped; nothing more may be written at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_stdout()
         return 1
-    except Exception as error:
+    except Exception as caught:
+        error = stdout_failure(caught) or caught
         if debug:
             traceback.print_exception(error)
         print("\n".join(_explain(error)), file=sys.stderr)

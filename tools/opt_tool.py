@@ -5,7 +5,6 @@ Exit status: 0 if all went well, 1 if the program was refused, 2 if the command 
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import traceback
@@ -25,6 +24,7 @@ from tilework.tools.list_passes import pass_listing
 from tilework.tools.opt_options import Options, parse_options
 from tilework.tools.process_module import ModuleProcessor, Output
 from tilework.tools.registry import all_passes, named_pipelines
+from tilework.tools.streams import discard_stdout, write_stdout
 
 SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"  {error.text}\n  {' ' * error.position}^", file=sys.stderr)
         return error.code
     except BrokenPipeError:  # whoever read the output has stopped; nothing more may be written at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_stdout()
         return 1
     except KeyboardInterrupt:
         return 130
@@ -52,10 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: Options) -> int:
     if options.list_passes:
-        print(pass_listing(), end="")
+        write_stdout(pass_listing())
         return 0
     if options.show_dialects:
-        print("\n".join(["Available Dialects:", *sorted(make_context().registered_dialect_names)]))
+        write_stdout("\n".join(["Available Dialects:", *sorted(make_context().registered_dialect_names), ""]))
         return 0
     file = "<stdin>" if options.input == "-" else options.input
     text = _read(options.input)
@@ -144,8 +144,7 @@ def _write(name: str, outputs: Sequence[Output]) -> None:
     texts = [output for output in outputs if isinstance(output, str)]
     data = b"".join(output for output in outputs if isinstance(output, bytes)) or "// -----\n".join(texts).encode()
     if name == "-":
-        sys.stdout.write(data.decode("utf-8")) if texts else sys.stdout.buffer.write(data)
-        sys.stdout.flush()
+        write_stdout(data.decode("utf-8") if texts else data)
         return
     try:
         Path(name).write_bytes(data)

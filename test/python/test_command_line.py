@@ -126,3 +126,28 @@ sys.exit(cli.main(["run", "model.onnx"]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (128 + signal.SIGINT, "\ntilework: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("opt_tool", ["-"]),
+        ("opt_tool", ["--list-passes"]),
+        ("opt_tool", ["--show-dialects"]),
+        ("cli", ["run", "digits.tw", "--input", "images=images.npy"]),
+    ],
+)
+def test_a_full_disk(folder: Path, tool: str, arguments: list[str]):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", f"tilework.tools.{tool}", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            timeout=60,
+        )
+    name = {"opt_tool": "opt-tool", "cli": "tilework"}[tool]
+    assert done.stderr == f"{name}: error: cannot write to stdout: No space left on device\n"
+    assert done.returncode == 1
