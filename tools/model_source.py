@@ -105,9 +105,11 @@ def random_array(spec: TensorSpec, sizes: Mapping[str, int], rng: np.random.Gene
     """Standard normal floating-point numbers; zeros and ones of other types, which are valid as indices too."""
     shape = SymbolicShape(spec.shape).evaluate(sizes)
     dtype = np.dtype(spec.dtype)
-    if np.issubdtype(dtype, np.floating):
-        return rng.standard_normal(shape).astype(dtype)
-    return rng.integers(0, 2, shape).astype(dtype)
+    try:
+        numbers = rng.standard_normal(shape) if np.issubdtype(dtype, np.floating) else rng.integers(0, 2, shape)
+        return numbers.astype(dtype)
+    except (MemoryError, OverflowError, ValueError):  # numpy's words for more bytes than there are, or than can be counted
+        raise UsageError(f"input '{spec.name}' of shape {tuple(shape)} does not fit into memory: see --dim") from None
 
 
 def parse_dims(words: list[str]) -> dict[str, int]:

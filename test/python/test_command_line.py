@@ -61,6 +61,15 @@ IMAGES = ("--input", "images=images.npy")
             ("run", "digits.tw", "--input", "image=images.npy"),
             "--input image: the model's inputs are images; did you mean 'images'?",
         ),
+        (("run", "digits.tw", "--random", "-1"), "--random -1: give 0 or a positive number"),
+        (
+            ("run", "digits.tw", "--random", "0", "--dim", "N=99999999999999"),
+            "input 'images' of shape (99999999999999, 1, 8, 8) does not fit into memory: see --dim",
+        ),
+        (
+            ("run", "digits.tw", "--random", "0", "--dim", f"N={2**70}"),
+            f"input 'images' of shape ({2**70}, 1, 8, 8) does not fit into memory: see --dim",
+        ),
         (("compil", "digits.tw"), "there is no command 'compil'; did you mean 'compile'?"),
         (
             ("compile", str(DIGITS), "--target", "llvm -mattr=+avx2,+fmaa"),

@@ -32,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Open the model, run it, print a line for each output."""
+    if options.random is not None and options.random < 0:
+        raise UsageError(f"--random {options.random}: give 0 or a positive number")
     files = _files(options.input)
     dims = parse_dims(options.dim)
     given = {name: read_array(path) for name, path in files.items()}
