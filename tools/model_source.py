@@ -108,7 +108,7 @@ def random_array(spec: TensorSpec, sizes: Mapping[str, int], rng: np.random.Gene
     try:
         numbers = rng.standard_normal(shape) if np.issubdtype(dtype, np.floating) else rng.integers(0, 2, shape)
         return numbers.astype(dtype)
-    except (MemoryError, OverflowError, ValueError):  # numpy's words for more bytes than there are, or than can be counted
+    except (MemoryError, OverflowError, ValueError):  # more bytes than there are, or can be counted
         raise UsageError(f"input '{spec.name}' of shape {tuple(shape)} does not fit into memory: see --dim") from None
 
 
