@@ -56,7 +56,7 @@ class PackOp(GraphOp):
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
         axis, block = self.axis.value.data, self.block.value.data
-        blocks = x.reshape(*x.shape[:axis], -1, block, *x.shape[axis + 1 :])
+        blocks = x.reshape(*x.shape[:axis], x.shape[axis] // block, block, *x.shape[axis + 1 :])
         return np.ascontiguousarray(np.moveaxis(blocks, axis + 1, -1))
 
 
@@ -93,7 +93,8 @@ class UnpackOp(GraphOp):
         [p] = inputs
         axis = self.axis.value.data
         blocks = np.moveaxis(p, -1, axis + 1)
-        return np.ascontiguousarray(blocks.reshape(*p.shape[:axis], -1, *p.shape[axis + 1 : -1]))
+        size = p.shape[axis] * p.shape[-1]
+        return np.ascontiguousarray(blocks.reshape(*p.shape[:axis], size, *p.shape[axis + 1 : -1]))
 
 
 def _checked(axis: int, rank: int) -> int:

@@ -138,7 +138,7 @@ def clip_by_inputs(node: Node) -> Value:
     for op, bound in zip((MaxOp, MinOp), bounds, strict=True):
         if bound is not None and product(value_dims(bound)) != 1:
             raise node.error("a bound is one number")
-        result = result if bound is None else node.emit(op, result, bound)
+        result = result if bound is None else node.emit(op, result, node.reshape(bound, ()))
     return result
 
 

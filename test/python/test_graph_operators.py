@@ -162,6 +162,15 @@ def _depth(op: Operation) -> int:
     return max(inner, default=0) + isinstance(op, IfThenElseOp)
 
 
+def test_packing_of_nothing():
+    nothing = np.zeros((8, 0), np.float32)
+    pack = make(graph.PackOp, [tensor(8, 0)], axis=IntegerAttr(0, i64), block=IntegerAttr(4, i64))
+    packed = np.asarray(pack.evaluate(nothing))
+    assert packed.shape == (2, 0, 4)
+    unpack = make(graph.UnpackOp, [tensor(2, 0, 4)], axis=IntegerAttr(0, i64))
+    assert np.asarray(unpack.evaluate(packed)).shape == (8, 0)
+
+
 def test_softmax_does_not_overflow():
     op = make(graph.SoftmaxOp, [tensor(1, 2)], axis=IntegerAttr(1, i64))
     large = np.array([[1e4, 1e4]], np.float32)

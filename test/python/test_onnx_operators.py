@@ -216,6 +216,7 @@ ELEMENTWISE = [
     Case("Clip", [(3, 5), (), ()]),
     Case("Clip", [np.zeros(3), np.array(0.1), np.array(0.2)], {}, (1, 2)),
     Case("Clip", [int64(2**62 + 1, 5), np.array(2**53 + 1)], {}, (1,)),
+    Case("Clip", [np.array(5), int64(7)], {}, (1,)),
     *(
         Case(op, [np.array([np.iinfo(f"uint{bits}").max, 9], f"uint{bits}"), np.array([3, 3], f"uint{bits}")], {})
         for op in ("Max", "Min")
