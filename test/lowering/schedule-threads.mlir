@@ -86,3 +86,32 @@ schedule.sequence @scopes {
   schedule.compute_at %y, %bx
   schedule.compute_at %z, %tx
 }
+
+// What a thread computes for itself ends where the elements that it is for end: the condition is the loop's bound.
+
+// tvm: test_schedule_schedule_ops/local_stage_predicate2
+// CHECK-LABEL: loop.kernel @own_part
+// CHECK:         loop.for %i_outer = 0 to 2 "i.outer" threadIdx.x {
+// CHECK-NEXT:      %y = memref.alloca() : memref<2xf32, "local">
+// CHECK-NEXT:      loop.for %i = 0 to min(-2 * %i_outer + 3, 2) "i" {
+// CHECK-NEXT:        loop.load
+// CHECK-NEXT:        loop.store %{{.*}}, %y[%i]
+// CHECK:           loop.for %i_inner = 0 to min(-2 * %i_outer + 3, 2) "i.inner" {
+te.kernel @own_part(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = te.compute "y" [i: 3] : tensor<3xf32> {
+    %v = te.read %x[i] : tensor<3xf32>
+    te.yield %v : f32
+  }
+  %z = te.compute "z" [i: 3] : tensor<3xf32> {
+    %v = te.read %y[i] : tensor<3xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<3xf32>
+}
+schedule.sequence @own_part {
+  %z, %i = schedule.stage "z" [i]
+  %y, %j = schedule.stage "y" [i]
+  %tx, %inner = schedule.split %i factor 2
+  schedule.bind %tx "threadIdx.x"
+  schedule.compute_at %y, %tx
+}

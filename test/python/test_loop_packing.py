@@ -1,6 +1,6 @@
 """Packing buffers into an arena: never overlapping while both live, and no larger than it must be in known cases."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilework.algebra.index_expr import const, var
@@ -15,6 +15,7 @@ SIZES = st.one_of(
 LIFETIMES = st.tuples(SIZES, st.integers(0, 9), st.integers(0, 4)).map(lambda t: Lifetime(t[0], t[1], t[1] + t[2]))
 
 
+@settings(deadline=None)
 @given(st.lists(LIFETIMES, max_size=9), st.integers(0, 40), st.integers(0, 40))
 def test_no_overlap(lifetimes: list[Lifetime], n: int, m: int):
     packing = pack(lifetimes)
