@@ -32,7 +32,7 @@ def main() -> int:
             case = random_case(Seeded(seed), seed)
             outcome = case.run()
             if outcome.refused is not None:
-                refusals[re.sub(r"'[^']*'|\[[^]]*\]|\d+", "_", outcome.refused)] += 1
+                refusals[re.sub(r"'[^']*'|\[[^]]*\]|%\w+|\d+", "_", outcome.refused)] += 1
             elif outcome.difference is not None:
                 findings.append(seed)
                 _report(case, outcome.difference, options.out)
