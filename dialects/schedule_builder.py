@@ -71,7 +71,7 @@ class ScheduleBuilder:
     # -- handles
 
     def stage(self, name: str) -> StageHandle:
-        """The handle of a compute or a scan."""
+        """The handle of a compute, a scan or an extern."""
         compute = stage_of(self.kernel, name)
         assert compute is not None, f"no stage {name}"
         return self.stage_with_axes(name, [n for n, _ in (*compute.spatial, *compute.reduction)])

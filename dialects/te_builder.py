@@ -19,7 +19,7 @@ from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType, i1, i64
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
@@ -29,6 +29,7 @@ from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of, scalar_type, tensor_type
 from tilework.dialects.te import (
     ComputeOp,
+    ExternOp,
     IfThenElseOp,
     IndexOp,
     KernelOp,
@@ -38,6 +39,8 @@ from tilework.dialects.te import (
     ScanOp,
     StateOp,
     YieldOp,
+    buffers_block,
+    symbols_in,
 )
 from tilework.dialects.te.operands import INDEX
 from tilework.dialects.te.reduce import Number
@@ -142,6 +145,24 @@ class KernelBuilder(Writer):
         first, following, before, out = ([t.value for t in group] for group in (inits, updates, states, outputs))
         bounds = inits[0].dims[0], states[0].dims[0]
         op = ScanOp(self._unique(stage), axis, bounds, first, following, before, out, independent)
+        self._at.insert(op)
+        return [Tensor(result, self) for result in op.results]
+
+    def extern(
+        self,
+        stage: str,
+        inputs: Sequence[Tensor],
+        types: Sequence[Attribute],
+        write: Callable[[Builder, Sequence[SSAValue]], None],
+    ) -> list[Tensor]:
+        """Append tensors of these types that statements of the loop level fill.
+
+        `write` appends the statements. It is given buffers of inputs and results, then the values of the symbols.
+        """
+        symbols = symbols_in(self.block.arg_types)
+        block = buffers_block([t.value.type for t in inputs], types, symbols)
+        write(Builder(InsertPoint.at_end(block)), block.args)
+        op = ExternOp(self._unique(stage), [t.value for t in inputs], types, symbols, Region(block))
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 

@@ -19,10 +19,11 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.diagnostics import UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.shapes import dims_of
-from tilework.dialects.te import ComputeOp, KernelOp, ReduceOp, ScanOp, scans_of
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReduceOp, ScanOp, externs_of, scans_of
 from tilework.interpreters.scalar import element_dtype
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te_bodies import Body, Mask, extents_at, tensor_name
+from tilework.interpreters.te_externs import run_extern
 from tilework.interpreters.te_reduce import reducer_of
 
 BLOCK = 1 << 18
@@ -39,8 +40,8 @@ def run_kernel(kernel: KernelOp, arrays: Sequence[Array]) -> list[Array]:
 def run_kernel_at(kernel: KernelOp, arrays: Sequence[Array], result: int, points: Array) -> Array:
     """Result number `result` at `points`, an integer array [k, rank]: k values, at the cost of what they depend on."""
     evaluation = _Evaluation(kernel, arrays)
-    if scans_of(kernel):
-        evaluation.run(kernel)  # a step needs all those before it
+    if scans_of(kernel) or externs_of(kernel):
+        evaluation.run(kernel)  # a step needs all those before it, an extern its whole inputs
     else:
         evaluation.prepare(kernel)
     tensor = evaluation.tensors[kernel.results_returned[result]]
@@ -85,6 +86,8 @@ class _Evaluation:
                 arrays = self.whole(op)
             elif isinstance(op, ScanOp):
                 arrays = self.scan(op)
+            elif isinstance(op, ExternOp):
+                arrays = self.extern(op)
             else:
                 continue
             self.tensors.update({r: _Whole(a) for r, a in zip(op.results, arrays, strict=True)})
@@ -105,6 +108,14 @@ class _Evaluation:
                 for result, element in zip(compute.results, self.step(compute, time), strict=True):
                     made[result][time] = element[0]
         return [*(made[u] for u in scan.updates), *(made[o][first:] for o in scan.outputs)]
+
+    def extern(self, extern: ExternOp) -> list[Array]:
+        """What the statements store; elements that they leave out hold NaN, or the least integer."""
+        shapes = [[("", e) for e in dims_of(r.type)] for r in extern.results]
+        outputs = [np.empty(self.shape(s), tensor_dtype(r)) for s, r in zip(shapes, extern.results, strict=True)]
+        inputs = [np.asarray(self.tensors[v].array(), order="C") for v in extern.inputs]
+        run_extern(extern, inputs, outputs, self.symbols)
+        return outputs
 
     def step(self, compute: ComputeOp, time: int) -> list[Array]:
         """A compute's results at one position of its first axis."""

@@ -32,8 +32,9 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP, DOUBLE_BUFFER, PREFETCH, STORING_THREAD
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.te import KernelOp, ScanOp
+from tilework.dialects.te import ExternOp, KernelOp, ScanOp
 from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
+from tilework.lowering.te_externs import inline_extern
 from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
 from tilework.transforms.base import TileworkPass
 
@@ -144,6 +145,9 @@ class _Emitter:
             self.produce_here(stage)
 
     def produce_here(self, stage: Stage) -> None:
+        if isinstance(stage.compute, ExternOp):
+            inline_extern(stage.compute, self.bodies(stage), self.here)
+            return
         if isinstance(stage.compute, ScanOp):
             share_memory(stage.compute, self.buffers, self.here)
             copy_inits(stage.compute, self.bodies(stage), self.here)

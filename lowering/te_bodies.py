@@ -112,6 +112,21 @@ class Bodies:
         for target in buffer.memrefs:
             self.cursor.insert(loop.StoreOp(value, target, buffer.subscripts(indices)))
 
+    def copy(self, source: SSAValue, target: SSAValue, extents: Sequence[Expr], name: str) -> None:
+        """Emit loops, named with numbers, that copy the first elements of a tensor along each dimension."""
+        self._copy(source, target, extents, name, [])
+
+    def _copy(
+        self, source: SSAValue, target: SSAValue, extents: Sequence[Expr], name: str, indices: list[Expr]
+    ) -> None:
+        if len(indices) == len(extents):
+            self.store(self.load(source, indices), target, indices)
+            return
+        for_op = loop.ForOp(0, extents[len(indices)], f"{name}.{len(indices)}")
+        self.cursor.insert(for_op)
+        with self.cursor.inside(for_op.body.block):
+            self._copy(source, target, extents, name, [*indices, var(for_op.index)])
+
     def _block(self, block: Block, axes: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> list[SSAValue]:
         for op in block.ops:
             match op:

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, const, var
-from tilework.dialects import loop
+from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ScanOp
 from tilework.lowering.te_bodies import Bodies, Buffer
@@ -36,14 +35,4 @@ def scratch_of_step(scan: ScanOp, region: Sequence[Box]) -> list[Box]:
 def copy_inits(scan: ScanOp, bodies: Bodies, here: Callable[[Expr], Expr]) -> None:
     """Emit loops that copy the inits to where the histories begin."""
     for init, history in zip(scan.inits, scan.histories, strict=True):
-        _copy(bodies, init, history, [here(e) for e in dims_of(init.type)], [])
-
-
-def _copy(bodies: Bodies, source: SSAValue, target: SSAValue, extents: Sequence[Expr], indices: list[Expr]) -> None:
-    if len(indices) == len(extents):
-        bodies.store(bodies.load(source, indices), target, indices)
-        return
-    for_op = loop.ForOp(0, extents[len(indices)], f"init.{len(indices)}")
-    bodies.cursor.insert(for_op)
-    with bodies.cursor.inside(for_op.body.block):
-        _copy(bodies, source, target, extents, [*indices, var(for_op.index)])
+        bodies.copy(init, history, [here(e) for e in dims_of(init.type)], "init")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from tilework.algebra.index_expr import var
 from tilework.analysis.schedule_state.state import Axis, ScheduleState, Stage, refuse
 from tilework.dialects.loop import Kind
-from tilework.dialects.te import ReduceOp, ScanOp
+from tilework.dialects.te import ComputeOp, ExternOp, ReduceOp, ScanOp
 
 
 def check_attachments(state: ScheduleState) -> None:
     """Raise CompileError for a stage at an axis where it cannot be computed."""
     for stage in state.stages.values():
+        _check_whole(stage)
         if stage.attach is not None:
             _check_attached(state, stage, stage.attach)
         elif stage.after is not None:
@@ -22,6 +23,18 @@ def check_attachments(state: ScheduleState) -> None:
         _check_storage(state, stage)
     for stage in state.stages.values():
         _check_consumers(state, stage)
+
+
+def _check_whole(stage: Stage) -> None:
+    """An extern runs as a whole, and reads whole what it reads."""
+    extern, asked = isinstance(stage.compute, ExternOp), stage.double_buffer or stage.attach_op
+    if extern and asked is not None and (stage.place is not None or asked is stage.double_buffer):
+        refuse(asked, stage, f"extern '{stage.name}' runs as a whole, at the root: it takes set_scope, nothing else")
+    users = (use.operation for result in stage.compute.results for use in result.uses)
+    reader = next((user for user in users if isinstance(user, ExternOp)), None)
+    if reader is not None and stage.place is not None:
+        what = f"stage '{stage.name}' is read whole by extern '{reader.stage.data}'"
+        refuse(stage.attach_op, stage, f"{what}: it is computed at the root")
 
 
 def _check_root(state: ScheduleState, stage: Stage) -> None:
@@ -155,7 +168,7 @@ def _check_elementwise(stage: Stage, producer: Stage, what: str) -> None:
     if not reads:
         refuse(stage.attach_op, stage, f"{what}: it does not read that; use compute_at on a producer")
     same = [a.extent for a in stage.spatial] == [a.extent for a in producer.spatial]
-    reduces = isinstance(stage.compute, ScanOp) or isinstance(stage.compute.terminator, ReduceOp)
+    reduces = not isinstance(stage.compute, ComputeOp) or isinstance(stage.compute.terminator, ReduceOp)
     if reduces or not same or any(list(r.exprs) != own for r in reads):
         refuse(stage.attach_op, stage, f"{what}: it does not read that element by element; use compute_at")
 

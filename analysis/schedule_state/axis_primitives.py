@@ -24,6 +24,7 @@ from tilework.dialects.schedule import (
     VectorizeOp,
     number_of,
 )
+from tilework.dialects.te import ExternOp
 
 
 def _split(handles: Handles, op: SplitOp) -> None:
@@ -95,6 +96,8 @@ def _fuse(handles: Handles, op: FuseOp) -> None:
 
 def _singleton(handles: Handles, op: SingletonOp) -> None:
     stage = handles.stage(op, op.stage)
+    if isinstance(stage.compute, ExternOp):
+        refuse(op, stage, f"extern '{stage.name}' runs as a whole: it takes set_scope, and no axis")
     axis = Axis("singleton", stage, False)
     stage.leaves.insert(0, axis)
     stage.relations.append(Singleton(axis))

@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import SCOPES, SplitOp, Tail
-from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ScanOp, scans_of
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, scans_of
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Stage:
     part of every step of a `scan` is computed in that one; `kept` if it makes one of the scan's results.
     """
 
-    compute: ComputeOp | ScanOp
+    compute: ComputeOp | ScanOp | ExternOp
     spatial: list[Axis] = field(default_factory=list[Axis])
     reduction: list[Axis] = field(default_factory=list[Axis])
     leaves: list[Axis] = field(default_factory=list[Axis])
@@ -117,7 +117,7 @@ class Stage:
 
     @property
     def body(self) -> ComputeOp:
-        """The compute, of a stage that is no scan."""
+        """The compute, of a stage that is neither scan nor extern."""
         assert isinstance(self.compute, ComputeOp)
         return self.compute
 
@@ -157,8 +157,8 @@ class ScheduleState:
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
-        ops = kernel.body.block.ops
-        self.stages = {op.stage.data: _default_stage(op) for op in ops if isinstance(op, ComputeOp | ScanOp)}
+        staged = (op for op in kernel.body.block.ops if isinstance(op, ComputeOp | ScanOp | ExternOp))
+        self.stages = {op.stage.data: _default_stage(op) for op in staged}
         self.of_result: dict[SSAValue, Stage] = {
             result: s for s in self.stages.values() for result in s.compute.results
         }
@@ -193,7 +193,8 @@ class ScheduleState:
 
     def producers(self, stage: Stage) -> list[Stage]:
         """The stages that the stage reads, each once."""
-        found = (self.of_result.get(read.tensor) for read in stage.compute.reads)
+        whole = stage.compute.inputs if isinstance(stage.compute, ExternOp) else ()
+        found = (self.of_result.get(t) for t in (*(read.tensor for read in stage.compute.reads), *whole))
         return [p for p in dict.fromkeys(found) if p is not None]
 
     def attach_path(self, stage: Stage) -> list[Axis]:
@@ -245,7 +246,7 @@ def _thread_rank(kind: Kind) -> int:
     return 0 if kind.startswith("blockIdx") else 1
 
 
-def _default_stage(compute: ComputeOp | ScanOp) -> Stage:
+def _default_stage(compute: ComputeOp | ScanOp | ExternOp) -> Stage:
     stage = Stage(compute)
     stage.spatial = [Axis(n, stage, False, e) for n, e in compute.spatial]
     stage.reduction = [Axis(n, stage, True, e) for n, e in compute.reduction]

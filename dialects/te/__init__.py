@@ -13,8 +13,9 @@
 
 Axes are named per compute and appear by name in indices. `te.read` reads an argument or another compute. A reduction
 combines `te.reduce`'s operands over the reduce axes with a commutative reducer, starting from its identity. A compute
-may have several results, tensors of one shape; `te.scan` makes tensors step by step along their first axis. Scalars are
-signless, as in `arith`: an element of a tensor of unsigned integers is read as bits.
+may have several results, tensors of one shape; `te.scan` makes tensors step by step along their first axis; what
+`te.extern` makes is filled by statements of the loop level. Scalars are signless, as in `arith`: an element of a tensor
+of unsigned integers is read as bits.
 """
 
 from __future__ import annotations
@@ -22,15 +23,17 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
+from tilework.dialects.te.extern import ExternOp, buffers_block, externs_of, stage_of
 from tilework.dialects.te.reduce import REDUCERS, ReduceOp
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp, YieldOp, enclosing_compute
-from tilework.dialects.te.scan import ScanOp, StateOp, scans_of, stage_of
-from tilework.dialects.te.structure import ComputeOp, KernelOp, ReturnOp
+from tilework.dialects.te.scan import ScanOp, StateOp, scans_of
+from tilework.dialects.te.structure import ComputeOp, KernelOp, ReturnOp, symbols_in
 
 __all__ = [
     "REDUCERS",
     "TE",
     "ComputeOp",
+    "ExternOp",
     "IfThenElseOp",
     "IndexOp",
     "KernelOp",
@@ -40,13 +43,16 @@ __all__ = [
     "ScanOp",
     "StateOp",
     "YieldOp",
+    "buffers_block",
     "enclosing_compute",
+    "externs_of",
     "scans_of",
     "stage_of",
+    "symbols_in",
 ]
 
 TE = Dialect(
     "te",
-    [KernelOp, ComputeOp, ReadOp, IndexOp, IfThenElseOp, YieldOp, ReduceOp, StateOp, ScanOp, ReturnOp],
+    [KernelOp, ComputeOp, ReadOp, IndexOp, IfThenElseOp, YieldOp, ReduceOp, StateOp, ScanOp, ExternOp, ReturnOp],
     [TeIndexAttr, TeWhenAttr],
 )

@@ -286,12 +286,6 @@ class ScanOp(IRDLOperation):
         printer.print_list(self.result_types, printer.print_attribute)
 
 
-def stage_of(kernel: KernelOp, name: str) -> ComputeOp | ScanOp | None:
-    """The compute or scan of that name, or None."""
-    ops = kernel.body.block.ops
-    return next((op for op in ops if isinstance(op, ComputeOp | ScanOp) and op.stage.data == name), None)
-
-
 def scans_of(kernel: KernelOp) -> list[ScanOp]:
     """The scans of a kernel in program order."""
     return [op for op in kernel.body.block.ops if isinstance(op, ScanOp)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, SymbolNameConstraint, TensorType
@@ -62,12 +62,7 @@ class KernelOp(IRDLOperation):
     @property
     def symbols(self) -> tuple[str, ...]:
         """The names of the symbolic dimensions, in order of first use in the arguments."""
-        found: dict[str, None] = {}
-        for arg in self.body.block.args:
-            for dim in dims_of(arg.type):
-                for key in dim.variables():
-                    found[cast(str, key)] = None
-        return tuple(found)
+        return symbols_in(self.body.block.arg_types)
 
     def verify_(self) -> None:
         block = self.body.block
@@ -242,6 +237,11 @@ class ReturnOp(IRDLOperation):
 
     def __init__(self, values: Sequence[SSAValue]):
         super().__init__(operands=[values])
+
+
+def symbols_in(types: Iterable[Attribute]) -> tuple[str, ...]:
+    """The names of the symbolic dimensions of tensor types, in order of first use."""
+    return tuple(dict.fromkeys(cast(str, key) for t in types for dim in dims_of(t) for key in dim.variables()))
 
 
 def identifier(stage: str) -> str:

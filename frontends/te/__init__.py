@@ -1,7 +1,9 @@
 """Tensor expressions and schedules in Python, with the names, arguments and meaning of TVM 0.8's `te`."""
 
+from tilework.frontends.te import ir_builder
 from tilework.frontends.te.auto_inline import AutoInlineElemWise, AutoInlineInjective
 from tilework.frontends.te.errors import ScheduleError
+from tilework.frontends.te.extern import ExternOp, extern
 from tilework.frontends.te.functions import (
     Select,
     abs,  # noqa: A004  TVM's names
@@ -84,6 +86,7 @@ __all__ = [
     "AutoInlineElemWise",
     "AutoInlineInjective",
     "ComputeOp",
+    "ExternOp",
     "Group",
     "IterVar",
     "PlaceholderOp",
@@ -118,6 +121,7 @@ __all__ = [
     "exp",
     "exp10",
     "exp2",
+    "extern",
     "floor",
     "floordiv",
     "floormod",
@@ -126,6 +130,7 @@ __all__ = [
     "if_then_else",
     "indexdiv",
     "indexmod",
+    "ir_builder",
     "isfinite",
     "isinf",
     "isnan",

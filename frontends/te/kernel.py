@@ -15,6 +15,8 @@ from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects import te
 from tilework.dialects.shapes import tensor_type
 from tilework.frontends.te.dtypes import element_type_of
+from tilework.frontends.te.extern import ExternOp
+from tilework.frontends.te.extern_body import ExternWriter
 from tilework.frontends.te.index import Name, to_index
 from tilework.frontends.te.kernel_body import BodyWriter
 from tilework.frontends.te.scan import ScanOp
@@ -109,6 +111,8 @@ class _KernelWriter:
                     self._compute(op)
                 case ScanOp():
                     self._scan(op)
+                case ExternOp():
+                    self._extern(op)
                 case PlaceholderOp() if op.outputs[0] in states:
                     self._append(op, te.StateOp(self._type(op.outputs[0])))
                 case _:
@@ -152,6 +156,18 @@ class _KernelWriter:
             self.names.stages[op], time, (bounds[0], bounds[1]), inits, updates, states, independent=around
         )
         self._append(op, made)
+
+    def _extern(self, op: ExternOp) -> None:
+        inputs, types = [self.values[t] for t in op.inputs], [self._type(t) for t in op.outputs]
+        symbols = te.symbols_in(self.block.arg_types)
+        block = te.buffers_block([v.type for v in inputs], types, symbols)
+        buffers: dict[Tensor, SSAValue] = dict(zip((*op.in_buffers, *op.out_buffers), block.args, strict=False))
+        for buffer, argument in buffers.items():
+            argument.name_hint = identifier(buffer.name)
+        values = dict(zip(symbols, block.args[len(buffers) :], strict=True))
+        names = {key: var(values[text]) for key, text in self.names.symbols.items()}
+        ExternWriter(op.name, block, buffers, names).write_statements(op.body.statements)
+        self._append(op, te.ExternOp(self.names.stages[op], inputs, types, symbols, Region(block)))
 
     def _append(self, op: Operation, made: IROperation) -> None:
         """Append what an operation becomes, located at the user's line."""

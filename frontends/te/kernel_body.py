@@ -1,8 +1,8 @@
-"""The body of one compute as te operations."""
+"""The body of one compute as te operations; values of statements are written in the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import reduce
 from typing import cast
 
@@ -32,6 +32,7 @@ from tilework.frontends.te.scalar_ops import Number, ScalarWriter, number_attrib
 from tilework.frontends.te.tensor import Element, Tensor, elements_read
 
 INDEX = IndexType()
+TRUE, FALSE = Constant("bool", 1), Constant("bool", 0)
 
 
 class BodyWriter:
@@ -39,8 +40,8 @@ class BodyWriter:
 
     def __init__(self, stage: str, tensors: Mapping[Tensor, SSAValue], names: Mapping[Name, Expr]):
         self.stage = stage
-        self.tensors = tensors
-        self.names = names
+        self.tensors: Mapping[Tensor, SSAValue] = tensors
+        self.names: Mapping[Name, Expr] = names
         self.block = Block()
         self.known: dict[Hashable, SSAValue] = {}
         self.scalars = ScalarWriter(self._insert)
@@ -76,12 +77,12 @@ class BodyWriter:
             case Constant():
                 return self.scalars.constant(scalar)
             case Element():
-                return self._insert(ReadOp(self.tensors[scalar.tensor], [self._index(e) for e in scalar.indices]))
+                return self._insert(self._read(scalar))
             case IndexData():
-                index = self._insert(IndexOp(self._index(scalar.expr)))
+                index = self._insert(self._index_op(self._index(scalar.expr)))
                 return self._insert(arith.IndexCastOp(index, type_of(scalar.dtype)))
             case Test():
-                return self._choose(scalar, _true, _false, "bool") if _splits(scalar) else self._computed(scalar)
+                return self._choose(scalar, TRUE, FALSE, "bool") if _splits(scalar) else self._computed(scalar)
             case Cast():
                 return self.scalars.cast(self.value(scalar.operand), scalar.operand.dtype, scalar.dtype)
             case Choice():
@@ -126,7 +127,7 @@ class BodyWriter:
         linear = Expr(tuple((atom, factor) for atom, factor in e.terms if isinstance(atom, Var)), e.offset)
         terms = [self._scaled(atom, factor) for atom, factor in e.terms if isinstance(atom, Compound)]
         if linear.terms:
-            terms.append(self._insert(IndexOp(linear)))
+            terms.append(self._insert(self._index_op(linear)))
         elif linear.offset or not terms:
             terms.append(self._whole(linear.offset))
         return reduce(lambda a, b: self._insert(arith.AddiOp(a, b)), terms)
@@ -153,7 +154,7 @@ class BodyWriter:
     def _choice(self, choice: Choice) -> SSAValue:
         if choice.lazy and _needs_laziness(choice):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
-        if all(isinstance(c, Test) and _splits(c) for c in _conjuncts(choice.condition)):
+        if all(isinstance(c, Test) and _splits(c) for c in conjuncts(choice.condition)):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
         condition, then, otherwise = map(self.value, (choice.condition, choice.then, choice.otherwise))
         return self.scalars.select(condition, then, otherwise)
@@ -170,7 +171,7 @@ class BodyWriter:
             case _:
                 pass
         # indices first: the data that another part reads may be out of bounds where they do not hold
-        parts = sorted(_conjuncts(condition), key=lambda part: bool(elements_read([part])))
+        parts = sorted(conjuncts(condition), key=lambda part: bool(elements_read([part])))
         when = [p for p in parts if isinstance(p, Test)] or [p for p in parts if not _is_compound(p)]
         rest = [p for p in parts if all(p is not w for w in when)]
         if not when:
@@ -179,40 +180,57 @@ class BodyWriter:
         if _is_compound(when[0]):
             return self._choose(when[0], inner, otherwise, dtype)
         predicates = [self._predicate(p) if isinstance(p, Test) else self._holds(p) for p in when]
-        return self._insert(IfThenElseOp(predicates, type_of(dtype), self._branch(inner), self._branch(otherwise)))
+        return self._insert(self._if_op(predicates, dtype, self._branch(inner), self._branch(otherwise)))
 
     def _holds(self, condition: Scalar) -> Predicate:
         """A bool that is data, as a predicate."""
-        number = self.scalars.cast(self.value(condition), "bool", "int64")
+        return self._positive(self.value(condition))
+
+    def _positive(self, condition: SSAValue) -> Predicate:
+        number = self.scalars.cast(condition, "bool", "int64")
         return at_least(var(self._insert(arith.IndexCastOp(number, INDEX))), 1)
 
     def _branch(self, value: Scalar) -> Region:
         outer_block, outer_known = self.block, self.known
         self.block, self.known = Block(), dict(outer_known)
-        self.block.add_op(YieldOp([self.value(value)]))
+        self.block.add_op(self._yield_op(self.value(value)))
         region = Region(self.block)
         self.block, self.known = outer_block, outer_known
         return region
+
+    # -- the operations of the level
+
+    def _read(self, element: Element) -> Operation:
+        return ReadOp(self.tensors[element.tensor], [self._index(e) for e in element.indices])
+
+    def _index_op(self, e: Expr) -> Operation:
+        return IndexOp(e)
+
+    def _if_op(self, when: Sequence[Predicate], dtype: str, then: Region, otherwise: Region) -> Operation:
+        return IfThenElseOp(when, type_of(dtype), then, otherwise)
+
+    def _yield_op(self, value: SSAValue) -> Operation:
+        return YieldOp([value])
 
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
         return op.results[0]
 
 
+def conjuncts(condition: Scalar) -> list[Scalar]:
+    """The conditions that a conjunction is made of."""
+    if isinstance(condition, Apply) and condition.function == "and":
+        return [part for operand in condition.operands for part in conjuncts(operand)]
+    return [condition]
+
+
 _ON_INDICES = {"floordiv": arith.FloorDivSIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp, "product": arith.MuliOp}
-_true, _false = Constant("bool", 1), Constant("bool", 0)
 
 
 def _splits(test: Test) -> bool:
     """Whether a test holds from some index on, or up to one: loops can be split there, and ask nothing inside."""
     linear = all(isinstance(atom, Var) for atom, _ in test.predicate.expr.terms)
     return linear and test.predicate.kind == ">="
-
-
-def _conjuncts(condition: Scalar) -> list[Scalar]:
-    if isinstance(condition, Apply) and condition.function == "and":
-        return [part for operand in condition.operands for part in _conjuncts(operand)]
-    return [condition]
 
 
 def _conjunction(parts: list[Scalar]) -> Scalar:

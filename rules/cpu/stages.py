@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import var
-from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.register_tile import size_of
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 
@@ -63,7 +63,7 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
         return False
     if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
-        return False  # a scan takes it as a whole
+        return False  # a scan or an extern takes it as a whole
     ops = [op for op in compute.body.walk() if not isinstance(op, ReadOp | YieldOp)]
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
     readers = _readers(compute)
@@ -80,6 +80,8 @@ def _iterations(compute: ComputeOp) -> int:
 def _anchor_of(kernel: KernelOp, compute: ComputeOp) -> ComputeOp | None:
     """The one element-wise consumer of a reduction, which reads it at its own indices."""
     if not compute.reduction or any(result in kernel.results_returned for result in compute.results):
+        return None
+    if any(isinstance(use.operation, ExternOp) for result in compute.results for use in result.uses):
         return None
     readers = _readers(compute)
     consumers = {reader for reader, _ in readers}

@@ -105,3 +105,35 @@ schedule.sequence @mine {
   %y, %i = schedule.stage "y" [i]
   schedule.parallel %i
 }
+
+// What statements read whole is neither inlined nor computed at another reader; they stay as they are.
+
+// CHECK-LABEL: schedule.sequence @statements
+// CHECK-NOT:   schedule.compute_inline
+// CHECK-NOT:   schedule.compute_at %sum
+// CHECK-NOT:   schedule.stage "total"
+// CHECK:       schedule.stage "relu"
+te.kernel @statements(%x: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<1xf32>) {
+  %twice = te.compute "twice" [i: 64, k: 64] : tensor<64x64xf32> {
+    %v = te.read %x[i, k] : tensor<64x64xf32>
+    %w = arith.addf %v, %v : f32
+    te.yield %w : f32
+  }
+  %sum = te.compute "sum" [i: 64] reduce [k: 64] : tensor<64xf32> {
+    %v = te.read %twice[i, k] : tensor<64x64xf32>
+    te.reduce add %v : f32
+  }
+  %relu = te.compute "relu" [i: 64] : tensor<64xf32> {
+    %v = te.read %sum[i] : tensor<64xf32>
+    %zero = arith.constant 0.0 : f32
+    %w = arith.maximumf %v, %zero : f32
+    te.yield %w : f32
+  }
+  %total = te.extern "total" ins(%a = %sum : tensor<64xf32>, %b = %twice : tensor<64x64xf32>) outs(%c : tensor<1xf32>) {
+    %v = loop.load %a[0] : memref<64xf32>
+    %w = loop.load %b[0, 0] : memref<64x64xf32>
+    %u = arith.addf %v, %w : f32
+    loop.store %u, %c[0] : memref<1xf32>
+  }
+  te.return %relu, %total : tensor<64xf32>, tensor<1xf32>
+}

@@ -12,7 +12,7 @@ from tilework.analysis.schedule_state.replay import handles_before
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import ScheduleOp, SequenceOp, SetScopeOp, StageOp, Tail
-from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, externs_of
 
 
 def stage_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp, StageOp]:
@@ -22,11 +22,20 @@ def stage_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[Compute
         given = stage_op.name if isinstance(stage_op, ScheduleOp) else "that"
         raise CompileError(f"{op.name} takes a stage, not what {given} gives; use the handle of a compute", op)
     compute = kernel.compute(stage_op.stage.data)
+    if any(extern.stage == stage_op.stage for extern in externs_of(kernel)):
+        raise CompileError(f"{op.name} of extern '{stage_op.stage.data}': it takes set_scope, and is not rewritten", op)
     if compute is None:
         names = ", ".join(c.stage.data for c in kernel.computes)
         message = f"kernel @{kernel.sym_name.data} has no stage '{stage_op.stage.data}'; its stages are {names}"
         raise CompileError(message, op)
     return compute, stage_op
+
+
+def whole_reader(compute: ComputeOp) -> str | None:
+    """What takes a compute that is not returned as a whole, in words; None where all read elements."""
+    users = [use.operation for result in compute.results for use in result.uses]
+    other = next((user for user in users if not isinstance(user, ReadOp)), None)
+    return None if other is None else "an extern" if isinstance(other, ExternOp) else "a scan"
 
 
 def state_before(kernel: KernelOp, op: Operation) -> Handles:

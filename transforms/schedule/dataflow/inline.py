@@ -7,7 +7,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import ComputeInlineOp
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.transforms.schedule.dataflow.bodies import clone_scalars
-from tilework.transforms.schedule.dataflow.handles import erase, stage_of
+from tilework.transforms.schedule.dataflow.handles import erase, stage_of, whole_reader
 
 
 def apply_inline(kernel: KernelOp, op: ComputeInlineOp) -> None:
@@ -22,8 +22,9 @@ def apply_inline(kernel: KernelOp, op: ComputeInlineOp) -> None:
         )
     if compute.result in kernel.results_returned:
         raise CompileError(f"stage '{name}' is an output of the kernel and cannot be inlined; inline what it reads", op)
-    if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
-        raise CompileError(f"stage '{name}' is taken by a scan as a whole and cannot be inlined; use compute_at", op)
+    taker = whole_reader(compute)
+    if taker is not None:
+        raise CompileError(f"stage '{name}' is taken by {taker} as a whole and cannot be inlined", op)
     users = {use.operation for result in stage_op.results for use in result.uses} - {op}
     if users:
         block = op.parent_block()

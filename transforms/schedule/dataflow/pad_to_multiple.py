@@ -9,9 +9,9 @@ from tilework.algebra.predicate import less_than
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
 from tilework.dialects.shapes import element_type, tensor_type
-from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.transforms.schedule.dataflow.bodies import guard_reads, guard_reduction
-from tilework.transforms.schedule.dataflow.handles import erase, replace_compute, stage_of
+from tilework.transforms.schedule.dataflow.handles import erase, replace_compute, stage_of, whole_reader
 
 
 def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp) -> None:
@@ -30,8 +30,9 @@ def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp) -> None:
     if at < spatial and any(result in kernel.results_returned for result in compute.results):
         message = f"stage '{compute.stage.data}' is an output of the kernel, whose axis '{name}' cannot be longer"
         raise CompileError(f"{message}; use cache_write and pad the cache", op)
-    if at < spatial and not all(isinstance(use.operation, ReadOp) for r in compute.results for use in r.uses):
-        message = f"stage '{compute.stage.data}' is taken by a scan as a whole: its axis '{name}' cannot be longer"
+    taker = whole_reader(compute) if at < spatial else None
+    if taker is not None:
+        message = f"stage '{compute.stage.data}' is taken by {taker} as a whole: its axis '{name}' cannot be longer"
         raise CompileError(f"{message}; use cache_write and pad the cache", op)
     axes[at] = (name, ceildiv(extent, factor) * factor)
     body = compute.body.clone()
