@@ -13,19 +13,23 @@ from tilework.frontends.te.tensor import ComputeOp, elements_read
 
 
 def AutoInlineElemWise(sch: Schedule) -> None:
-    """Inline every stage whose elements are made of elements at their own indices; outputs are left."""
+    """Inline every stage whose elements are made of elements at their own indices.
+
+    Outputs are left, and what a scan or an extern takes whole.
+    """
     _inline_where(sch, _is_elementwise)
 
 
 def AutoInlineInjective(sch: Schedule) -> None:
-    """Inline every stage that is no reduction; outputs are left."""
+    """Inline every stage that is no reduction. Outputs are left, and what a scan or an extern takes whole."""
     _inline_where(sch, lambda op: True)
 
 
 def _inline_where(sch: Schedule, wanted: Callable[[ComputeOp], bool]) -> None:
+    whole = {tensor.op for op in sch.operations if not isinstance(op, ComputeOp) for tensor in op.input_tensors}
     for stage in sch.stages:
         op = stage.op
-        if stage.is_output or not isinstance(op, ComputeOp) or op.reduce_axis or op.num_outputs > 1:
+        if stage.is_output or not isinstance(op, ComputeOp) or op.reduce_axis or op.num_outputs > 1 or op in whole:
             continue
         if wanted(op):
             stage.compute_inline()

@@ -179,6 +179,19 @@ def test_no_inputs_and_no_dimensions(run_te):
     assert run_te(te.create_schedule(C.op), [C]) == 7
 
 
+def test_what_is_read_whole_is_not_inlined_by_itself(run_te):
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    C = te.extern((8,), [B], add_one, name="C")
+    D = te.compute((8,), lambda i: C[i] + B[i], name="D")
+    E = te.compute((8,), lambda i: D[i] * 2, name="E")
+    s = te.create_schedule(E.op)
+    te.AutoInlineElemWise(s)
+    x = integers(8)
+    np.testing.assert_array_equal(run_te(s, [A, E], x), (4 * x + 1) * 2)
+    assert str(s).count("schedule.compute_inline") == 1
+
+
 # -- refusals
 
 
