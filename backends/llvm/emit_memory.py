@@ -217,7 +217,6 @@ DEVICE_SCOPES = ("shared", "warp")
 """Memory that only devices with threads of their own have."""
 
 
-
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     """In the entry block: an alloca in a loop would grow the stack, and only one in the entry becomes registers."""
     type_ = op.memref.type
