@@ -40,7 +40,8 @@ def _violation(node: Node) -> str | None:
     try:
         onnx.checker.check_node(_without_left_overs(node.proto), context)
     except onnx.checker.ValidationError as error:
-        return str(error).partition("\n")[0].rstrip(".")
+        # of a name that is no text, some versions of Python say nothing
+        return str(error).partition("\n")[0].rstrip(".") or "one of its names is no text"
     except UnicodeDecodeError as error:
         return f"one of its names is no text: {error}"
     return None
