@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,10 +17,11 @@ from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.layout import PackOp, UnpackOp
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.locations import copy_location
-from tilework.lowering.te_kernels import build_kernel
+from tilework.lowering.te_kernels import build_kernel, content_of
 from tilework.rules.base import Packing
 from tilework.rules.registry import choose_rule
 from tilework.targets.parse import parse_target
+from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 
 
@@ -47,12 +49,23 @@ class ChooseLayouts(TileworkPass):
         if not is_compiled(op):
             return
         target = parse_target(self.target)
+        known: dict[Hashable, Sequence[Packing]] = {}
+        """What rules ask for, by what a group computes: networks repeat themselves."""
         for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
-            parameters = {i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp)}
-            if parameters:
-                kernel = build_kernel(group.label.data, group)
-                for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
-                    _pack(group, packing)
+            parameters = frozenset(i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp))
+            key = (content_of(group.body.block), parameters)
+            if key not in known:
+                known[key] = _asked(group, target, parameters)
+            for packing in known[key]:
+                _pack(group, packing)
+
+
+def _asked(group: FusedOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+    """The layouts in which the rule for a group's kernel wants its parameters."""
+    if not parameters:
+        return ()
+    kernel = build_kernel(group.label.data, group)
+    return choose_rule(kernel, target).packings(kernel, target, parameters)
 
 
 def _pack(group: FusedOp, packing: Packing) -> None:

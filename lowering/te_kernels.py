@@ -32,7 +32,7 @@ class KernelTable:
 
     def kernel_for(self, group: FusedOp, layouts: Sequence[Layout]) -> KernelOp:
         """The kernel that computes `group` from inputs to results that lie in memory as `layouts` says."""
-        key = (_content(group.body.block), tuple(layouts))
+        key = (content_of(group.body.block), tuple(layouts))
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = build_kernel(self.names.fresh(group.label.data), group)
@@ -107,7 +107,7 @@ def operand_name(op: Operation, index: int) -> str:
     return declared[min(index, len(declared) - 1)]
 
 
-def _content(block: Block) -> Hashable:
+def content_of(block: Block) -> Hashable:
     """What a group computes: equal for groups with the same operators, attributes and types, connected alike."""
     number: dict[SSAValue, int] = {argument: i for i, argument in enumerate(block.args)}
     content: list[Hashable] = [tuple(block.arg_types)]

@@ -51,6 +51,7 @@ class Read:
     indices: tuple[Expr, ...]
     dims: tuple[Expr, ...]
     argument: int | None = None
+    _moves: dict[tuple[str, int], bool] = field(default_factory=dict[tuple[str, int], bool], compare=False, repr=False)
 
     @cached_property
     def axes(self) -> frozenset[Key]:
@@ -66,7 +67,11 @@ class Read:
 
         They do not where the axis counts channels of a group and the element is the group's.
         """
-        return axis in self.axes and factor > 1 and _stride(self, axis, factor, aligned=True) != 0
+        if factor == 1 or axis not in self.axes:
+            return False
+        if (axis, factor) not in self._moves:  # asked for every candidate
+            self._moves[axis, factor] = _stride(self, axis, factor, aligned=True) != 0
+        return self._moves[axis, factor]
 
     def axis_to_pack(self, vector: str) -> int | None:
         """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""
