@@ -117,7 +117,7 @@ def _padded(split: Split | None, extent: Expr) -> Expr:
 def _pass_down(stage: Stage, relation: Relation, b: StageBounds) -> None:
     """Extents of the axes that a relation makes."""
     if isinstance(relation, Singleton):
-        b.extents[relation.axis] = const(1)
+        b.extents[relation.axis] = const(relation.extent)
         return
     if isinstance(relation, Fuse):
         b.extents[relation.fused] = reduce(lambda x, y: x * y, (b.extents[p] for p in relation.parents))

@@ -201,9 +201,9 @@ class ScheduleBuilder:
         """Of the threads that a reduce axis is bound to, only that one stores the result."""
         self._add(SetStorePredicateOp(stage.handle, axis, thread))
 
-    def env_threads(self, stage: StageHandle, threads: Sequence[str]) -> None:
-        """Launch threads around a scan."""
-        self._add(EnvThreadsOp(stage.handle, threads))
+    def env_threads(self, stage: StageHandle, thread: str, extent: Number) -> None:
+        """Launch so many threads around a scan."""
+        self._add(EnvThreadsOp(stage.handle, thread, extent))
 
     # -- storage
 

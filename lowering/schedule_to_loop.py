@@ -149,9 +149,7 @@ class _Emitter:
             inline_extern(stage.compute, self.bodies(stage), self.here)
             return
         if isinstance(stage.compute, ScanOp):
-            share_memory(stage.compute, self.buffers, self.here)
-            copy_inits(stage.compute, self.bodies(stage), self.here)
-            self.nest(stage.leaves, lambda: None)
+            self.produce_scan(stage, stage.compute)
             return
         if _has_scratch(stage):
             self.place_scratch(stage)
@@ -163,6 +161,17 @@ class _Emitter:
             self.nest(stage.leaves[:first], lambda: self.reduce(stage, spatial_inside, stage.leaves[first:]))
         else:
             self.nest(stage.leaves, lambda: self.guarded(stage, stage.leaves, lambda: self.store_value(stage)))
+
+    def produce_scan(self, stage: Stage, scan: ScanOp) -> None:
+        """All of a scan, its inits too, inside the threads launched around it."""
+        share_memory(scan, self.buffers, self.here)
+        launched = stage.launched
+
+        def over_time() -> None:
+            copy_inits(scan, self.bodies(stage), self.here)
+            self.nest(stage.leaves[len(launched) :], lambda: None)
+
+        self.nest(launched, over_time)
 
     def allocate(self, stage: Stage) -> None:
         region = self.bounds[stage].region

@@ -99,7 +99,7 @@ def _singleton(handles: Handles, op: SingletonOp) -> None:
     if isinstance(stage.compute, ExternOp):
         refuse(op, stage, f"extern '{stage.name}' runs as a whole: it takes set_scope, and no axis")
     axis = Axis("singleton", stage, False)
-    stage.leaves.insert(0, axis)
+    stage.leaves.insert(len(stage.launched), axis)
     stage.relations.append(Singleton(axis))
     handles.axes[op.axis] = axis
 

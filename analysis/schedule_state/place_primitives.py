@@ -8,8 +8,9 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tilework.analysis.schedule_state.handles import Group, Handles
-from tilework.analysis.schedule_state.state import ScheduleState, Stage, refuse
+from tilework.analysis.schedule_state.state import Axis, ScheduleState, Singleton, Stage, refuse
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import (
     ComputeAtOp,
     ComputeRootOp,
@@ -18,6 +19,7 @@ from tilework.dialects.schedule import (
     EnvThreadsOp,
     ReverseComputeAtOp,
     SetStorePredicateOp,
+    number_of,
 )
 from tilework.dialects.te import ScanOp
 
@@ -66,10 +68,15 @@ def _set_store_predicate(handles: Handles, op: SetStorePredicateOp) -> None:
 
 
 def _env_threads(handles: Handles, op: EnvThreadsOp) -> None:
-    stage = handles.stage(op, op.stage)
-    if isinstance(stage.compute, ScanOp):
-        refuse(op, stage, f"threads around scan '{stage.name}' are not implemented; bind axes of its steps")
-    refuse(op, stage, f"stage '{stage.name}' is not a scan: threads around it come from its axes; use bind")
+    stage, kind = handles.stage(op, op.stage), Kind(op.thread.data)
+    if not isinstance(stage.compute, ScanOp):
+        refuse(op, stage, f"stage '{stage.name}' is not a scan: threads around it come from its axes; use bind")
+    if any(a.kind is kind for a in stage.leaves):
+        refuse(op, stage, f"{kind} runs around scan '{stage.name}' already; a thread axis is launched once")
+    axis = Axis(kind, stage, False, kind=kind, annotation=op)
+    stage.relations.append(Singleton(axis, number_of(op.extent)))
+    stage.leaves.insert(len(stage.launched), axis)
+    stage.launched.append(axis)
 
 
 # -- groups

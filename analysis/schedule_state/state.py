@@ -74,9 +74,10 @@ class Fuse:
 
 @dataclass(eq=False)
 class Singleton:
-    """An axis of extent 1 that comes from none."""
+    """An axis that comes from none: its iterations, one unless they are threads, all do the same."""
 
     axis: Axis
+    extent: int = 1
 
 
 Relation: TypeAlias = Split | Fuse | Singleton
@@ -89,7 +90,8 @@ class Stage:
     `attach` is the consumer's axis that it is computed at, `after` the producer's axis whose iterations it follows;
     both None at the root. A reduction sets its elements before `init_at`, by default its outermost reduce axis.
     `order_op` is the last reorder. `alignment` gives strides of the buffer as multiples plus offsets. A stage that is
-    part of every step of a `scan` is computed in that one; `kept` if it makes one of the scan's results.
+    part of every step of a `scan` is computed in that one; `kept` if it makes one of the scan's results. The outermost
+    leaves of a scan may be threads `launched` around it.
     """
 
     compute: ComputeOp | ScanOp | ExternOp
@@ -110,6 +112,7 @@ class Stage:
     double_buffer: Operation | None = None
     scan: Stage | None = None
     kept: bool = False
+    launched: list[Axis] = field(default_factory=list[Axis])
 
     @property
     def name(self) -> str:

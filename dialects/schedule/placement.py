@@ -31,6 +31,7 @@ from tilework.dialects.schedule.common import (
     parse_stages,
     print_stages,
 )
+from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, number_text, parse_number, to_number
 
 
 @irdl_op_definition
@@ -170,16 +171,29 @@ class SetStorePredicateOp(ScheduleOp):
 
 @irdl_op_definition
 class EnvThreadsOp(ScheduleOp):
-    """Launch these threads around a scan, once for all its steps. `schedule.env_threads %scan ["threadIdx.x"]`"""
+    """Launch so many threads around a scan, once for all its steps; axes of the steps are bound to them.
+
+    `schedule.env_threads %scan "threadIdx.x" 32`
+    """
 
     name = "schedule.env_threads"
     stage = operand_def(StageType)
-    threads = prop_def(ArrayAttr[StringAttr])
-    assembly_format = "$stage $threads attr-dict"
+    thread = prop_def(StringAttr)
+    extent = prop_def(NumberAttr)
 
-    def __init__(self, stage: SSAValue, threads: Sequence[str]):
-        super().__init__(operands=[stage], properties={"threads": ArrayAttr(map(StringAttr, threads))})
+    def __init__(self, stage: SSAValue, thread: str, extent: Number):
+        super().__init__(operands=[stage], properties={"thread": StringAttr(thread), "extent": to_number(extent)})
 
     def verify_(self) -> None:
-        for thread in self.threads:
-            verify_thread(thread.data)
+        verify_thread(self.thread.data)
+        if number_of(self.extent) < 1:
+            raise VerifyException(f"{number_of(self.extent)} threads: must be at least 1")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> EnvThreadsOp:
+        return EnvThreadsOp(parse_handle(parser, STAGE), parser.parse_str_literal(), parse_number(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.stage)
+        printer.print_string(f' "{self.thread.data}" {number_text(self.extent)}')

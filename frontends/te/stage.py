@@ -43,6 +43,7 @@ from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.index import Index, IterVar, Name, Range, to_index
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
+from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
 
 
@@ -78,6 +79,7 @@ class Stage:
         self._kinds: dict[Name, str] = {}
         self._threads: dict[Name, IterVar] = {}
         self._moved_to: dict[Name, str] = {}
+        self._launched: set[str] = set()
 
     @property
     def handle(self) -> SSAValue:
@@ -249,9 +251,23 @@ class Stage:
         self.primitives.add(SetStorePredicateOp(handle, self.leaf(axis, "set_store_predicate"), number))
 
     def env_threads(self, threads: IterVar | Sequence[IterVar]) -> None:
-        """Launch these threads around a scan."""
-        given = [threads] if isinstance(threads, IterVar) else list(threads)
-        self.primitives.add(EnvThreadsOp(self.handle, [t.thread_tag for t in given]))
+        """Launch these threads around a scan, once for all its steps, the first outermost; steps' axes bind to them.
+
+        Each has an extent, as `te.thread_axis((0, 32), "threadIdx.x")` has.
+        """
+        if not isinstance(self.op, ScanOp):
+            raise self.refusal(f"stage '{self.name}' is not a scan: threads around it come from its axes; use bind")
+        for thread in [threads] if isinstance(threads, IterVar) else threads:
+            tag = thread.thread_tag
+            if tag not in tuple(THREADS):
+                raise UsageError(f"env_threads: '{tag}' is no thread axis; known: {', '.join(THREADS)}")
+            extent = None if thread.dom is None else extent_of(thread).constant
+            if extent is None or extent < 1:
+                raise UsageError(f'env_threads: how many? Give te.thread_axis((0, n), "{tag}")')
+            if tag in self._launched:
+                raise self.refusal(f"{tag} runs around scan '{self.name}' already; a thread axis is launched once")
+            self._launched.add(tag)
+            self.primitives.add(EnvThreadsOp(self.handle, tag, extent))
 
     # -- storage
 

@@ -96,3 +96,33 @@ schedule.sequence @local {
   %twice, %t, %i = schedule.stage "twice" [t, i]
   schedule.set_scope %twice "local"
 }
+
+// Threads that run all of a scan: they stand around time, and the steps' axes are dealt out to them.
+
+// CHECK-LABEL: loop.kernel @threads
+// CHECK:         loop.for %{{.*}} = 0 to 2 "threadIdx.y" threadIdx.y {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 4 "threadIdx.x" threadIdx.x {
+// CHECK-NEXT:        loop.for %{{.*}} = 0 to 1 "init.0" {
+// CHECK:             loop.for %[[T:.*]] = 0 to 8 "t" {
+// CHECK:               loop.for %{{.*}} = 0 to 3 "i.outer" threadIdx.y {
+// CHECK-NEXT:            loop.for %{{.*}} = 0 to 2 "i.inner" threadIdx.x {
+te.kernel @threads(%x: tensor<9x5xf32>, %h: tensor<1x5xf32>) -> tensor<9x5xf32> {
+  %s = te.state : tensor<9x5xf32>
+  %next = te.compute "next" [t: 9, i: 5] : tensor<9x5xf32> {
+    %v = te.read %s[t - 1, 4 - i] : tensor<9x5xf32>
+    %w = te.read %x[t, i] : tensor<9x5xf32>
+    %a = arith.addf %v, %w : f32
+    te.yield %a : f32
+  }
+  %y = te.scan "scan" [t: 1 to 9] init(%h) update(%next) state(%s) : tensor<1x5xf32> -> tensor<9x5xf32>
+  te.return %y : tensor<9x5xf32>
+}
+schedule.sequence @threads {
+  %next, %t, %i = schedule.stage "next" [t, i]
+  %scan, %time = schedule.stage "scan" [t]
+  schedule.env_threads %scan "threadIdx.y" 2
+  schedule.env_threads %scan "threadIdx.x" 4
+  %io, %ii = schedule.split %i factor 2
+  schedule.bind %io "threadIdx.y"
+  schedule.bind %ii "threadIdx.x"
+}

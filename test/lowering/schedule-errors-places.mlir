@@ -510,7 +510,7 @@ schedule.sequence @k {
   %z, %j = schedule.stage "z" [i]
   %w, %l = schedule.stage "w" [i]
   // expected-error@+1 {{stage 'y' is not a scan: threads around it come from its axes; use bind}}
-  schedule.env_threads %y ["threadIdx.x"]
+  schedule.env_threads %y "threadIdx.x" 8
 }
 
 // -----
@@ -863,6 +863,7 @@ te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 schedule.sequence @k {
   %scan, %t = schedule.stage "scan" [t]
-  // expected-error@+1 {{threads around scan 'scan' are not implemented; bind axes of its steps}}
-  schedule.env_threads %scan ["threadIdx.x"]
+  schedule.env_threads %scan "threadIdx.x" 8
+  // expected-error@+1 {{threadIdx.x runs around scan 'scan' already; a thread axis is launched once}}
+  schedule.env_threads %scan "threadIdx.x" 4
 }

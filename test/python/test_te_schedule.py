@@ -370,6 +370,44 @@ def test_threads_write_their_primitives():
         s[B].set_store_predicate(tx > 0)
 
 
+def running_sums(rows: int, columns: int):
+    X = te.placeholder((rows, columns), name="X")
+    state = te.placeholder((rows, columns), name="state")
+    init = te.compute((1, columns), lambda _, i: X[0, i], name="init")
+    update = te.compute((rows, columns), lambda t, i: state[t - 1, i] + X[t, i], name="update")
+    return X, te.scan(init, update, state, name="sums"), update
+
+
+def test_threads_around_a_scan_write_their_primitives():
+    X, sums, update = running_sums(6, 32)
+    s = te.create_schedule(sums.op)
+    by, tx = te.thread_axis((0, 2), "blockIdx.y"), te.thread_axis((0, 16), "threadIdx.x")
+    s[sums].env_threads([by, tx])
+    outer, inner = s[update].split(update.op.axis[1], factor=16)
+    s[update].bind(outer, by)
+    s[update].bind(inner, tx)
+    assert lines(s)[1:3] == ['schedule.env_threads %sums "blockIdx.y" 2', 'schedule.env_threads %sums "threadIdx.x" 16']
+    loops = [line.strip() for line in str(tw.lower(s, [X, sums], simple_mode=True)).splitlines() if "loop.for" in line]
+    assert loops[0].endswith('0 to 2 "blockIdx.y" blockIdx.y {') and loops[1].endswith('16 "threadIdx.x" threadIdx.x {')
+
+
+def test_threads_around_a_scan_are_checked():
+    _, sums, update = running_sums(6, 32)
+    s = te.create_schedule(sums.op)
+    tx = te.thread_axis((0, 16), "threadIdx.x")
+    s[sums].env_threads(tx)
+    with pytest.raises(te.ScheduleError, match="^threadIdx.x runs around scan 'sums' already; a thread axis is launch"):
+        s[sums].env_threads([tx])
+    with pytest.raises(te.ScheduleError, match="^stage 'update' is not a scan: threads around it come from its axes"):
+        s[update].env_threads(te.thread_axis((0, 4), "threadIdx.y"))
+    with pytest.raises(
+        tw.UsageError, match=r'^env_threads: how many\? Give te.thread_axis\(\(0, n\), "threadIdx.y"\)$'
+    ):
+        s[sums].env_threads(te.thread_axis("threadIdx.y"))
+    with pytest.raises(tw.UsageError, match="^env_threads: 'warp' is no thread axis; known: blockIdx.x, "):
+        s[sums].env_threads(te.thread_axis((0, 4), "warp"))
+
+
 def test_storage_writes_its_primitives():
     A = te.placeholder((16, 16), name="A")
     B = te.compute((16, 16), lambda i, j: A[i, j] + 1, name="B")

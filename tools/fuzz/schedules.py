@@ -68,7 +68,10 @@ def random_schedule(kernel: KernelOp, draw: Draw) -> SequenceOp:
         stages += _rewritten(s, draw, kernel, compute, stage)
         if stages[-1:] == [stage]:
             handles.update({tensor: stage.handle.handle for tensor in compute.results})
-    stages += [_Stage(s.stage(scan.stage.data), True, 0) for scan in scans_of(kernel)]
+    scans = [_Stage(s.stage(scan.stage.data), True, 0) for scan in scans_of(kernel)]
+    for scan in scans or stages:
+        _env_threads(s, draw, scan, careless=not scans)
+    stages += scans
     primitives = (
         *(_split, _split, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at),
         *(_singleton, _reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma),
@@ -244,6 +247,12 @@ def _bind(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
             s.bind(axis, draw.choice(THREADS))
         if stage.is_placed:
             s.set_scope(stage.handle, draw.choice(("shared", "warp", "local", "global")))
+
+
+def _env_threads(s: ScheduleBuilder, draw: Draw, stage: _Stage, careless: bool) -> None:
+    """Threads around a scan; seldom around another stage."""
+    while draw.chance(CARELESS if careless else 15):
+        s.env_threads(stage.handle, draw.choice(THREADS), draw.choice(FACTORS))
 
 
 def _pragma(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:

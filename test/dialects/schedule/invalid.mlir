@@ -176,7 +176,15 @@ schedule.sequence @k {
 schedule.sequence @k {
   %s, %i = schedule.stage "a" [i]
   // expected-error@+1 {{unknown thread axis 'lane'}}
-  schedule.env_threads %s ["lane"]
+  schedule.env_threads %s "lane" 4
+}
+
+// -----
+
+schedule.sequence @k {
+  %s, %i = schedule.stage "a" [i]
+  // expected-error@+1 {{0 threads: must be at least 1}}
+  schedule.env_threads %s "threadIdx.x" 0
 }
 
 // -----

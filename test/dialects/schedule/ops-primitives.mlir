@@ -29,8 +29,10 @@ schedule.sequence @places {
   // CHECK: schedule.set_store_predicate %a, %k == 0
   // GENERIC: "schedule.set_store_predicate"(%{{.*}}, %{{.*}}) <{thread = 0 : i64}>
   schedule.set_store_predicate %a, %k == 0
-  // CHECK: schedule.env_threads %a ["threadIdx.x", "threadIdx.y"]
-  schedule.env_threads %a ["threadIdx.x", "threadIdx.y"]
+  // CHECK: schedule.env_threads %a "threadIdx.y" 4
+  schedule.env_threads %a "threadIdx.y" 4
+  // CHECK: schedule.env_threads %a "threadIdx.x" #schedule.knob<"lanes", [16, 32], 32>
+  schedule.env_threads %a "threadIdx.x" #schedule.knob<"lanes", [16, 32], 32>
   // CHECK: schedule.pragma %i "auto_unroll_max_step" 16
   schedule.pragma %i "auto_unroll_max_step" 16
   // CHECK: schedule.tensorize %k "gemv"
