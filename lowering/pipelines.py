@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
+from tilework.lowering.choose_algorithms import ChooseAlgorithms
 from tilework.lowering.choose_layouts import ChooseLayouts
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
@@ -43,9 +44,11 @@ GRAPH: tuple[ModulePass, ...] = (
     FuseOperators(),  # last: it fixes what becomes one kernel
 )
 
-LAYOUTS: tuple[ModulePass, ...] = (
-    ChooseLayouts(),  # asks the schedule rules, of whole kernels
-    FoldParameters(),  # the packing of parameters moves into @prepare
+RULES: tuple[ModulePass, ...] = (
+    ChooseAlgorithms(),
+    FoldParameters(),  # another algorithm reads other parameters, whose layouts are chosen now
+    ChooseLayouts(),
+    FoldParameters(),  # packing moves into @prepare too
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (
@@ -73,7 +76,7 @@ LOOPS: tuple[ModulePass, ...] = (
 
 PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "optimize-graph": GRAPH,
-    "pack-parameters": LAYOUTS,
+    "apply-rules": RULES,
     "lower-to-te": (GraphToTe(),),
     "plan-host": (PlanMemory(),),  # last of all: it needs to know every kernel's scratch
     "schedule-kernels": SCHEDULE,
@@ -82,9 +85,6 @@ PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
 """Every pipeline that `opt-tool` knows by name."""
 
 
-def for_target(pipeline: tuple[ModulePass, ...], target: str) -> tuple[ModulePass, ...]:
-    """The pipeline with the passes that ask for a target given this one."""
-    return tuple(
-        replace(p, target=target) if any(f.name == "target" for f in fields(p)) else p  # pyright: ignore[reportCallIssue]
-        for p in pipeline
-    )
+def with_options(pipeline: tuple[ModulePass, ...], **options: str) -> tuple[ModulePass, ...]:
+    """The pipeline with passes that have options of these names given these values."""
+    return tuple(replace(p, **{f.name: options[f.name] for f in fields(p) if f.name in options}) for p in pipeline)

@@ -31,12 +31,14 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     processes: int | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     progress: Progress | None = None,
+    precision: str = "default",
 ) -> Module:
     """Compile a model to native code.
 
     model: the path of an ONNX file, its bytes, an `onnx.ModelProto`, or a graph module with its `parameters`.
     target: "llvm" for this machine, or as in "llvm -mcpu=haswell". Compiled kernels are kept in `cache` (by default a
-    folder of the user's). Raises TileworkError, in one line, for what cannot be compiled.
+    folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of the largest,
+    "strict" only those as accurate as the direct ones. Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
 
@@ -54,7 +56,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
         imported = import_onnx(model)
         module, arrays = imported.module, dict(imported.parameters)
-    compiled = compile_module(module, arrays, machine, cache or default_cache(), processes, instrumentations, progress)
+    kernels = cache or default_cache()
+    compiled = compile_module(module, arrays, machine, kernels, processes, instrumentations, progress, precision)
     result = Module(_manifest(compiled, str(machine)), compiled.objects, compiled.parameters)
     result.report = compiled.report
     return result

@@ -16,7 +16,7 @@ from tilework.backends.llvm.targets import emit_module
 from tilework.dialects.registration import make_context
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import GRAPH, LAYOUTS, LOOPS, PIPELINES, SCHEDULE, for_target
+from tilework.lowering.pipelines import GRAPH, LOOPS, PIPELINES, RULES, SCHEDULE, with_options
 from tilework.targets import Target
 from tilework.tools.ir_printer import PrintingOptions, ir_text
 from tilework.transforms.graph.fuse_operators import FuseOperators
@@ -26,7 +26,10 @@ LARGEST_CONSTANT = 64
 
 
 def lower_by_levels(
-    module: ModuleOp, target: Target, instrumentations: Sequence[Instrumentation] = ()
+    module: ModuleOp,
+    target: Target,
+    instrumentations: Sequence[Instrumentation] = (),
+    precision: str = "default",
 ) -> Iterator[tuple[str, ModuleOp]]:
     """Take a graph module through all levels, in place; after each, give the level's name and the module as it is.
 
@@ -38,26 +41,30 @@ def lower_by_levels(
     unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), GRAPH))
     steps: list[tuple[str, tuple[ModulePass, ...]]] = [
         ("2-optimized", unfused),
-        ("3-fused", (*GRAPH[len(unfused) :], *LAYOUTS)),
+        ("3-fused", (*GRAPH[len(unfused) :], *RULES)),
         ("4-te", PIPELINES["lower-to-te"]),
         ("5-schedule", SCHEDULE),
         ("6-loop", LOOPS),
         ("7-host", PIPELINES["plan-host"]),
     ]
     for name, passes in steps:
-        _run(context, module, for_target(passes, str(target)), instrumentations)
+        _run(context, module, with_options(passes, target=str(target), precision=precision), instrumentations)
         yield name, module
         if name == "3-fused":
             drop_prepare(module)
 
 
 def write_levels(
-    module: ModuleOp, target: Target, folder: Path, instrumentations: Sequence[Instrumentation] = ()
+    module: ModuleOp,
+    target: Target,
+    folder: Path,
+    instrumentations: Sequence[Instrumentation] = (),
+    precision: str = "default",
 ) -> list[Path]:
     """Write `1-graph.mlir` to `8-llvm.ll`; the module is consumed. Raises TileworkError if the folder refuses."""
     options = PrintingOptions(elide_larger_than=LARGEST_CONSTANT)
     written: list[Path] = []
-    for name, lowered in lower_by_levels(module, target, instrumentations):
+    for name, lowered in lower_by_levels(module, target, instrumentations, precision):
         written.append(_write(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
     written.append(_write(folder / "8-llvm.ll", emit_module(module, target)))
     return written

@@ -16,7 +16,7 @@ from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, for_target
+from tilework.lowering.pipelines import PIPELINES, with_options
 from tilework.targets import parse_target
 
 PIPELINE = "compile-kernel"
@@ -44,7 +44,7 @@ def compile_kernel(
     unknown = options.keys() - _OPTIONS.keys()
     if unknown:
         raise UsageError(f"unknown option '{min(unknown)}' of the LLVM backend; the options are {', '.join(_OPTIONS)}")
-    PassManager(Pipeline(ModuleOp.name, for_target(PIPELINES[PIPELINE], target))).run(make_context(), module)
+    PassManager(Pipeline(ModuleOp.name, with_options(PIPELINES[PIPELINE], target=target))).run(make_context(), module)
     kernel = _find(module, kernel_name)
     machine = parse_target(target)
     object_code = compile_ir(emit_kernels(module, machine), machine, {**_OPTIONS, **options}["opt_level"])

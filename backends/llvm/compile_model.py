@@ -27,7 +27,7 @@ from tilework.lowering.canonical_text import CANONICAL_NAME, canonical_text
 from tilework.lowering.garbage import no_cyclic_gc
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, for_target
+from tilework.lowering.pipelines import PIPELINES, with_options
 from tilework.targets import Target
 
 Array: TypeAlias = NDArray[Any]
@@ -69,6 +69,7 @@ def compile_module(
     processes: int | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     progress: Progress | None = None,
+    precision: str = "default",
 ) -> CompiledModel:
     """Compile `func @main` of a graph module, which is consumed.
 
@@ -80,14 +81,14 @@ def compile_module(
     progress = progress or _silent
 
     def run(name: str) -> None:
-        passes = for_target(PIPELINES[name], str(target))
+        passes = with_options(PIPELINES[name], target=str(target), precision=precision)
         PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
     with no_cyclic_gc():
         progress("graph passes", 0, 1)
         with report.phase("graph"):
             run("optimize-graph")
-            run("pack-parameters")
+            run("apply-rules")
         with report.phase("parameters"):
             prepared = prepare_parameters(module, parameters)
             drop_prepare(module)

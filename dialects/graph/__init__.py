@@ -32,6 +32,7 @@ from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.index_attr import DimsAttr
 
 STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, YieldOp]
@@ -44,7 +45,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp),
-    *(PackOp, UnpackOp),
+    *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp),
 ]
 
 Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])

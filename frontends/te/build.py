@@ -25,7 +25,7 @@ from tilework.frontends.te.tensor import PlaceholderOp, Tensor
 from tilework.frontends.te.text import LoweredModule
 from tilework.lowering.garbage import no_cyclic_gc
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, for_target
+from tilework.lowering.pipelines import PIPELINES, with_options
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.function import Function, FunctionInfo
 from tilework.runtime.manifest import Dim, TensorSpec
@@ -40,7 +40,7 @@ _ENTRY = "te_kernel"
 def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
     """As `tilework.lower`."""
     simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
-    passes = simple if simple_mode else for_target(PIPELINES["compile-kernel"], "llvm")
+    passes = simple if simple_mode else with_options(PIPELINES["compile-kernel"], target="llvm")
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, name)
         PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)

@@ -6,25 +6,19 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import element_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, choose_tile, reads_of, size_of
+from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
-
-PARALLEL_WORK = 1 << 15
-"""Scalar operations below which starting threads costs more than it gains."""
-
-TASKS_PER_CORE = 4
-"""Parallel iterations for each core, so that an uneven end costs little."""
 
 
 class Default(ScheduleRule):
@@ -39,6 +33,16 @@ class Default(ScheduleRule):
 
     def matches(self, kernel: KernelOp, target: Target) -> bool:
         return True
+
+    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+        plan = plan_stages(kernel)
+        reductions = [c for c in (*plan.roots, *plan.anchored.values()) if c.reduction]
+        elementwise = [c for c in plan.roots if not c.reduction]
+        return (
+            sum(reduction_cycles(c, target, parameters) for c in reductions)
+            + sum(elementwise_cycles(c, target) for c in elementwise)
+            + memory_cycles(kernel, parameters)
+        )
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         plan = plan_stages(kernel)
@@ -60,14 +64,14 @@ class Default(ScheduleRule):
             elif compute.spatial:
                 _elementwise(s, stage, compute, target)
         for compute in plan.steps:
-            schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(_bits(compute)))
+            schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
         return s.finish()
 
 
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:
     """Blocks along the vector axis of the best tile, for the reads that need them."""
     reads = reads_of(compute, parameters)
-    tile = choose_tile(compute, reads, target, _bits(compute))
+    tile = choose_tile(compute, reads, target)
     if tile is None or not tile.divides:
         return []
     wanted = [(r.argument, r.axis_to_pack(tile.vector)) for r in reads if r.cost(tile.vector, tile.lanes, False) > 1.0]
@@ -86,13 +90,13 @@ class _Loops:
 
 def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, target: Target) -> None:
     """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order."""
-    tile = choose_tile(reduction, reads_of(reduction), target, _bits(reduction))
+    tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
     for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *loops.unrolled, *loops.vector])
-    around = [*_parallel_prefix(s, loops.outer, _iterations(reduction), target), *loops.late]
+    around = [*parallel_prefix(s, loops.outer, _iterations(reduction), target), *loops.late]
     for axis in loops.unrolled:
         s.unroll(axis)
     _mark_vector(s, loops.vector)
@@ -128,26 +132,6 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
         loops.outer.append((axis, count))
 
 
-def _parallel_prefix(
-    s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target
-) -> list[SSAValue]:
-    """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
-
-    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic.
-    """
-    axes = [a for a, _ in outer]
-    first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
-    if first == len(outer) or work < PARALLEL_WORK:
-        return axes
-    taken, tasks = first, 1
-    while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
-        tasks *= outer[taken][1]
-        taken += 1
-    fused = s.fuse(axes[first:taken])
-    s.parallel(fused)
-    return [*axes[:first], fused, *axes[taken:]]
-
-
 def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
     """The innermost of the axes becomes lanes, one around it is unrolled."""
     if not vector:
@@ -159,7 +143,7 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
 
 def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None) -> None:
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost."""
-    outer = axes_in_extents(reduction)
+    outer = axes_in_extents(reduction.spatial, reduction.reduction)
     reduce_axes = [inside.axes[n] for n, _ in reduction.reduction]
     plain: list[SSAValue] = []
     vector: list[SSAValue] = []
@@ -187,7 +171,7 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
         last = max((i for i, e in enumerate(extents) if e > 1), default=len(extents) - 1)
         inner_extent = compute.spatial[last][1].constant
         axes, extents = axes[: last + 1], extents[: last + 1]
-    lanes = target.lanes(_bits(compute))
+    lanes = target.lanes(bits_of(compute.results[0].type))
     if inner_extent is None or len(axes) == 1:
         tail = Tail.MASK if inner_extent is None else Tail.PARTITION
         outer, vector = s.split(axes[-1], lanes, tail)
@@ -199,13 +183,8 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
     around = list(zip(axes, extents, strict=True))
     if inner_extent is None and len(around) > 1:
         around.pop()  # a masked axis must stay next to the one that it was split from
-    _parallel_prefix(s, around, _iterations(compute), target)
+    parallel_prefix(s, around, _iterations(compute), target)
 
 
 def _iterations(compute: ComputeOp) -> int:
     return size_of([*compute.spatial, *compute.reduction])
-
-
-def _bits(compute: ComputeOp) -> int:
-    element = element_type(compute.result.type)
-    return element.bitwidth if isinstance(element, FixedBitwidthType) else 32

@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import TypeAlias
 
-from xdsl.ir import BlockArgument
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, Key, const, var
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp
 from tilework.targets.target import Target
+
+Axis: TypeAlias = tuple[str, Expr]
+"""A name and an extent."""
+
+Axes: TypeAlias = tuple[Axis, ...]
 
 LARGE = 1 << 20
 """Stands for a symbolic extent."""
 
-_ISSUE = 2.0
+ISSUE = 2.0
 """Vector multiply-adds, and loads, that a core starts each cycle."""
 
 _LATENCY = 4.0
@@ -33,7 +40,7 @@ _BLOCK, _LANE = "block", "lane"
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 
 
-def size_of(axes: Sequence[tuple[str, Expr]]) -> int:
+def size_of(axes: Sequence[Axis]) -> int:
     """The product of the extents."""
     result = 1
     for _, extent in axes:
@@ -136,20 +143,32 @@ def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Rea
     ]
 
 
-def choose_tile(compute: ComputeOp, reads: Sequence[Read], target: Target, element_bits: int = 32) -> Tile | None:
+def bits_of(tensor: Attribute) -> int:
+    """The width of a tensor's elements; 32 where the type does not say."""
+    element = element_type(tensor)
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else 32
+
+
+def choose_tile(compute: ComputeOp, reads: Sequence[Read], target: Target) -> Tile | None:
     """The cheapest tile of a reduction; None for one with a single result, which has nothing to tile."""
-    extents = {n: LARGE if e.constant is None else e.constant for n, e in compute.spatial}
-    extents |= dict.fromkeys(axes_in_extents(compute), 1)  # the reduction must stay inside them
-    output = Read(tuple(var(n) for n in extents), tuple(e for _, e in compute.spatial))
-    steps = size_of(compute.reduction)
-    tiles = _candidates(extents, reads, output, steps, target, target.lanes(element_bits))
+    return _cheapest(
+        tuple(compute.spatial), tuple(compute.reduction), tuple(reads), target, bits_of(compute.results[0].type)
+    )
+
+
+@cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
+def _cheapest(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> Tile | None:
+    extents = {n: LARGE if e.constant is None else e.constant for n, e in spatial}
+    extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
+    output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))
+    tiles = _candidates(extents, reads, output, size_of(reduction), target, target.lanes(bits))
     return min(tiles, key=lambda t: (t.cost, t.accumulators), default=None)
 
 
-def axes_in_extents(compute: ComputeOp) -> list[str]:
+def axes_in_extents(spatial: Sequence[Axis], reduction: Sequence[Axis]) -> list[str]:
     """The spatial axes on which the extents of reduce axes depend."""
-    used = {key for _, e in compute.reduction for key in e.variables()}
-    return [n for n, _ in compute.spatial if n in used]
+    used = {key for _, e in reduction for key in e.variables()}
+    return [n for n, _ in spatial if n in used]
 
 
 def _candidates(
@@ -229,7 +248,7 @@ def _cost(
         loads += count * load
     pieces = bin(width).count("1") if width < lanes else 1
     stores = accumulators * store / max(steps, 1)
-    cycles = max(accumulators * pieces / _ISSUE, (loads * pieces) / _ISSUE, _LATENCY) + stores
+    cycles = max(accumulators * pieces / ISSUE, (loads * pieces) / ISSUE, _LATENCY) + stores
     useful = accumulators * width
     span = width * vectors
     useful *= extents[vector] / (-(-extents[vector] // span) * span)

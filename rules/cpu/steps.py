@@ -11,7 +11,7 @@ from tilework.rules.cpu.register_tile import axes_in_extents
 def schedule_step(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, lanes: int) -> None:
     """Vectorize along the last axis, unless that is time; what is summed runs around the lanes."""
     name, extent = compute.spatial[-1]
-    if len(compute.spatial) == 1 or extent == 1 or name in axes_in_extents(compute):
+    if len(compute.spatial) == 1 or extent == 1 or name in axes_in_extents(compute.spatial, compute.reduction):
         return
     tail = Tail.MASK if extent.constant is None else Tail.PARTITION
     _, vector = s.split(stage.axes[name], lanes, tail)

@@ -161,6 +161,11 @@ def test_unknown_target():
         tw.compile(DIGITS, target="cuda")
 
 
+def test_unknown_precision():
+    with pytest.raises(tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"):
+        tw.compile(DIGITS, precision="strit")
+
+
 # ---- Inputs ----------------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,5 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics -p optimize-graph
-// RUN: opt-tool %s --split-input-file --verify-diagnostics -p pack-parameters
+// RUN: opt-tool %s --split-input-file --verify-diagnostics -p apply-rules
 // RUN: opt-tool %s --split-input-file --verify-diagnostics -p lower-to-te
 // RUN: opt-tool %s --split-input-file --verify-diagnostics -p plan-host
 // RUN: opt-tool %s --split-input-file --verify-diagnostics -t llvmir

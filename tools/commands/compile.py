@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from tilework.api import compile as compile_model
 from tilework.backends.llvm.compile_model import CompileReport
 from tilework.frontends.onnx.importer import ImportedModel
+from tilework.lowering.choose_algorithms import PRODUCTS
 from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.targets import Target
 from tilework.targets.llvm_names import target_to_compile_for
@@ -30,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--target", default="llvm", help='"llvm" (this machine), or as in "llvm -mcpu=haswell"')
     parser.add_argument(
+        "--precision",
+        default="default",
+        choices=PRODUCTS,
+        help="strict: only algorithms as accurate as the direct ones",
+    )
+    parser.add_argument(
         "--dump-levels", metavar="DIR", help="write the program at every level, 1-graph.mlir to 8-llvm.ll"
     )
     parser.add_argument("--check-semantics", action="store_true", help="run the program before and after every pass")
@@ -46,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
         _explain_fusion(imported.module.clone(), target)
     _lower_beside(options, imported, target)
     with shown_progress(title_of(options.model)) as progress:
-        module = compile_model(imported.module, options.target, imported.parameters, progress=progress)
+        module = compile_model(
+            imported.module, options.target, imported.parameters, progress=progress, precision=options.precision
+        )
     module.save(output)
     assert module.report is not None
     print(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {module}")
@@ -75,11 +84,12 @@ def _lower_beside(options: argparse.Namespace, imported: ImportedModel, target: 
     watching: list[Instrumentation] = [CheckLegality(), VerifyEach()]
     if options.check_semantics:
         watching.insert(0, semantic_check(imported.parameters))
+    lowered = imported.module.clone(), target
     if options.dump_levels:
-        for path in write_levels(imported.module.clone(), target, Path(options.dump_levels), watching):
+        for path in write_levels(*lowered, Path(options.dump_levels), watching, options.precision):
             print(path)
     elif options.check_semantics:
-        for _ in lower_by_levels(imported.module.clone(), target, watching):
+        for _ in lower_by_levels(*lowered, watching, options.precision):
             pass
     if options.check_semantics:
         print("semantics: every pass kept the program's answers")

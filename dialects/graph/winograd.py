@@ -1,0 +1,242 @@
+"""Convolution by Winograd's minimal filtering: fewer multiplications, of transformed inputs and weights.
+
+`graph.winograd_conv %x, (graph.winograd_weight %w)` is `graph.conv %x, %w`, but for rounding. The transform of a
+parameter is done once, in @prepare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, f32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, ceildiv, const
+from tilework.algebra.predicate import Predicate, at_least, less_than
+from tilework.algebra.winograd import MOST_PRODUCTS, Matrix, Winograd, winograd
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+
+
+@irdl_op_definition
+class WinogradWeightOp(GraphOp):
+    """u[o, i, j, c] = sum over s, t of G[i, s] G[j, t] w[o, c, s, t], for square windows and tiles of `tile` outputs.
+
+    %u = graph.winograd_weight %w {tile = 4 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
+    """
+
+    name = "graph.winograd_weight"
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    weight = operand_def(TensorType)
+    tile = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @property
+    def matrices(self) -> Winograd:
+        """The constants. Raises VerifyException where there are none for this window and tile."""
+        window = [d.constant for d in self.dims(0)[2:]]
+        if len(window) != 2 or window[0] is None or window[0] != window[1]:
+            raise VerifyException(f"the weight of two-dimensional square windows is needed, not {self.weight.type}")
+        return _matrices(self.tile.value.data, window[0])
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        _require_f32(self)
+        count = len(self.matrices.weight)
+        filters, channels = self.dims(0)[:2]
+        return [tensor_type((filters, const(count), const(count), channels), self.dtype())]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        [w] = inputs
+        matrix = self.matrices.weight
+        count, taps = len(matrix), len(matrix[0])
+        filters, channels = w.dims[:2]
+
+        def rows(o: Expr, i: Expr, t: Expr, c: Expr):
+            return _combined(k, matrix, i, lambda s: w[o, c, s, t])
+
+        def element(o: Expr, i: Expr, j: Expr, c: Expr):
+            return _combined(k, matrix, j, lambda t: of_rows[o, i, t, c])
+
+        of_rows = k.compute("winograd_rows", (filters, count, taps, channels), rows)
+        return k.compute("winograd_weight", (filters, count, count, channels), element)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        g = np.array(self.matrices.weight, np.float64)
+        u = g @ inputs[0].astype(np.float64) @ g.T
+        return u.transpose(0, 2, 3, 1).astype(inputs[0].dtype, order="C")
+
+
+@irdl_op_definition
+class WinogradConvOp(GraphOp):
+    """graph.conv with stride, dilation and group count 1, of a weight transformed by `graph.winograd_weight`.
+
+    The input is cut into tiles that overlap, each of which makes `tile` x `tile` results: y = A^T [u * (B^T d B)] A,
+    summed over channels. `pads` lists the padding with zeros in front of both axes, then behind them.
+
+    %y = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
+        : (tensor<1x32x56x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x56x56xf32>
+    """
+
+    name = "graph.winograd_conv"
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    input = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    tile = prop_def(IntegerAttr)
+    pads = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @property
+    def window(self) -> int:
+        """The number of taps along each axis."""
+        return (self.dims(1)[1].constant or 0) - self.tile.value.data + 1
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        _require_f32(self)
+        x, u = self.dims(0), self.dims(1)
+        if len(x) != 4 or len(u) != 4 or u[1] != u[2] or u[1].constant is None:
+            types = " and ".join(map(str, self.operand_types))
+            raise VerifyException(f"an image and a transformed weight are needed, not {types}")
+        if x[1] != u[3]:
+            raise VerifyException(f"the input has {x[1]} channels, the weight is for {u[3]}")
+        if len(self.pads) != 4 or min(self.pads.get_values()) < 0:
+            raise VerifyException(f"two axes need 4 pads, from 0 on, not {list(self.pads.get_values())}")
+        _matrices(self.tile.value.data, self.window)
+        sizes = self._sizes(x[2:])
+        if any(e.constant is not None and e.constant < 1 for e in sizes):
+            raise VerifyException(f"a window of {self.window} does not fit into {x[2]} x {x[3]} with its padding")
+        return [tensor_type((x[0], u[0], *sizes), self.dtype())]
+
+    def _sizes(self, extents: Sequence[Expr]) -> list[Expr]:
+        pads = self.pads.get_values()
+        return [e + (a + b + 1 - self.window) for e, a, b in zip(extents, pads[:2], pads[2:], strict=True)]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        x, u = inputs
+        m, matrices = self.tile.value.data, _matrices(self.tile.value.data, self.window)
+        count, batch, channels, filters = len(matrices.input), x.dims[0], x.dims[1], u.dims[0]
+        sizes = self._sizes(x.dims[2:])
+        tiles = batch, *(ceildiv(e, m) for e in sizes)
+        image = self._image(k, x, [t * m + (self.window - 1) for t in tiles[1:]])
+
+        def rows(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
+            return _combined(k, matrices.input, i, lambda s: image[n, p * m + s, q * m + j, c])
+
+        def data(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
+            return _combined(k, matrices.input, j, lambda t: of_rows[n, p, q, i, t, c])
+
+        def product(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, o: Expr):
+            def term(c: Expr):
+                return transformed[n, p, q, i, j, c] * u[o, i, j, c]
+
+            return k.sum((channels,), term)
+
+        def columns(n: Expr, p: Expr, q: Expr, a: Expr, j: Expr, o: Expr):
+            return _combined(k, matrices.output, a, lambda s: products[n, p, q, s, j, o])
+
+        def result(n: Expr, y: Expr, x_: Expr, o: Expr):
+            return _combined(k, matrices.output, x_ % m, lambda t: of_columns[n, y // m, x_ // m, y % m, t, o])
+
+        of_rows = k.compute("winograd_rows", (*tiles, count, count, channels), rows)
+        transformed = k.compute("winograd_data", (*tiles, count, count, channels), data)
+        products = k.compute("winograd_product", (*tiles, count, count, filters), product)
+        of_columns = k.compute("winograd_columns", (*tiles, m, count, filters), columns)
+        results = k.compute("winograd_result", (batch, *(t * m for t in tiles[1:]), filters), result)
+
+        def element(n: Expr, o: Expr, y: Expr, x_: Expr):
+            return results[n, y, x_, o]
+
+        return k.compute("conv", (batch, filters, *sizes), element)
+
+    def _image(self, k: KernelBuilder, x: Tensor, reach: Sequence[Expr]) -> Tensor:
+        """The input with channels last, zeros around it as far as tiles reach."""
+        batch, channels, *extents = x.dims
+        pads = self.pads.get_values()[:2]
+
+        def element(n: Expr, y: Expr, x_: Expr, c: Expr):
+            at = [i - pad for i, pad in zip((y, x_), pads, strict=True)]
+            inside = [p for i, e in zip(at, extents, strict=True) for p in (at_least(i, 0), less_than(i, e))]
+            return k.if_then_else(inside, lambda: x[n, c, *at], lambda: 0.0, x.dtype)
+
+        return k.compute("winograd_image", (batch, *reach, channels), element)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        x, u = inputs
+        m, matrices = self.tile.value.data, _matrices(self.tile.value.data, self.window)
+        at, bt = (np.array(matrix, x.dtype) for matrix in (matrices.output, matrices.input))
+        sizes = [e.offset for e in self._sizes([const(e) for e in x.shape[2:]])]
+        tiles = [-(-e // m) for e in sizes]
+        pads = self.pads.get_values()[:2]
+        reach = [t * m + self.window - 1 for t in tiles]
+        widths = [(pad, r - pad - e) for pad, r, e in zip(pads, reach, x.shape[2:], strict=True)]
+        image = np.pad(x, [(0, 0), (0, 0), *widths])
+        windows = sliding_window_view(image, bt.shape, axis=(2, 3))[:, :, ::m, ::m]
+        data = bt @ windows @ bt.T  # n, c, p, q, i, j
+        product = np.einsum("ncpqij,oijc->nopqij", data, u, optimize=True)
+        y = (at @ product @ at.T).transpose(0, 1, 2, 4, 3, 5)
+        whole = y.reshape(*y.shape[:2], tiles[0] * m, tiles[1] * m)
+        return np.ascontiguousarray(whole[..., : sizes[0], : sizes[1]])
+
+
+def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
+    """The sizes of tiles with which `graph.winograd_conv` can do it, in at most so many products along each axis."""
+    ones = all(n == 1 for n in (*conv.strides.get_values(), *conv.dilations.get_values(), conv.groups.value.data))
+    x, w = conv.dims(0), conv.dims(1)
+    if not ones or conv.dtype() != f32 or len(x) != 4 or None in (x[2].constant, x[3].constant):
+        return []
+    window = w[2].constant or 0
+    return [tile for tile in (2, 4) if w[2] == w[3] and 2 < window <= products + 1 - tile]
+
+
+def _require_f32(op: GraphOp) -> None:
+    """Refuse other element types: the sums of a transform cancel, which shorter numbers do not bear."""
+    for i in range(len(op.operands)):
+        if op.dtype(i) != f32:
+            raise VerifyException(f"{op.name} computes on f32, not on {op.dtype(i)}")
+
+
+def _matrices(tile: int, window: int) -> Winograd:
+    """The constants of F(tile, window). Raises VerifyException where there are none."""
+    if tile < 2 or window < 2 or tile + window - 1 > MOST_PRODUCTS:
+        raise VerifyException(
+            f"tiles of {tile} with windows of {window}: both are at least 2, and together at most {MOST_PRODUCTS + 1}"
+        )
+    return winograd(tile, window)
+
+
+def _combined(k: KernelBuilder, matrix: Matrix, i: Expr, term: Callable[[Expr], Scalar]) -> Scalar:
+    """Row `i` of the matrix times a vector: a choice among the rows, each without the terms that are zero."""
+    first, *rest = (partial(_weighted, row, term) for row in reversed(matrix))
+    element = first
+    for at, row in zip(reversed(range(len(rest))), rest, strict=True):
+        element = partial(_choice, k, less_than(i, at + 1), row, element)
+    return element()
+
+
+def _choice(k: KernelBuilder, when: Predicate, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
+    return k.if_then_else([when], then, other, f32)
+
+
+def _weighted(row: Sequence[Fraction], term: Callable[[Expr], Scalar]) -> Scalar:
+    """The sum of the terms times their coefficients."""
+    total: Scalar | None = None
+    for t, coefficient in enumerate(row):
+        if coefficient != 0:
+            scaled = term(const(t)) if abs(coefficient) == 1 else term(const(t)) * float(abs(coefficient))
+            if total is None:
+                total = scaled if coefficient > 0 else -scaled
+            else:
+                total = total + scaled if coefficient > 0 else total - scaled
+    assert total is not None
+    return total

@@ -1,0 +1,65 @@
+"""How long stages take, roughly, so that ways to compute the same can be compared: cycles of one core.
+
+Nothing is measured: vectors loaded, stored and computed with are counted, and bytes that come from memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+
+from xdsl.ir import Attribute, Block
+
+from tilework.algebra.index_expr import var
+from tilework.dialects import arith
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
+from tilework.rules.cpu.register_tile import ISSUE, Read, bits_of, choose_tile, reads_of, size_of
+from tilework.targets.target import Target
+
+MEMORY_BYTES = 4.0
+"""Bytes that a core gets from memory each cycle, the others taking their share."""
+
+
+def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:
+    """Of a reduction in register tiles."""
+    tile = choose_tile(compute, reads_of(compute, parameters), target)
+    each = 1.0 if tile is None else tile.cost
+    return each * size_of(compute.spatial) * size_of(compute.reduction)
+
+
+def elementwise_cycles(compute: ComputeOp, target: Target, vector: str | None = None) -> float:
+    """Of a stage whose axis `vector`, by default the last, becomes lanes. Of a choice the dearest branch counts."""
+    if not compute.spatial:
+        return 1.0
+    lanes = target.lanes(bits_of(compute.results[0].type))
+    vector = compute.spatial[-1][0] if vector is None else vector
+    result = Read(tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial))
+    slots = _slots(compute.body.block, vector, lanes) + result.cost(vector, lanes, aligned=True)
+    return slots / ISSUE * size_of(compute.spatial) / lanes
+
+
+def _slots(block: Block, vector: str, lanes: int) -> float:
+    """Instructions for one vector."""
+    total = 0.0
+    for op in block.ops:
+        match op:
+            case IfThenElseOp():
+                total += max(_slots(region.block, vector, lanes) for region in op.regions)
+            case ReadOp():
+                total += Read(op.indices.data, dims_of(op.tensor.type)).cost(vector, lanes, aligned=True)
+            case arith.ConstantOp() | IndexOp() | YieldOp():
+                pass
+            case _:
+                total += 1.0
+    return total
+
+
+def memory_cycles(kernel: KernelOp, arguments: Iterable[int]) -> float:
+    """Of getting these arguments from memory."""
+    tensors = (kernel.body.block.args[i].type for i in arguments)
+    return sum(bytes_of(t) for t in tensors) / MEMORY_BYTES
+
+
+def bytes_of(tensor: Attribute) -> int:
+    """The memory that a tensor takes, with large numbers for symbols."""
+    return size_of([("", e) for e in dims_of(tensor)]) * bits_of(tensor) // 8

@@ -1,0 +1,36 @@
+"""Which loops run on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.targets.target import Target
+
+PARALLEL_WORK = 1 << 15
+"""Scalar operations below which starting threads costs more than it gains."""
+
+TASKS_PER_CORE = 4
+"""Parallel iterations for each core, so that an uneven end costs little."""
+
+
+def parallel_prefix(
+    s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target
+) -> list[SSAValue]:
+    """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
+
+    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic.
+    """
+    axes = [a for a, _ in outer]
+    first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
+    if first == len(outer) or work < PARALLEL_WORK:
+        return axes
+    taken, tasks = first, 1
+    while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
+        tasks *= outer[taken][1]
+        taken += 1
+    fused = s.fuse(axes[first:taken])
+    s.parallel(fused)
+    return [*axes[:first], fused, *axes[taken:]]

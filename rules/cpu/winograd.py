@@ -1,0 +1,185 @@
+"""The rule for `graph.winograd_conv`: tiles of the image, transformed, multiplied and transformed back, block by block.
+
+What a block of tiles needs between the stages stays near the core. Where a row of tiles is long enough to reuse the
+weights, the outermost loop runs over blocks of tiles, and each does everything. Where images are small, all tiles are
+transformed first, and the outermost loop runs over blocks of filters, each of whose weights is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import ClassVar
+
+from xdsl.ir import SSAValue
+
+from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.te import KernelOp
+from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.register_tile import ISSUE, LARGE, reads_of, size_of
+from tilework.rules.cpu.winograd_form import (
+    COLUMNS,
+    DATA,
+    IMAGE,
+    PRODUCT,
+    RESULT,
+    ROWS,
+    STAGES,
+    WinogradForm,
+    form_of,
+    sizes_of,
+)
+from tilework.targets.target import Target
+
+AGAIN_BYTES = 16.0
+"""Bytes each cycle of weights that are read again, from a cache that cores share."""
+
+
+class WinogradConv(ScheduleRule):
+    """For images of known size, with channels and filters that fill whole vectors."""
+
+    BENEFIT: ClassVar[int] = 1
+
+    def matches(self, kernel: KernelOp, target: Target) -> bool:
+        return form_of(kernel, target) is not None
+
+    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+        form = _form(kernel, target)
+        elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
+        weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
+        return (
+            _multiplications(form) / form.lanes / ISSUE
+            + sum(elementwise_cycles(c, target) for c in elementwise)
+            + memory_cycles(kernel, parameters)
+            + (form.blocks.passes - 1) * weights / AGAIN_BYTES
+        )
+
+    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+        form = _form(kernel, target)
+        filters = form.stages[PRODUCT].spatial[-1][0]
+        wanted = [(r.argument, r.axis_to_pack(filters)) for r in reads_of(form.stages[PRODUCT], parameters)]
+        return [Packing(a, axis, form.span) for a, axis in wanted if a is not None and axis is not None]
+
+    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+        form = _form(kernel, target)
+        s = ScheduleBuilder(kernel)
+        for name in form.inlined:
+            s.compute_inline(s.stage(name))
+        _Writer(s, form, target).write()
+        return s.finish()
+
+
+def _form(kernel: KernelOp, target: Target) -> WinogradForm:
+    form = form_of(kernel, target)
+    assert form is not None, "the rule matches"
+    return form
+
+
+def _multiplications(form: WinogradForm) -> int:
+    product = form.stages[PRODUCT]
+    return size_of([*product.spatial, *product.reduction])
+
+
+class _Writer:
+    """Schedules the final stage first: the others are computed inside it."""
+
+    def __init__(self, s: ScheduleBuilder, form: WinogradForm, target: Target):
+        self.s = s
+        self.form = form
+        self.target = target
+        self.work = _multiplications(form)
+
+    def write(self) -> None:
+        """Schedule every stage."""
+        around_data, around_products = self.final()
+        self.data(None if self.form.blocks.together else around_data)
+        self.product(around_products)
+        self.result(around_products)
+
+    def final(self) -> tuple[SSAValue, SSAValue]:
+        """The loops to compute a block's transformed data in, and its products."""
+        s, form, blocks = self.s, self.form, self.form.blocks
+        n, o, y, x = s.stage(form.final.stage.data).axes.values()
+        batch, filters, height, width = sizes_of(form.final)
+        block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
+        filter_block, o = s.split(o, form.span)
+        row, y = s.split(y, block_height)
+        column, x = s.split(x, block_width)
+        x, lane = s.split(x, _lanes_of(min(width, block_width), form.lanes), Tail.PARTITION)
+        s.vectorize(lane)
+        tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
+        weights = [(filter_block, filters // form.span)]
+        outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
+        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), o, y, x, lane])
+        around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)
+        return around[-1], inner[-1][0]
+
+    def data(self, around: SSAValue | None) -> None:
+        """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop."""
+        s, form = self.s, self.form
+        stage = s.stage(DATA)
+        n, p, q, i, j, c = stage.axes.values()
+        channels, lane = s.split(c, form.lanes)
+        s.reorder([n, p, channels, q, i, j, lane])
+        s.vectorize(lane)
+        if around is None:
+            batch, rows, *_, count = sizes_of(form.stages[DATA])
+            outer = [(n, batch or LARGE), (p, rows), (channels, count // form.lanes)]
+            channels = parallel_prefix(s, outer, self.work, self.target)[-1]
+        else:
+            s.compute_at(stage, around, "local")
+        s.compute_at(s.stage(IMAGE), channels, "local")
+        self._transformed(s.stage(ROWS), q)
+
+    def product(self, around: SSAValue) -> None:
+        """For one pair of coefficients after the other, a product of matrices."""
+        s = self.s
+        stage = s.stage(PRODUCT)
+        inside = s.cache_write(stage, "register")
+        s.compute_at(stage, around, "local")
+        n, p, q, i, j, o = list(stage.axes.values())[:6]
+        p, p_inside = s.split(p, self.form.at_once[0], Tail.PARTITION)
+        q, q_inside = s.split(q, self.form.at_once[1], Tail.PARTITION)
+        s.reorder([n, i, j, p, q, p_inside, q_inside, *self._lanes(o)])
+        s.unroll(p_inside)
+        s.unroll(q_inside)
+        s.compute_at(inside, q)
+        n, p, q, i, j, o, c = inside.axes.values()
+        s.reorder([n, i, j, c, p, q, *self._lanes(o)])
+        s.unroll(p)
+        s.unroll(q)
+
+    def _lanes(self, o: SSAValue) -> list[SSAValue]:
+        vectors, lane = self.s.split(o, self.form.lanes)
+        self.s.unroll(vectors)
+        self.s.vectorize(lane)
+        return [vectors, lane]
+
+    def result(self, around: SSAValue) -> None:
+        """The products transformed back, for some filters at a time."""
+        s, form = self.s, self.form
+        stage = s.stage(RESULT)
+        s.compute_at(stage, around, "local")
+        n, y, x, o = stage.axes.values()
+        p, a = s.split(y, form.blocks.tile)
+        q, b = s.split(x, form.blocks.tile)
+        filters, lane = s.split(o, form.lanes)
+        s.reorder([n, p, q, filters, a, b, lane])
+        s.vectorize(lane)
+        self._transformed(s.stage(COLUMNS), filters)
+
+    def _transformed(self, stage: StageHandle, around: SSAValue) -> None:
+        """One tile's transform along the first axis, column by column."""
+        s = self.s
+        s.compute_at(stage, around, "local")
+        n, p, q, i, j, lane = stage.axes.values()
+        s.reorder([n, p, q, j, i, lane])
+        s.vectorize(lane)
+
+
+def _lanes_of(width: int, lanes: int) -> int:
+    """The longest vectors that fill a row; full ones with a rest where they would be less than half as long."""
+    fitting = max(n for n in range(1, min(width, lanes) + 1) if width % n == 0)
+    return fitting if 2 * fitting > min(width, lanes) else min(width, lanes)

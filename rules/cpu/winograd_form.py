@@ -1,0 +1,122 @@
+"""What a kernel of `graph.winograd_conv` consists of, and how its tiles are taken in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tilework.algebra.index_expr import var
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.cpu.register_tile import bits_of
+from tilework.targets.target import Target
+from tilework.transforms.schedule.dataflow.inline import inline_compute
+
+IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
+    *("winograd_image", "winograd_rows", "winograd_data"),
+    *("winograd_product", "winograd_columns", "winograd_result"),
+)
+
+NEAR_BYTES = 248 << 10
+"""What the buffers of a block of tiles may take: they are on the stack, and stay in the second cache."""
+
+FEWEST_TILES = 6
+"""As many products with a weight pay for reading it again for every block of tiles."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Tiles, each of `tile` x `tile` outputs, are taken in blocks of `rows` x `columns`.
+
+    together: all tiles are transformed before any is multiplied; else each block by itself, for all weights. `passes`:
+    how many times the weights are read.
+    """
+
+    rows: int
+    columns: int
+    tile: int
+    together: bool
+    passes: int
+
+
+@dataclass(frozen=True)
+class WinogradForm:
+    """The stages by name and the last one, as they look once the stages `inlined` are.
+
+    A product is computed for `at_once` (rows, columns) tiles and `vectors` of `lanes` filters at a time.
+    """
+
+    inlined: list[str]
+    stages: Mapping[str, ComputeOp]
+    final: ComputeOp
+    lanes: int
+    vectors: int
+    blocks: Blocks
+    at_once: tuple[int, int]
+
+    @property
+    def span(self) -> int:
+        """Filters at a time."""
+        return self.lanes * self.vectors
+
+
+def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
+    """The form of a kernel, None if it is another, its sizes are not known or do not fill vectors."""
+    if not {c.stage.data for c in kernel.computes}.issuperset(STAGES) or len(kernel.results_returned) != 1:
+        return None
+    copy = kernel.clone()
+    *others, final = (c for c in copy.computes if c.stage.data not in STAGES)
+    if any(c.reduction or len(c.results) > 1 for c in (*others, final)):
+        return None
+    inlined = [c.stage.data for c in others]
+    for compute in others:
+        inline_compute(compute)
+    stages = {c.stage.data: c for c in copy.computes if c is not final}
+    lanes = target.lanes(bits_of(final.result.type))
+    if not _is_regular(stages, final, lanes):
+        return None
+    vectors = 1 if sizes_of(stages[PRODUCT])[-1] % (2 * lanes) else 2
+    blocks = _blocks(stages, vectors * lanes, lanes)
+    registers = (target.vector_registers - 2 - vectors) // vectors
+    columns = _fitting(blocks.columns, lambda n: n <= registers)
+    at_once = _fitting(blocks.rows, lambda n: n * columns <= registers), columns
+    return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
+
+
+def sizes_of(compute: ComputeOp) -> list[int]:
+    """The extents of the spatial axes, 0 for what is not known."""
+    return [e.constant or 0 for _, e in compute.spatial]
+
+
+def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -> bool:
+    """Whether sizes but the batch's are known, vectors are full, and the last stage takes the results as they are."""
+    sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
+    if None in sizes or sizes_of(stages[DATA])[-1] % lanes or sizes_of(stages[PRODUCT])[-1] % lanes:
+        return False
+    axes = [var(name) for name, _ in final.spatial]
+    return len(axes) == 4 and any(r.exprs == (axes[0], *axes[2:], axes[1]) for r in final.reads)
+
+
+def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int) -> Blocks:
+    """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough."""
+    _, rows, columns, products, _, channels = sizes_of(stages[DATA])
+    tile = sizes_of(stages[RESULT])[1] // rows
+    multiplied = 4 * span * (products**2 + tile**2)  # bytes of product and result of one tile
+    transformed = 4 * channels * products**2
+
+    def alone(count: int) -> bool:
+        image = 4 * lanes * products * ((count - 1) * tile + 2 * products)
+        return count * (multiplied + transformed) + image <= NEAR_BYTES
+
+    across = _fitting(columns, alone)
+    if alone(across) and across >= min(FEWEST_TILES, rows * columns):
+        return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
+    across = _fitting(columns, lambda n: n * multiplied <= NEAR_BYTES)
+    down = _fitting(rows, lambda n: n * across * multiplied <= NEAR_BYTES) if across == columns else 1
+    return Blocks(down, across, tile, together=True, passes=1)
+
+
+def _fitting(count: int, fits: Callable[[int], bool]) -> int:
+    """The longest blocks that `count` is cut into that fit, at least 1: equal ones, unless these were much shorter."""
+    most = max((n for n in range(1, count + 1) if fits(n)), default=1)
+    equal = max(n for n in range(1, most + 1) if count % n == 0)
+    return equal if 2 * equal > most else most

@@ -1,0 +1,13 @@
+// RUN: opt-tool %s --verify-roundtrip | filecheck %s
+// RUN: opt-tool %s --mlir-print-op-generic | opt-tool - | filecheck %s
+
+// Convolution by Winograd's minimal filtering.
+
+// CHECK-LABEL: func.func @winograd
+func.func @winograd(%x: tensor<1x32x55x56xf32>, %w: tensor<64x32x3x3xf32>) -> tensor<1x64x55x56xf32> {
+  // CHECK: graph.winograd_weight %w {tile = 4 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
+  %u = graph.winograd_weight %w {tile = 4 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
+  // CHECK: graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x55x56xf32>
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x55x56xf32>
+  func.return %y : tensor<1x64x55x56xf32>
+}

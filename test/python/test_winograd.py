@@ -1,0 +1,102 @@
+"""Winograd's algorithm: its constants, and kernels under the rule for it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.test import TestOp
+
+from tilework.algebra.winograd import MOST_PRODUCTS, winograd
+from tilework.dialects import graph
+from tilework.dialects.graph.base import ints
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder
+from tilework.rules.cpu.winograd import WinogradConv
+from tilework.rules.registry import choose_rule
+from tilework.targets.host import host_target
+from tilework.targets.parse import parse_target
+
+
+@pytest.mark.parametrize("taps", range(1, MOST_PRODUCTS))
+@pytest.mark.parametrize("outputs", range(1, MOST_PRODUCTS))
+def test_the_constants_filter_exactly(outputs: int, taps: int):
+    count = outputs + taps - 1
+    if not 1 < count <= MOST_PRODUCTS:
+        pytest.skip("no such filter")
+    constants = winograd(outputs, taps)
+    d, g = [Fraction(3 * i * i - 5 * i + 1) for i in range(count)], [Fraction(7 - 2 * i * i) for i in range(taps)]
+
+    def times(matrix, vector):
+        return [sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
+
+    products = [a * b for a, b in zip(times(constants.weight, g), times(constants.input, d), strict=True)]
+    assert times(constants.output, products) == [sum(d[i + t] * g[t] for t in range(taps)) for i in range(outputs)]
+
+
+def conv_relu(
+    channels: int, filters: int, height: int, width: int, tile: int, window: int = 3, batch: int = 1
+) -> KernelOp:
+    """A kernel of one convolution, whose image is padded to keep its size, and of what is usually behind it."""
+    k = KernelBuilder("conv_relu")
+    count = tile + window - 1
+    types = [
+        (batch, channels, height, width),
+        (filters, count, count, channels),
+        (filters,),
+        (batch, filters, height, width),
+    ]
+    x, u, bias, residual = (k.argument(TensorType(f32, shape), f"x{i}") for i, shape in enumerate(types))
+    operands = TestOp(result_types=[x.value.type, u.value.type]).results
+    op = graph.WinogradConvOp.of(*operands, tile=IntegerAttr(tile, i64), pads=ints([window // 2] * 4))
+    conv = op.define(k, x, u)
+    biased = k.compute("bias", conv.dims, lambda n, o, y, x_: conv[n, o, y, x_] + bias[o])
+    added = k.compute("add", conv.dims, lambda n, o, y, x_: biased[n, o, y, x_] + residual[n, o, y, x_])
+    return k.finish([k.compute("relu", conv.dims, lambda n, o, y, x_: k.max(added[n, o, y, x_], 0.0))])
+
+
+SHAPES = [
+    (16, 32, 12, 12, 4),  # each row of tiles by itself
+    (16, 32, 14, 30, 4),  # tiles reach beyond the image
+    (32, 16, 7, 7, 4),
+    (16, 16, 1, 1, 2),
+    (48, 48, 13, 26, 2),
+    (160, 32, 19, 3, 4),  # few tiles a row: all are transformed first
+    (16, 32, 6, 250, 4),  # rows in blocks
+    (400, 16, 5, 61, 4),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_scheduled_kernels(run_kernel_everywhere, shape):
+    kernel = conv_relu(*shape)
+    rule = choose_rule(kernel, host_target())
+    assert isinstance(rule, WinogradConv)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+
+
+def test_five_taps_and_several_images(run_kernel_everywhere):
+    for kernel in (conv_relu(16, 16, 9, 11, 2, window=5), conv_relu(16, 16, 6, 9, 4, batch=3)):
+        rng = np.random.default_rng(0)
+        arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+        run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, host_target()))
+
+
+def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_everywhere):
+    kernel = conv_relu(5, 7, 6, 9, 4)
+    rule = choose_rule(kernel, host_target())
+    assert not isinstance(rule, WinogradConv)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+
+
+def test_fewer_products_are_expected_to_take_less_time():
+    """Of the same convolution with larger tiles; on any machine, large images and small ones."""
+    for target in (parse_target("llvm -mcpu=haswell"), parse_target("llvm -mcpu=skylake-avx512")):
+        for channels, size in ((64, 56), (256, 14)):
+            small, large = (conv_relu(channels, channels, size, size, tile) for tile in (2, 4))
+            rule = WinogradConv()
+            assert rule.cycles(large, target, {1}) < rule.cycles(small, target, {1})
