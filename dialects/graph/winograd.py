@@ -27,6 +27,9 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
+_FILTERS_AT_ONCE = 32
+"""So that transforming the weights of a large network takes little memory besides."""
+
 
 @irdl_op_definition
 class WinogradWeightOp(GraphOp):
@@ -72,9 +75,15 @@ class WinogradWeightOp(GraphOp):
         return k.compute("winograd_weight", (filters, count, count, channels), element)
 
     def evaluate(self, *inputs: Array) -> Array:
+        [w] = inputs
+        filters, channels = w.shape[:2]
         g = np.array(self.matrices.weight, np.float64)
-        u = g @ inputs[0].astype(np.float64) @ g.T
-        return u.transpose(0, 2, 3, 1).astype(inputs[0].dtype, order="C")
+        both = np.kron(g, g)
+        u = np.empty((filters, len(both), channels), w.dtype)
+        for first in range(0, filters, _FILTERS_AT_ONCE):
+            some = w[first : first + _FILTERS_AT_ONCE].astype(np.float64)
+            u[first : first + _FILTERS_AT_ONCE] = both @ some.reshape(len(some), channels, -1).transpose(0, 2, 1)
+        return u.reshape(filters, len(g), len(g), channels)
 
 
 @irdl_op_definition
