@@ -9,6 +9,9 @@ from typing import Literal
 DEFAULT_CACHE_BYTES = (32 << 10, 512 << 10, 8 << 20)
 DEFAULT_CORES = 4
 
+HALVED_512 = ("znver4",)
+"""Processors that take a vector of 512 bits in two halves, by LLVM's names."""
+
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "windows": "windows"}
 """How a triple's word begins -> the system, with Apple's two names for one made one."""
 
@@ -59,6 +62,11 @@ class Target:
         if self.has("avx512f"):
             return 512
         return 256 if self.has("avx2") else 128
+
+    @cached_property
+    def vectors_per_cycle(self) -> int:
+        """How many instructions on whole vectors a core starts each cycle."""
+        return 1 if self.vector_bits == 512 and self.cpu in HALVED_512 else 2
 
     @cached_property
     def vector_registers(self) -> int:

@@ -6,6 +6,7 @@ Nothing is measured: vectors loaded, stored and computed with are counted, and b
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block
 
@@ -13,8 +14,11 @@ from tilework.algebra.index_expr import var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.register_tile import ISSUE, Read, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.register_tile import Read, bits_of, choose_tile, reads_of, size_of
 from tilework.targets.target import Target
+
+ELEMENTS_PER_CYCLE = 2
+"""Lanes that are loaded or stored one by one."""
 
 MEMORY_BYTES = 4.0
 """Bytes that a core gets from memory each cycle, the others taking their share."""
@@ -34,24 +38,38 @@ def elementwise_cycles(compute: ComputeOp, target: Target, vector: str | None = 
     lanes = target.lanes(bits_of(compute.results[0].type))
     vector = compute.spatial[-1][0] if vector is None else vector
     result = Read(tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial))
-    slots = _slots(compute.body.block, vector, lanes) + result.cost(vector, lanes, aligned=True)
-    return slots / ISSUE * size_of(compute.spatial) / lanes
+    work = _Work(target.vectors_per_cycle, vector, lanes)
+    each = work.body(compute.body.block) + work.access(result)
+    return each * size_of(compute.spatial) / lanes
 
 
-def _slots(block: Block, vector: str, lanes: int) -> float:
-    """Instructions for one vector."""
-    total = 0.0
-    for op in block.ops:
-        match op:
-            case IfThenElseOp():
-                total += max(_slots(region.block, vector, lanes) for region in op.regions)
-            case ReadOp():
-                total += Read(op.indices.data, dims_of(op.tensor.type)).cost(vector, lanes, aligned=True)
-            case arith.ConstantOp() | IndexOp() | YieldOp():
-                pass
-            case _:
-                total += 1.0
-    return total
+@dataclass(frozen=True)
+class _Work:
+    """Cycles that one vector of elements takes."""
+
+    vectors_per_cycle: int
+    vector: str
+    lanes: int
+
+    def body(self, block: Block) -> float:
+        """What a body computes."""
+        total = 0.0
+        for op in block.ops:
+            match op:
+                case IfThenElseOp():
+                    total += max(self.body(region.block) for region in op.regions)
+                case ReadOp():
+                    total += self.access(Read(op.indices.data, dims_of(op.tensor.type)))
+                case arith.ConstantOp() | IndexOp() | YieldOp():
+                    pass
+                case _:
+                    total += 1 / self.vectors_per_cycle
+        return total
+
+    def access(self, read: Read) -> float:
+        """A load or store; lanes that are apart are taken one by one."""
+        slots = read.cost(self.vector, self.lanes, aligned=True)
+        return slots / (self.vectors_per_cycle if slots == 1.0 else ELEMENTS_PER_CYCLE)
 
 
 def memory_cycles(kernel: KernelOp, arguments: Iterable[int]) -> float:

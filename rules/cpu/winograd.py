@@ -18,7 +18,7 @@ from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.register_tile import ISSUE, LARGE, reads_of, size_of
+from tilework.rules.cpu.register_tile import LARGE, reads_of, size_of
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,
     DATA,
@@ -50,7 +50,7 @@ class WinogradConv(ScheduleRule):
         elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
         weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
         return (
-            _multiplications(form) / form.lanes / ISSUE
+            _multiplications(form) / form.lanes / target.vectors_per_cycle
             + sum(elementwise_cycles(c, target) for c in elementwise)
             + memory_cycles(kernel, parameters)
             + (form.blocks.passes - 1) * weights / AGAIN_BYTES

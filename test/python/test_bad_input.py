@@ -162,7 +162,9 @@ def test_unknown_target():
 
 
 def test_unknown_precision():
-    with pytest.raises(tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"):
+    with pytest.raises(
+        tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"
+    ):
         tw.compile(DIGITS, precision="strit")
 
 
