@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, StoreOp
 
-VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp)
+VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp, BytesOp)
 
 
 def memref_type(type_: Attribute) -> MemRefType[Attribute]:

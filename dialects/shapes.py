@@ -46,6 +46,12 @@ def element_type(type_: Attribute) -> Attribute:
     return type_
 
 
+def is_narrow(type_: Attribute) -> bool:
+    """Whether the elements are integers of four bits, of which a byte holds two."""
+    element = element_type(type_)
+    return isinstance(element, IntegerType) and cast("IntegerType", element).width.data == 4
+
+
 def scalar_type(type_: Attribute) -> Attribute:
     """The type that an element has as a value: as `arith` wants it, an unsigned integer is one without a sign."""
     element = element_type(type_)

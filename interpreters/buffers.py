@@ -22,7 +22,8 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
-from tilework.interpreters.scalar import element_dtype, is_float
+from tilework.interpreters.nibbles import pack, packed_size, unpack
+from tilework.interpreters.scalar import element_dtype, integer_limits, is_float
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def poison(dtype: np.dtype[Any]) -> Any:
     """What fresh memory of that type holds."""
     if is_float(dtype):
         return dtype.type(np.nan)
-    return np.False_ if dtype.kind == "b" else dtype.type(np.iinfo(dtype).min)
+    return np.False_ if dtype.kind == "b" else dtype.type(integer_limits(dtype)[0])
 
 
 def wrap(array: Array) -> Buffer:
@@ -105,6 +106,29 @@ def wrap(array: Array) -> Buffer:
         return Buffer(np.empty(0, array.dtype), 0, array.shape, contiguous_strides(array.shape))
     span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
     return Buffer(as_strided(array, (span,), (step,)), 0, array.shape, strides)
+
+
+def packed(buffer: Buffer) -> Buffer:
+    """A copy of a one-dimensional buffer of 4-bit integers, two to a byte."""
+    [elements] = buffer.shape
+    result = allocate([packed_size(elements)], np.dtype(np.int8))
+    pack(buffer.array, result.storage.view(np.uint8))
+    return result if buffer.written is None else result.tracked()
+
+
+def unpack_to(buffer: Buffer, source: Buffer) -> None:
+    """Store what `packed` copied and a run has changed since.
+
+    Of a buffer that keeps a record, an element counts as stored to where its byte was and it has changed.
+    """
+    elements = np.empty(buffer.shape, buffer.dtype)
+    unpack(source.storage.view(np.uint8), elements)
+    if source.written is not None:
+        assert buffer.written is not None
+        changed = source.written.repeat(2)[: elements.size] & (elements != buffer.array)
+        as_written = replace(buffer, storage=buffer.written).array
+        as_written |= changed
+    buffer.array[...] = elements
 
 
 def memref_dtype(type_: Attribute) -> np.dtype[Any]:

@@ -19,7 +19,7 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, PrefetchOp, StoreOp, YieldOp
+from tilework.dialects.loop import ApplyOp, BytesOp, ForOp, IfOp, KernelOp, LoadOp, PrefetchOp, StoreOp, YieldOp
 from tilework.interpreters.buffers import (
     Buffer,
     Overlaps,
@@ -27,14 +27,16 @@ from tilework.interpreters.buffers import (
     check_memref,
     memref_dtype,
     overlaps,
+    packed,
     poison,
     reinterpret_operands,
+    unpack_to,
     wrap,
 )
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
 from tilework.interpreters.loop_plan import Mode, plan_loops
-from tilework.interpreters.scalar import meaning_of
+from tilework.interpreters.scalar import element_dtype, meaning_of
 from tilework.interpreters.symbols import bind_symbols
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
@@ -111,6 +113,7 @@ class LoopProgram:
         }
         self._names = Names(slots, axes, self._rank)
         self._lead: dict[SSAValue, int] = {}
+        self._packed: list[tuple[int, int]] = []
         self._body = self._block(kernel.body.block)
 
     def run(self, buffers: Sequence[Buffer], *, poisoned: bool = True) -> None:
@@ -136,6 +139,8 @@ class LoopProgram:
                 buffer.array[...] = poison(buffer.dtype)
         with np.errstate(all="ignore"):
             self._body(frame, None)
+        for source, target in self._packed:
+            unpack_to(frame.values[source], frame.values[target])
 
     # -- translation
 
@@ -168,6 +173,10 @@ class LoopProgram:
             case memref.CastOp():
                 self._lead[op.results[0]] = self._lead.get(op.operands[0], 0)
                 return self._pure(op, _itself)
+            case BytesOp():
+                return self._bytes(op)
+            case vector.BitcastOp():
+                return self._pure(op, _bitcast(op))
             case vector.BroadcastOp():
                 return self._pure(op, _itself)
             case vector.FMAOp():
@@ -264,6 +273,16 @@ class LoopProgram:
 
         return run
 
+    def _bytes(self, op: BytesOp) -> Step:
+        """The memory of 4-bit integers, which has a byte for each of them here, as it is elsewhere."""
+        source, target = self._names.slots[op.source], self._names.slots[op.result]
+        self._packed += [(source, target)] if any(isinstance(use.operation, StoreOp) for use in op.result.uses) else []
+
+        def run(frame: Frame, mask: Mask) -> None:
+            frame.values[target] = packed(frame.values[source])
+
+        return run
+
     # -- control
 
     def _for(self, op: ForOp) -> Step:
@@ -336,6 +355,17 @@ class LoopProgram:
 
 def _itself(a: Any) -> Any:
     return a
+
+
+def _bitcast(op: vector.BitcastOp) -> Callable[[Any], Any]:
+    """The lanes' bytes, the first lane's first, as lanes of another width."""
+    lanes, dtype = op.source.type.get_shape()[-1], element_dtype(op.result.type)
+
+    def cast(a: Any) -> Any:
+        a = np.asarray(a)
+        return np.ascontiguousarray(np.broadcast_to(a, (*a.shape[:-1], lanes))).view(dtype)
+
+    return cast
 
 
 def _multiply_add(a: Any, b: Any, c: Any) -> Any:

@@ -8,7 +8,7 @@ broadcast; the result has the element type of the operation's result, so f32 ari
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
@@ -20,6 +20,8 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
+    Signedness,
     VectorType,
 )
 from xdsl.ir import Attribute, Operation
@@ -28,6 +30,8 @@ from xdsl.utils.hints import isa
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.shapes import is_narrow
+from tilework.interpreters.nibbles import INT4, UINT4
 
 Value: TypeAlias = Any
 """A numpy scalar or array; for values of type index a Python integer too."""
@@ -207,6 +211,8 @@ def evaluate(op: Operation, operands: Sequence[Value]) -> Value:
 
 def meaning_of(op: Operation) -> _Meaning:
     """The operation as a function of its operands' values; look it up once, call it often."""
+    if op.operands and is_narrow(op.operands[0].type):
+        _check_narrow(op)
     simple = _SIMPLE.get(type(op))
     if simple is not None:
         return simple
@@ -220,6 +226,19 @@ def meaning_of(op: Operation) -> _Meaning:
             return _compare_integers(arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data])
         case _:
             return _conversion(op)
+
+
+def _check_narrow(op: Operation) -> None:
+    """Integers of four bits are converted, chosen between and found equal or not; no arithmetic is done on them."""
+    match op:
+        case arith.CmpiOp() if arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data] in ("eq", "ne"):
+            return
+        case arith.ExtSIOp() | arith.ExtUIOp() | arith.TruncIOp() | arith.SIToFPOp() | arith.UIToFPOp():
+            return
+        case arith.IndexCastOp():
+            return
+        case _:
+            raise CompileError(f"the interpreters give no meaning to '{op.name}' of {op.operands[0].type}", op)
 
 
 def constant(op: arith.ConstantOp) -> Value:
@@ -243,7 +262,15 @@ def element_dtype(type_: Attribute) -> np.dtype[Any]:
     element = type_.element_type if isa(type_, VectorType) else type_
     if isinstance(element, IndexType):
         return np.dtype(np.int64)
+    if is_narrow(element):
+        return UINT4 if element == IntegerType(4, Signedness.UNSIGNED) else INT4
     return np.dtype(ml_dtypes.bfloat16) if isinstance(element, BFloat16Type) else numpy_dtype(element)
+
+
+def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the greatest number of an integer type."""
+    limits: Any = cast(Any, ml_dtypes).iinfo(dtype)
+    return int(limits.min), int(limits.max)
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
@@ -257,8 +284,8 @@ def _conversion(op: Operation) -> _Conversion:
             source, target = element_dtype(op.operands[0].type), element_dtype(op.results[0].type)
             if source == np.dtype(bool):
                 return lambda a: _astype(a, target)
-            unsigned = np.dtype(f"u{source}")
-            return lambda a: _astype(_astype(a, unsigned), target)
+            unsigned = _without_sign(source)
+            return lambda a: _astype(np.asarray(a).view(unsigned), target)
         case arith.ExtSIOp() if element_dtype(op.operands[0].type) == np.dtype(bool):
             target = element_dtype(op.results[0].type)
             return lambda a: np.negative(_astype(a, target))  # the one bit is the sign
@@ -266,8 +293,8 @@ def _conversion(op: Operation) -> _Conversion:
             return lambda a: np.bitwise_and(a, 1) != 0
         case arith.FPToUIOp():
             target = element_dtype(op.results[0].type)
-            unsigned = np.dtype(f"u{target}")
-            return lambda a: _astype(_astype(a, unsigned), target)
+            unsigned = _without_sign(target)
+            return lambda a: np.asarray(_astype(a, unsigned)).view(target)[()]
         case (
             arith.ExtFOp()
             | arith.TruncFOp()
@@ -284,6 +311,11 @@ def _conversion(op: Operation) -> _Conversion:
             return lambda a: np.asarray(a).view(target)[()]
         case _:
             raise CompileError(f"the interpreters give no meaning to '{op.name}'", op)
+
+
+def _without_sign(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The unsigned integers of a signed integer type's width."""
+    return UINT4 if dtype == INT4 else np.dtype(f"u{dtype}")
 
 
 def _astype(a: Value, dtype: np.dtype[Any]) -> Value:

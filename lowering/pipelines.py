@@ -19,6 +19,7 @@ from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.remove_identities import RemoveIdentities
+from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.inject_double_buffer import InjectDoubleBuffer
@@ -67,6 +68,7 @@ LOOPS: tuple[ModulePass, ...] = (
     Simplify(),  # the conditions that the pieces decide
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
     Vectorize(),
+    EmulateNarrowTypes(),  # after vectorize: whole vectors of halves are bytes; before unroll, for its lane loops
     Unroll(),  # after vectorize: lanes are no loops any more
     VerifyRegisters(),  # what is not unrolled now never will be
     Simplify(),

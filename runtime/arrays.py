@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.interpreters.nibbles import pack, packed_size
 from tilework.runtime.manifest import TensorSpec
 
 ALIGNMENT = 64
@@ -47,6 +49,18 @@ def aligned(array: Array) -> Array:
     copy = aligned_empty(array.shape, array.dtype)
     copy[...] = array
     return copy
+
+
+def packed(array: Array) -> Array:
+    """The bytes of an array of 4-bit integers, two to a byte, as compiled code wants them."""
+    memory = packed_empty(array)
+    pack(array, memory)
+    return memory
+
+
+def packed_empty(array: Array) -> NDArray[np.uint8]:
+    """Memory for the bytes of an array of 4-bit integers."""
+    return aligned_empty((packed_size(array.size),), np.dtype(np.uint8))
 
 
 def input_array(value: object, spec: TensorSpec, dtype: np.dtype[Any], taker: str = "the module") -> Array:

@@ -11,8 +11,9 @@ from typing import cast
 import numpy as np
 
 from tilework.algebra.errors import UsageError
+from tilework.interpreters.nibbles import is_narrow, unpack
 from tilework.runtime.arena import ArenaPool
-from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array
+from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.manifest import Dim, TensorSpec
 from tilework.runtime.native import NativeLibrary
@@ -55,7 +56,8 @@ class _Code:
 class Function:
     """Called with numpy arrays, those to write to among them; several threads may call at once, the GIL is released.
 
-    Inputs are copied only if strided or misaligned. Arrays that are written must be contiguous, and share no memory
+    Inputs are copied only if strided or misaligned, or of 4-bit integers, of which compiled code has two to a byte and
+    ml_dtypes one. Arrays that are written must be contiguous, and share no memory
     with others of the call. Code for another machine can be held; calling it is refused.
     """
 
@@ -64,6 +66,7 @@ class Function:
         self.object_code = object_code
         self._dtypes = [dtype_named(spec.dtype) for spec in info.arguments]
         self._written = set(info.outputs)
+        self._narrow = {i for i, dtype in enumerate(self._dtypes) if is_narrow(dtype)}
         self._shapes = InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name)
         self._output_shapes = [SymbolicShape(info.arguments[i].shape) for i in info.outputs]
         self._scratch = SymbolicShape(info.scratch_bytes)
@@ -82,15 +85,18 @@ class Function:
         code = self._code
         sizes = self._scratch.evaluate(symbols)
         arena = self._arenas.take(sum(map(_rounded, sizes)))
+        memory = self._memory(arrays)
         try:
             code.entry(
-                *(arrays[i].ctypes.data for i in (*self.info.inputs, *self.info.outputs)),
+                *(memory[i].ctypes.data for i in (*self.info.inputs, *self.info.outputs)),
                 *_addresses(arena.address, sizes),
                 *symbols.values(),
                 threads_for_call(code.runtime),
             )
         finally:
             self._arenas.give_back(arena)
+        for i in self._written & self._narrow:
+            unpack(memory[i], arrays[i])
 
     def __repr__(self) -> str:
         return f"Function({self.info.name}: {', '.join(map(str, self.info.arguments))})"
@@ -104,6 +110,15 @@ class Function:
             self._writable(value, spec, dtype) if i in self._written else self._readable(value, spec, dtype)
             for i, (value, spec, dtype) in enumerate(zip(args, specs, self._dtypes, strict=True))
         ]
+
+    def _memory(self, arrays: list[Array]) -> list[Array]:
+        """The arrays as compiled code takes them: 4-bit integers two to a byte."""
+        if not self._narrow:
+            return arrays
+        return [self._packed(i, array) if i in self._narrow else array for i, array in enumerate(arrays)]
+
+    def _packed(self, i: int, array: Array) -> Array:
+        return packed_empty(array) if i in self._written else packed(array)
 
     def _readable(self, value: object, spec: TensorSpec, dtype: np.dtype[np.generic]) -> Array:
         return input_array(value, spec, dtype, taker=self.info.name)

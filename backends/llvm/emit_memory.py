@@ -15,7 +15,7 @@ from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 
 STACK_LIMIT = 256 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
@@ -254,6 +254,10 @@ def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
     e.define(op.result, f"getelementptr inbounds {memory}, ptr {source}, i64 {index}")
 
 
+def _bytes(e: Emitter, op: BytesOp) -> None:
+    e.set(op.result, e.get(op.source))
+
+
 def _cast(e: Emitter, op: memref.CastOp | memref.MemorySpaceCastOp) -> None:
     e.set(op.results[0], e.get(op.operands[0]))
 
@@ -262,6 +266,7 @@ MEMORY_HANDLERS: Handlers = {
     LoadOp: _load,
     StoreOp: _store,
     PrefetchOp: _prefetch,
+    BytesOp: _bytes,
     memref.AllocaOp: _alloca,
     memref.ReinterpretCastOp: _reinterpret_cast,
     memref.CastOp: _cast,

@@ -98,7 +98,8 @@ def bytes_of(element: Attribute, op: Operation | None = None) -> int:
         return known[2]
     if isinstance(element, IndexType):
         return 8
-    if (width := width_of(element)) is not None:
+    width = width_of(element)
+    if width is not None and (width == 1 or width % 8 == 0):
         return (width + 7) // 8
     raise CompileError(f"{element} cannot be an element in memory", op)
 

@@ -21,6 +21,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.index_attr import LoopIndexAttr, LoopWhenAttr
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
+from tilework.dialects.loop.bytes import BytesOp
 from tilework.dialects.loop.common import INDEX
 from tilework.dialects.loop.control import THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
@@ -30,6 +31,7 @@ __all__ = [
     "INDEX",
     "THREADS",
     "ApplyOp",
+    "BytesOp",
     "CallOp",
     "ForOp",
     "IfOp",
@@ -45,6 +47,6 @@ __all__ = [
 
 Loop = Dialect(
     "loop",
-    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, ApplyOp, CallOp],
+    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, BytesOp, ApplyOp, CallOp],
     [KindAttr, LoopIndexAttr, LoopWhenAttr],
 )

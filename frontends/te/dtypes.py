@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from tilework.algebra.errors import UsageError
 
 _FLOATS: dict[str, AnyFloat] = {"float32": f32, "float64": f64, "float16": f16, "bfloat16": bf16}
-_SIGNED: dict[str, IntegerType] = {"int8": i8, "int16": i16, "int32": i32, "int64": i64}
-_UNSIGNED: dict[str, IntegerType] = {"uint8": i8, "uint16": i16, "uint32": i32, "uint64": i64, "bool": i1}
+_I4 = IntegerType(4)
+_SIGNED: dict[str, IntegerType] = {"int4": _I4, "int8": i8, "int16": i16, "int32": i32, "int64": i64}
+_UNSIGNED: dict[str, IntegerType] = {
+    "uint4": _I4,
+    "uint8": i8,
+    "uint16": i16,
+    "uint32": i32,
+    "uint64": i64,
+    "bool": i1,
+}
 _ALL: dict[str, AnyFloat | IntegerType] = {**_FLOATS, **_SIGNED, **_UNSIGNED}
 
 
@@ -36,6 +43,11 @@ def is_integer(dtype: str) -> bool:
     return dtype not in _FLOATS and dtype != "bool"
 
 
+def is_narrow(dtype: str) -> bool:
+    """Whether it is an integer type to keep values in, two to a byte, and not one to compute with."""
+    return dtype in ("int4", "uint4")
+
+
 def type_of(dtype: str) -> AnyFloat | IntegerType:
     """The type of a value. As in MLIR, its integers have no sign: operations have."""
     return _ALL[dtype]
@@ -57,8 +69,8 @@ def integer_range(dtype: str) -> tuple[int, int]:
     """The least and the greatest number of an integer type."""
     if dtype == "bool":
         return 0, 1
-    info = np.iinfo(dtype)
-    return int(info.min), int(info.max)
+    bits = bits_of(dtype)
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(dtype) else (0, (1 << bits) - 1)
 
 
 def common_dtype(a: str, b: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.predicate import Predicate
-from tilework.frontends.te.dtypes import check_dtype, common_dtype, integer_range, is_float, is_integer
+from tilework.frontends.te.dtypes import check_dtype, common_dtype, integer_range, is_float, is_integer, is_narrow
 
 if TYPE_CHECKING:
     from tilework.frontends.te.index import IterVar
@@ -297,8 +297,11 @@ def unary(function: str, x: object) -> Scalar:
 
 
 def comparison(function: str, a: object, b: object) -> Scalar:
-    """`lt`, `le`, `gt`, `ge`, `eq` or `ne` of two values, a bool."""
-    return Apply("bool", function, match_types(a, b))
+    """`lt`, `le`, `gt`, `ge`, `eq` or `ne` of two values, a bool. Raises UsageError for a type that it does not take."""
+    x, y = match_types(a, b)
+    if is_narrow(x.dtype):
+        check_operands(function, x.dtype)
+    return Apply("bool", function, (x, y))
 
 
 def negated(condition: Scalar) -> Scalar:
@@ -359,6 +362,8 @@ _LOGICAL = frozenset({"and", "or", "xor"})
 
 def check_operands(function: str, dtype: str) -> None:
     """Raise UsageError where a function does not take values of that type."""
+    if is_narrow(dtype):
+        raise UsageError(f"{function} of {dtype}, which is a type to keep values in: convert with astype first")
     if function in _LOGICAL:
         if is_float(dtype):
             raise UsageError(f"{function} takes integers or bools, not {dtype}")

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType,
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith
-from tilework.frontends.te.dtypes import bits_of, is_float, is_signed, type_of
+from tilework.frontends.te.dtypes import bits_of, is_float, is_narrow, is_signed, type_of
 from tilework.frontends.te.scalar import Constant
 
 Make = Callable[..., Operation]
@@ -148,6 +148,8 @@ class ScalarWriter:
             if bits_of(source) == bits_of(to):  # float16 and bfloat16
                 return self.cast(self.cast(value, source, "float32"), "float32", to)
             return self.insert((arith.ExtFOp if bits_of(to) > bits_of(source) else arith.TruncFOp)(value, type_))
+        if is_float(source) and is_narrow(to):
+            return self.cast(self.cast(value, source, "int32"), "int32", to)  # so that it wraps around
         if is_float(source):
             return self.insert((arith.FPToSIOp if is_signed(to) else arith.FPToUIOp)(value, type_))
         if is_float(to):

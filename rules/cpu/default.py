@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.shapes import is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
@@ -58,9 +59,9 @@ class Default(ScheduleRule):
             stage = s.stage(compute.stage.data)
             reduction = plan.anchored.get(compute)
             if reduction is not None and compute.spatial:
-                _tiled(s, stage, s.stage(reduction.stage.data), reduction, target)
+                _tiled(s, stage, s.stage(reduction.stage.data), reduction, _work(reduction, compute), target)
             elif compute.reduction and compute.spatial:
-                _tiled(s, stage, s.cache_write(stage, "local"), compute, target)
+                _tiled(s, stage, s.cache_write(stage, "local"), compute, _work(compute, compute), target)
             elif compute.spatial:
                 _elementwise(s, stage, compute, target)
         for compute in plan.steps:
@@ -88,7 +89,9 @@ class _Loops:
     vector: list[SSAValue] = field(default_factory=list[SSAValue])
 
 
-def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, target: Target) -> None:
+def _tiled(
+    s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, work: int, target: Target
+) -> None:
     """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order."""
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
@@ -96,7 +99,7 @@ def _tiled(s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reductio
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *loops.unrolled, *loops.vector])
-    around = [*parallel_prefix(s, loops.outer, _iterations(reduction), target), *loops.late]
+    around = [*parallel_prefix(s, loops.outer, work, target), *loops.late]
     for axis in loops.unrolled:
         s.unroll(axis)
     _mark_vector(s, loops.vector)
@@ -172,6 +175,7 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
         inner_extent = compute.spatial[last][1].constant
         axes, extents = axes[: last + 1], extents[: last + 1]
     lanes = target.lanes(bits_of(compute.results[0].type))
+    work = _iterations(compute) if len(axes) == 1 else _work(compute, compute)  # whole vectors are whole bytes
     if inner_extent is None or len(axes) == 1:
         tail = Tail.MASK if inner_extent is None else Tail.PARTITION
         outer, vector = s.split(axes[-1], lanes, tail)
@@ -183,8 +187,13 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
     around = list(zip(axes, extents, strict=True))
     if inner_extent is None and len(around) > 1:
         around.pop()  # a masked axis must stay next to the one that it was split from
-    parallel_prefix(s, around, _iterations(compute), target)
+    parallel_prefix(s, around, work, target)
 
 
 def _iterations(compute: ComputeOp) -> int:
     return size_of([*compute.spatial, *compute.reduction])
+
+
+def _work(compute: ComputeOp, final: ComputeOp) -> int:
+    """What threads could share: nothing where they might write 4-bit integers of one byte."""
+    return 0 if any(is_narrow(result.type) for result in final.results) else _iterations(compute)

@@ -141,9 +141,9 @@ def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Rea
 
 
 def bits_of(tensor: Attribute) -> int:
-    """The width of a tensor's elements; 32 where the type does not say."""
+    """The width of a tensor's elements in registers, a byte at least; 32 where the type does not say."""
     element = element_type(tensor)
-    return element.bitwidth if isinstance(element, FixedBitwidthType) else 32
+    return max(8, element.bitwidth) if isinstance(element, FixedBitwidthType) else 32
 
 
 def choose_tile(compute: ComputeOp, reads: Sequence[Read], target: Target) -> Tile | None:
