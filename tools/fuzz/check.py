@@ -25,9 +25,11 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
+from tilework.interpreters.nibbles import is_narrow, unpack
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
+from tilework.runtime.arrays import packed
 from tilework.runtime.native import load_objects
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
@@ -110,4 +112,8 @@ def _run_native(module: ModuleOp, kernel: loop.KernelOp, arrays: list[Array], si
     symbols = kernel.group_sizes[3]
     signature = [*[ctypes.c_void_p] * len(arrays), *[ctypes.c_int64] * symbols, ctypes.c_int32]
     function = ctypes.CFUNCTYPE(None, *signature)(library.get_function(kernel.sym_name.data))
-    function(*(a.ctypes.data for a in arrays), *[size] * symbols, 2)
+    memory = [packed(a) if is_narrow(a.dtype) else a for a in arrays]
+    function(*(a.ctypes.data for a in memory), *[size] * symbols, 2)
+    for array, lent in zip(arrays, memory, strict=True):
+        if lent is not array:
+            unpack(lent, array)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import FloatAttr, f32, i32
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IntegerType, Signedness, f32, i32
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, Key, const, minimum, var
@@ -19,20 +19,28 @@ from tilework.dialects import arith, loop
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.te_scalars import is_unsigned
 from tilework.tools.fuzz.draw import Draw
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 0)
 SYMBOL = "N"
+NARROW = (IntegerType(4), IntegerType(4, Signedness.UNSIGNED))
 
 
 def random_kernel(draw: Draw) -> KernelOp:
     """A kernel of one to four computes over one to three arguments."""
     k = KernelBuilder("fuzzed")
-    tensors = [_argument(k, draw, i) for i in range(draw.choice((1, 2, 3)))]
     stages: list[Tensor] = []
+    tensors = [_argument(k, draw, i) for i in range(draw.choice((1, 2, 3)))]
+    for i, tensor in enumerate(tensors):
+        if tensor.dtype != f32:
+            tensors[i] = _converted(k, "wide", tensor, f32)
+            stages.append(tensors[i])
     for _ in range(draw.choice((1, 2, 2, 3, 4))):
         source = draw.choice([*tensors, *stages[-2:], *stages[-1:]])
         stages.append(_stage(k, draw, source, [*tensors, *stages]))
+    if draw.chance(10):
+        stages.append(_narrowed(k, draw, stages[-1]))
     results = [stages[-1]]
     if len(stages) > 1 and draw.chance(15):
         results.append(stages[-2])
@@ -52,11 +60,11 @@ def _argument(k: KernelBuilder, draw: Draw, i: int) -> Tensor:
     dims: list[Expr] = [const(draw.choice(EXTENTS)) for _ in range(draw.choice((1, 2, 2, 3)))]
     if draw.chance(15):
         dims[0] = var(SYMBOL)
-    return k.argument(tensor_type(dims, f32), f"x{i}")
+    return k.argument(tensor_type(dims, draw.choice(NARROW) if draw.chance(10) else f32), f"x{i}")
 
 
 def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
-    kinds = [_elementwise, _combine]
+    kinds = [_elementwise, _combine, _through_narrow]
     if x.dims:
         kinds += [_reduction, _reduction, _window, _pad, _transpose, _product]
         kinds += [_largest, _positive, _triangle, _gather, _position, _scan, _extern]
@@ -66,6 +74,22 @@ def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tens
 def _elementwise(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
     addend = draw.choice((1.0, 2.0, -3.0))
     return k.compute("ewise", x.dims, lambda *i: k.max(x[i] + addend, -4.0))
+
+
+def _through_narrow(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Integers of four bits that a kernel keeps for itself."""
+    return _converted(k, "wide", _narrowed(k, draw, x), f32)
+
+
+def _narrowed(k: KernelBuilder, draw: Draw, x: Tensor) -> Tensor:
+    """Integers of four bits, as large as they can be."""
+    to = draw.choice(NARROW)
+    low, high = (0.0, 15.0) if is_unsigned(to) else (-8.0, 7.0)
+    return k.compute("narrow", x.dims, lambda *i: k.cast(k.min(k.max(x[i], low), high), to))
+
+
+def _converted(k: KernelBuilder, name: str, x: Tensor, to: Attribute) -> Tensor:
+    return k.compute(name, x.dims, lambda *i: k.cast(x[i], to))
 
 
 def _transpose(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
