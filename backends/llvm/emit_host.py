@@ -28,6 +28,7 @@ from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import CallOp
+from tilework.dialects.shapes import is_narrow
 from tilework.targets import Target
 
 ENTRY = "tilework_main"
@@ -79,6 +80,7 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
     host = find_host(module)
     if host is None:
         raise CompileError(f"no function '@{HOST}' in the module: it would be the entry", module)
+    _refuse_narrow(host)
     e = HostEmitter(text, HOST_HANDLERS, ENTRY)
     parameters = _globals(e, module)
     arguments = [_Argument(host, argument) for argument in body_of(host).args]
@@ -108,6 +110,14 @@ def find_host(module: ModuleOp) -> func.FuncOp | None:
     """The function `@main`, or None where there is none that has a body."""
     functions = (op for op in module.body.block.ops if isinstance(op, func.FuncOp))
     return next((op for op in functions if op.sym_name.data == HOST and not op.is_declaration), None)
+
+
+def _refuse_narrow(host: func.FuncOp) -> None:
+    """Two 4-bit integers share a byte, so a view may begin inside of one: kernels have them, what is between has not."""
+    for op in host.walk():
+        for value in (*op.operands, *op.results):
+            if is_narrow(value.type):
+                raise CompileError(f"a model has no {value.type} outside of its kernels: cast it to 8 bits there", op)
 
 
 # -- what the function takes
