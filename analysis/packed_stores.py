@@ -38,7 +38,6 @@ def check_whole_bytes(stores: Sequence[StoreOp]) -> None:
                 f"two iterations of the parallel loop '{loop.axis.data}' may write 4-bit integers of one byte of "
                 f"{_name(group[0])}: let each iteration write an even number of neighbours, or leave the loop serial",
                 group[0],
-                (("the loop", loop),),
             )
 
 

@@ -107,11 +107,10 @@ def _store_vector(write: _Writer, op: StoreOp, first: Expr, value: SSAValue, lan
 
 def _store_last(write: _Writer, first: Expr, value: SSAValue, lanes: int, count: Expr) -> None:
     """The last of an odd number of lanes: what follows in its byte stays."""
-    local = write.in_memory(value, lanes)
     alone = IfOp([equal(count % 2, 1), at_least(count, 1), less_than(count, lanes)], Region(Block()))
     inside = write.inside(write.insert(alone).then_body.block)
     last = count // 2 * 2
-    inside.store(first + last, inside.insert(LoadOp(local, [last])).result)
+    inside.store(first + last, inside.insert(LoadOp(inside.in_memory(value, lanes), [last])).result)
 
 
 def _is_whole_bytes(first: Expr, stride: int, lanes: int) -> bool:
