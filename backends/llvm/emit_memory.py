@@ -51,7 +51,7 @@ class _Access(NamedTuple):
 def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     buffer = cast("MemRefType[Attribute]", op.memref.type)
     element = buffer.element_type
-    stored = stored_as(element)
+    stored = stored_as(element, op)
     memory = llvm_type(stored, op)
     writer = index_writer(e, op)
     strides, indices = strides_of(op.memref, op), op.indices.data
@@ -204,7 +204,7 @@ def _mask(e: Emitter, a: _Access, count: str) -> str:
 
 def _prefetch(e: Emitter, op: PrefetchOp) -> None:
     """For reading, to keep in all caches; the address may lie outside of the buffer."""
-    memory = llvm_type(stored_as(cast("MemRefType[Attribute]", op.memref.type).element_type), op)
+    memory = llvm_type(stored_as(cast("MemRefType[Attribute]", op.memref.type).element_type, op), op)
     linear = sum((i * s for i, s in zip(op.indices.data, strides_of(op.memref, op), strict=True)), const(0))
     index = index_writer(e, op).expr(linear)
     pointer = e.text.value(f"getelementptr {memory}, ptr {e.get(op.memref)}, i64 {index}")
@@ -228,7 +228,7 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     elements = 1
     for extent in shape:
         elements *= extent
-    stored = stored_as(type_.element_type)
+    stored = stored_as(type_.element_type, op)
     e.scope.alloca_bytes += elements * bytes_of(stored, op)
     name = op.memref.name_hint or "local"
     if e.scope.alloca_bytes > STACK_LIMIT:
@@ -249,7 +249,7 @@ def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
         e.set(op.result, source)
         return
     element = cast("MemRefType[Attribute]", op.source.type).element_type
-    memory = llvm_type(stored_as(element), op)
+    memory = llvm_type(stored_as(element, op), op)
     e.scope.noalias.discard(source)  # from here on there are two ways to the memory
     e.define(op.result, f"getelementptr inbounds {memory}, ptr {source}, i64 {index}")
 

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.shapes import is_narrow
 
 _FLOATS: dict[type[Attribute], tuple[str, str, int, str]] = {
     Float16Type: ("half", "f16", 2, "float16"),
@@ -98,8 +99,7 @@ def bytes_of(element: Attribute, op: Operation | None = None) -> int:
         return known[2]
     if isinstance(element, IndexType):
         return 8
-    width = width_of(element)
-    if width is not None and (width == 1 or width % 8 == 0):
+    if (width := width_of(element)) is not None:
         return (width + 7) // 8
     raise CompileError(f"{element} cannot be an element in memory", op)
 
@@ -124,8 +124,10 @@ def is_boolean(element: Attribute) -> bool:
     return width_of(element) == 1
 
 
-def stored_as(element: Attribute) -> Attribute:
-    """The type of an element in memory: a byte for a boolean, else the same."""
+def stored_as(element: Attribute, op: Operation | None = None) -> Attribute:
+    """The type of an element in memory: a byte for a boolean, else the same. Raises CompileError for half a byte."""
+    if is_narrow(element):
+        raise CompileError(f"{element} is half a byte, which has no address: run loop-emulate-narrow-types before", op)
     return i8 if is_boolean(element) else element
 
 

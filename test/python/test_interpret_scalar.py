@@ -1,14 +1,31 @@
 """Scalar operations in numpy: what differs between MLIR and numpy."""
 
+from collections.abc import Callable
+
+import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.dialects import math, test
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, bf16, f16, f32, i1, i8, i32, i64
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    bf16,
+    f16,
+    f32,
+    i1,
+    i8,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.interpreters.scalar import element_dtype, evaluate
+
+i4 = IntegerType(4)
 
 
 def value(type_: Attribute) -> SSAValue:
@@ -57,6 +74,22 @@ def test_conversions():
     assert run(arith.FPToSIOp(value(f32), i32), np.float32(-2.7)) == -2
     assert run(arith.TruncIOp(value(i32), i1), np.int32(3)) == np.True_
     assert run(arith.BitcastOp(value(f32), i32), np.float32(1.0)) == 0x3F800000
+
+
+def test_four_bits():
+    assert run(arith.ExtSIOp(value(i4), i32), ml_dtypes.int4(-1)) == -1
+    assert run(arith.ExtUIOp(value(i4), i32), ml_dtypes.int4(-1)) == 15
+    assert run(arith.UIToFPOp(value(i4), f32), ml_dtypes.int4(-8)) == 8.0
+    assert run(arith.TruncIOp(value(i32), i4), np.int32(9)) == ml_dtypes.int4(-7)
+    assert run(arith.FPToUIOp(value(f32), i4), np.float32(15)) == ml_dtypes.int4(-1)
+    assert run(arith.CmpiOp(value(i4), value(i4), "ne"), ml_dtypes.int4(-1), ml_dtypes.int4(7)) == np.True_
+    assert run(arith.ConstantOp(IntegerAttr(15, i4, truncate_bits=True))) == ml_dtypes.int4(-1)
+
+
+@pytest.mark.parametrize("op", [arith.AddiOp, lambda a, b: arith.CmpiOp(a, b, "ult")])
+def test_no_arithmetic_on_four_bits(op: Callable[[SSAValue, SSAValue], Operation]):
+    with pytest.raises(CompileError, match="no meaning to 'arith.*' of i4"):
+        run(op(value(i4), value(i4)), ml_dtypes.int4(1), ml_dtypes.int4(2))
 
 
 def test_constants():

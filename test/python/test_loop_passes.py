@@ -19,6 +19,7 @@ from tilework.dialects.source_parser import SourceParser
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.partition import Partition
@@ -35,6 +36,7 @@ PIPELINE = (
     Simplify(),
     FlattenStorage(),
     Vectorize(max_lanes=8),
+    EmulateNarrowTypes(),
     Unroll(),
     HoistInvariant(),
     Simplify(),
@@ -88,6 +90,7 @@ WRITTEN = [
         "flatten-storage",
         "vectorize",
         "vectorize-conditions",
+        "emulate-narrow-types",
         "unroll",
         "hoist-invariant",
         "storage-rewrite",

@@ -110,3 +110,13 @@ loop.kernel @prefetch ins(%x: memref<8x64xf32>) {
     loop.prefetch %x[%i + 2, 16] : memref<8x64xf32>
   }
 }
+
+// The bytes of 4-bit integers are where these are.
+// CHECK-LABEL: define void @bytes(ptr noalias %x, ptr noalias %y, i32 %num_threads)
+// CHECK:         %[[B:.*]] = load <2 x i8>, ptr %x, align 1
+// CHECK-NEXT:    store <2 x i8> %[[B]], ptr %y, align 1
+loop.kernel @bytes ins(%x: memref<4xi4>) outs(%y: memref<2xi8>) {
+  %b = loop.bytes %x : memref<4xi4> to memref<2xi8>
+  %v = loop.load %b[0] : memref<2xi8>, vector<2xi8>
+  loop.store %v, %y[0] : memref<2xi8>, vector<2xi8>
+}

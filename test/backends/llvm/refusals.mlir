@@ -55,3 +55,26 @@ loop.kernel @shared outs(%y: memref<8xf32>) {
   // expected-error @below {{a CPU has no shared memory; use scope local or register}}
   %s = memref.alloca() : memref<8xf32, "shared.tile">
 }
+
+// -----
+
+loop.kernel @halves ins(%x: memref<8xi4>) outs(%y: memref<8xi4>) {
+  // expected-error @below {{i4 is half a byte, which has no address: run loop-emulate-narrow-types before}}
+  %v = loop.load %x[0] : memref<8xi4>
+  loop.store %v, %y[0] : memref<8xi4>
+}
+
+// -----
+
+loop.kernel @halves_prefetched ins(%x: memref<8xi4>) {
+  // expected-error @below {{i4 is half a byte, which has no address: run loop-emulate-narrow-types before}}
+  loop.prefetch %x[0] : memref<8xi4>
+}
+
+// -----
+
+func.func @main(%x: memref<8xi4>, %y: memref<8xi4> {tilework.output}) {
+  // expected-error @below {{a model has no memref<8xi4> outside of its kernels: cast it to 8 bits there}}
+  "memref.copy"(%x, %y) : (memref<8xi4>, memref<8xi4>) -> ()
+  func.return
+}

@@ -210,3 +210,26 @@ loop.kernel @prefetch ins(%x: memref<8x64xf32>) {
   // expected-error@+1 {{1 subscripts into memref<8x64xf32>}}
   loop.prefetch %x[0] : memref<8x64xf32>
 }
+
+// -----
+
+// loop.bytes
+
+loop.kernel @bytes_of_bytes ins(%x: memref<8xi8>) {
+  // expected-error@+1 {{expected 4-bit integers one after another, got memref<8xi8>}}
+  %b = "loop.bytes"(%x) : (memref<8xi8>) -> memref<8xi8>
+}
+
+// -----
+
+loop.kernel @bytes_of_rows ins(%x: memref<2x4xi4>) {
+  // expected-error@+1 {{expected 4-bit integers one after another, got memref<2x4xi4>}}
+  %b = "loop.bytes"(%x) : (memref<2x4xi4>) -> memref<4xi8>
+}
+
+// -----
+
+loop.kernel @bytes_too_few ins(%x: memref<9xi4>) {
+  // expected-error@+1 {{the bytes of memref<9xi4> are memref<5xi8>, not memref<4xi8>}}
+  %b = loop.bytes %x : memref<9xi4> to memref<4xi8>
+}

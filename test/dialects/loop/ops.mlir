@@ -106,3 +106,14 @@ loop.kernel @threads ins(%x: memref<8x64xf32>) {
     }
   }
 }
+
+// The bytes of 4-bit integers.
+// CHECK-LABEL: loop.kernel @bytes
+// CHECK-NEXT:    %odd = loop.bytes %x : memref<9xi4> to memref<5xi8>
+// CHECK-NEXT:    %any = loop.bytes %y : memref<?xui4> to memref<?xi8>
+// GENERIC-LABEL: "loop.kernel"() <{sym_name = "bytes"
+// GENERIC:       "loop.bytes"(%{{.*}}) : (memref<9xi4>) -> memref<5xi8>
+loop.kernel @bytes ins(%x: memref<9xi4>, %y: memref<?xui4> [N]) symbols(%N) {
+  %odd = loop.bytes %x : memref<9xi4> to memref<5xi8>
+  %any = loop.bytes %y : memref<?xui4> to memref<?xi8>
+}

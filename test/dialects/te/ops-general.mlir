@@ -83,3 +83,19 @@ te.kernel @gather(%table: tensor<10x4xf32>, %rows: tensor<8xi32>, %bytes: tensor
   }
   te.return %y, %b, %any : tensor<8x4xf32>, tensor<8x4xui8>, tensor<i1>
 }
+
+// Integers of four bits, which are values without a sign like all others.
+// CHECK-LABEL: te.kernel @halves(%w: tensor<8xi4>, %u: tensor<8xui4>) -> (tensor<8xi8>, tensor<8xui4>) {
+// CHECK:           %a = te.read %w[i] : tensor<8xi4>
+// CHECK-NEXT:      %b = te.read %u[i] : tensor<8xui4>
+// CHECK-NEXT:      %c = arith.extsi %a : i4 to i8
+// CHECK-NEXT:      te.yield %c, %b : i8, i4
+te.kernel @halves(%w: tensor<8xi4>, %u: tensor<8xui4>) -> (tensor<8xi8>, tensor<8xui4>) {
+  %x, %y = te.compute "halves" [i: 8] : tensor<8xi8>, tensor<8xui4> {
+    %a = te.read %w[i] : tensor<8xi4>
+    %b = te.read %u[i] : tensor<8xui4>
+    %c = arith.extsi %a : i4 to i8
+    te.yield %c, %b : i8, i4
+  }
+  te.return %x, %y : tensor<8xi8>, tensor<8xui4>
+}

@@ -164,7 +164,7 @@ loop.kernel @edges ins(%none: memref<0xi4>, %one: memref<i4>, %m: memref<3x5xui4
 // CHECK-LABEL: loop.kernel @own_bytes
 // CHECK:         loop.for %j = 0 to %{{.*}} "j" parallel {
 // CHECK:         loop.for %m = 0 to 4 "m" parallel {
-loop.kernel @own_bytes ins(%x: memref<?xi4> [8 * n]) outs(%y: memref<?xi4> [8 * n], %z: memref<15xi4>) symbols(%n) {
+loop.kernel @own_bytes ins(%x: memref<?xi4> [8 * n], %w: memref<4xi4>) outs(%y: memref<?xi4> [8 * n], %z: memref<15xi4>) symbols(%n) {
   loop.for %i = 0 to 2 "i" {
     loop.for %j = 0 to %n "j" parallel {
       loop.for %k = 0 to 2 "k" {
@@ -175,7 +175,7 @@ loop.kernel @own_bytes ins(%x: memref<?xi4> [8 * n]) outs(%y: memref<?xi4> [8 * 
     }
   }
   loop.for %m = 0 to 4 "m" parallel {
-    %v = loop.load %x[%m] : memref<?xi4>
+    %v = loop.load %w[%m] : memref<4xi4>
     loop.if [2 - %m >= 0] {
       loop.for %l = 0 to 4 "l" {
         loop.store %v, %z[4 * %m + %l] : memref<15xi4>
