@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.modular import modular_set
@@ -95,7 +95,8 @@ def _reach(loop: ForOp, store: StoreOp, scope: Scope) -> _Reach | None:
     low, high = scope.domain.lower(varying), scope.domain.upper(varying)
     if low is None or high is None:
         return None
-    lanes = store.value.type.get_shape()[0] if isinstance(store.value.type, VectorType) else 1
+    stored: Attribute = store.value.type
+    lanes = stored.get_shape()[0] if isinstance(stored, VectorType) else 1
     last = store.lane_stride * (lanes - 1)
     return _Reach(step, rest - varying, low + min(0, last), high + max(0, last), only or 0)
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects import arith
@@ -175,18 +175,12 @@ class LoopProgram:
                 return self._pure(op, _itself)
             case BytesOp():
                 return self._bytes(op)
-            case vector.BitcastOp():
-                return self._pure(op, _bitcast(op))
-            case vector.BroadcastOp():
-                return self._pure(op, _itself)
-            case vector.FMAOp():
-                return self._pure(op, _multiply_add)
             case ApplyOp():
                 return self._apply(op)
             case arith.ConstantOp():
                 return self._constant(op)
             case _:
-                return self._pure(op, meaning_of(op))
+                return self._pure(op, _vector_meaning(op) or meaning_of(op))
 
     def _pure(self, op: Operation, meaning: Callable[..., Any]) -> Step:
         sources = [self._names.slots[operand] for operand in op.operands]
@@ -357,9 +351,24 @@ def _itself(a: Any) -> Any:
     return a
 
 
+def _vector_meaning(op: Operation) -> Callable[..., Any] | None:
+    """What an operation of the vector dialect computes; None for one of another dialect."""
+    match op:
+        case vector.BroadcastOp():
+            return _itself
+        case vector.FMAOp():
+            return _multiply_add
+        case vector.BitcastOp():
+            return _bitcast(op)
+        case _:
+            return None
+
+
 def _bitcast(op: vector.BitcastOp) -> Callable[[Any], Any]:
     """The lanes' bytes, the first lane's first, as lanes of another width."""
-    lanes, dtype = op.source.type.get_shape()[-1], element_dtype(op.result.type)
+    source: Attribute = op.source.type
+    assert isinstance(source, VectorType)
+    [lanes], dtype = source.get_shape(), element_dtype(op.result.type)
 
     def cast(a: Any) -> Any:
         a = np.asarray(a)

@@ -67,6 +67,7 @@ class Function:
         self._dtypes = [dtype_named(spec.dtype) for spec in info.arguments]
         self._written = set(info.outputs)
         self._narrow = {i for i, dtype in enumerate(self._dtypes) if is_narrow(dtype)}
+        self._unpacked = self._narrow & self._written
         self._shapes = InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name)
         self._output_shapes = [SymbolicShape(info.arguments[i].shape) for i in info.outputs]
         self._scratch = SymbolicShape(info.scratch_bytes)
@@ -95,7 +96,7 @@ class Function:
             )
         finally:
             self._arenas.give_back(arena)
-        for i in self._written & self._narrow:
+        for i in self._unpacked:
             unpack(memory[i], arrays[i])
 
     def __repr__(self) -> str:

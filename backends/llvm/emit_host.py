@@ -113,7 +113,7 @@ def find_host(module: ModuleOp) -> func.FuncOp | None:
 
 
 def _refuse_narrow(host: func.FuncOp) -> None:
-    """Two 4-bit integers share a byte, so a view may begin inside of one: kernels have them, what is between has not."""
+    """Two 4-bit integers share a byte, so that a view may begin inside of one: only kernels have them."""
     for op in host.walk():
         for value in (*op.operands, *op.results):
             if is_narrow(value.type):

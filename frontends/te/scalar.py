@@ -297,7 +297,7 @@ def unary(function: str, x: object) -> Scalar:
 
 
 def comparison(function: str, a: object, b: object) -> Scalar:
-    """`lt`, `le`, `gt`, `ge`, `eq` or `ne` of two values, a bool. Raises UsageError for a type that it does not take."""
+    """`lt`, `le`, `gt`, `ge`, `eq` or `ne` of two values, a bool. Raises UsageError for a type without them."""
     x, y = match_types(a, b)
     if is_narrow(x.dtype):
         check_operands(function, x.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -54,6 +55,9 @@ class EmulateNarrowTypes(TileworkPass):
         assert isinstance(op, KernelOp)
         if op.is_declaration:
             return
+        local = [inner.memref for inner in op.body.walk() if isinstance(inner, memref.AllocaOp)]
+        if not any(is_narrow(buffer.type) for buffer in (*op.body.block.args, *local)):
+            return
         halves = _Halves(op)
         for buffer, uses in accesses(op).items():
             if not is_narrow(buffer.type):
@@ -65,7 +69,7 @@ class EmulateNarrowTypes(TileworkPass):
         for prefetch in [inner for inner in op.body.walk() if isinstance(inner, PrefetchOp)]:
             if prefetch.memref in halves.buffers and is_narrow(prefetch.memref.type):
                 halves.prefetch(prefetch)
-        _widen_own_buffers(op)
+        _widen_own_buffers(op, [*op.scratch, *local])
 
 
 # -- what the caller sees: two elements to a byte
@@ -143,9 +147,8 @@ def _widen_access(op: LoadOp | StoreOp) -> None:
     op.erase()
 
 
-def _widen_own_buffers(kernel: KernelOp) -> None:
-    local = [op.memref for op in kernel.body.walk() if isinstance(op, memref.AllocaOp)]
-    for buffer in (*kernel.scratch, *local):
+def _widen_own_buffers(kernel: KernelOp, buffers: Sequence[SSAValue]) -> None:
+    for buffer in buffers:
         if is_narrow(buffer.type):
             _widen(buffer)
     types = list(kernel.body.block.arg_types)

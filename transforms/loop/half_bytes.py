@@ -192,8 +192,9 @@ class _Writer:
         shift = self._shift(e)
         if shift is None:
             return self.binary(arith.ShRUIOp, value, 4)
-        if isinstance(value.type, VectorType):
-            shift = self.insert(vector.BroadcastOp(shift, cast("VectorType[Attribute]", value.type))).vector
+        type_: Attribute = value.type
+        if isinstance(type_, VectorType):
+            shift = self.insert(vector.BroadcastOp(shift, cast("VectorType[Attribute]", type_))).vector
         return self.binary(arith.ShRUIOp, value, shift)
 
     def store(self, e: Expr, value: SSAValue) -> None:
