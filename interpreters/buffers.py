@@ -22,8 +22,8 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
-from tilework.interpreters.nibbles import pack, packed_size, unpack
 from tilework.interpreters.scalar import element_dtype, integer_limits, is_float
+from tilework.targets.nibbles import pack, packed_size, unpack
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,12 @@ from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.shapes import is_narrow
-from tilework.interpreters.nibbles import INT4, UINT4
 
 Value: TypeAlias = Any
 """A numpy scalar or array; for values of type index a Python integer too."""
+
+INT4 = np.dtype(ml_dtypes.int4)
+UINT4 = np.dtype(ml_dtypes.uint4)
 
 _Meaning: TypeAlias = Callable[..., Value]
 _Conversion: TypeAlias = Callable[[Value], Value]

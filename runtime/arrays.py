@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.interpreters.nibbles import pack, packed_size
 from tilework.runtime.manifest import TensorSpec
+from tilework.targets.nibbles import pack, packed_size
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""

@@ -11,7 +11,6 @@ from typing import cast
 import numpy as np
 
 from tilework.algebra.errors import UsageError
-from tilework.interpreters.nibbles import is_narrow, unpack
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.compatibility import check_runs_on
@@ -22,6 +21,7 @@ from tilework.runtime.shapes import InputShapes, SymbolicShape
 from tilework.runtime.threads import threads_for_call
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
+from tilework.targets.nibbles import is_narrow, unpack
 
 
 @dataclass(frozen=True)

@@ -350,7 +350,7 @@ def test_refusals():
     refused(
         lambda: te.placeholder((3,), "float31"),
         "unknown dtype 'float31'; known: float32, float64, float16, bfloat16, "
-        "int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool",
+        "int4, int8, int16, int32, int64, uint4, uint8, uint16, uint32, uint64, bool",
     )
     refused(lambda: te.placeholder((-1,)), "a shape has the extent -1: extents are 0 or more")
     refused(lambda: te.var("x", "float32"), "te.var 'x' of float32: a symbol is an extent, int32 or int64")

@@ -25,7 +25,6 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
-from tilework.interpreters.nibbles import is_narrow, unpack
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
@@ -33,6 +32,7 @@ from tilework.runtime.arrays import packed
 from tilework.runtime.native import load_objects
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
+from tilework.targets.nibbles import is_narrow, unpack
 from tilework.tools.fuzz.programs import SYMBOL
 
 Array = NDArray[Any]

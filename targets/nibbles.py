@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-
-INT4 = np.dtype(ml_dtypes.int4)
-UINT4 = np.dtype(ml_dtypes.uint4)
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
     """Whether a byte of memory holds two numbers of this type."""
-    return dtype in (INT4, UINT4)
+    return dtype.name in ("int4", "uint4")
 
 
 def packed_size(elements: int) -> int:
