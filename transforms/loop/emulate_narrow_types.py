@@ -39,10 +39,10 @@ class EmulateNarrowTypes(TileworkPass):
                                                     %v = arith.trunci %s : i8 to i4
 
     Inputs and outputs have two elements a byte; what is a kernel's own, local buffers and scratch, has one, which
-    costs memory but no arithmetic. A vector that starts at an even element and has an even number of them is bytes
-    unpacked or packed in registers, one with an even stride is bytes shifted; every other one goes lane by lane. A
-    store reads a byte, replaces half of it and writes it: iterations of a parallel loop must own whole bytes, or the
-    kernel is refused, as are threads of devices.
+    costs memory but no arithmetic. A vector of an even number of neighbours is bytes unpacked in registers, or, if it
+    starts at an even element, packed; one with an even stride is bytes shifted; the others go lane by lane. A store
+    reads a byte, replaces half of it and writes it: iterations of a parallel loop must own whole bytes, or the kernel
+    is refused, as are threads of devices.
     Requires one-dimensional accesses and vectors (`loop-flatten-storage`, `loop-vectorize`); leaves no access to 4-bit
     integers.
     """

@@ -85,10 +85,26 @@ def _load_vector(write: _Writer, op: LoadOp, first: Expr, lanes: int) -> SSAValu
         pairs = None if count is None else (count + 1) // 2
         load = LoadOp(write.memory, [write.byte(first)], VectorType(i8, [lanes // 2]), None, pairs)
         return _apart(write, write.insert(load).result, lanes)
+    if stride == 1 and lanes % 2 == 0:
+        return _load_across_bytes(write, op, first, lanes)
     local = write.bytes_for(lanes)
     inside, lane = write.lane_loop(lanes, count)
     inside.insert(StoreOp(inside.load(first + lane * stride), local, [lane]))
     return write.insert(LoadOp(local, [0], VectorType(i8, [lanes]), None, count)).result
+
+
+def _load_across_bytes(write: _Writer, op: LoadOp, first: Expr, lanes: int) -> SSAValue:
+    """Lanes from any element on: those of even number are one half of their bytes, those of odd number the other."""
+
+    def every_other(e: Expr, count: Expr | None) -> SSAValue:
+        load = LoadOp(write.memory, [write.byte(e)], VectorType(i8, [lanes // 2]), None, count)
+        return write.cast(arith.ExtUIOp, write.lowered(write.insert(load).result, e), i16)
+
+    count = op.lane_count
+    even = every_other(first, None if count is None else (count + 1) // 2)
+    odd = every_other(first + 1, None if count is None else count // 2)
+    both = write.binary(arith.OrIOp, even, write.binary(arith.ShLIOp, odd, 8))
+    return write.insert(vector.BitcastOp(both, VectorType(i8, [lanes]))).result
 
 
 def _store_vector(write: _Writer, op: StoreOp, first: Expr, value: SSAValue, lanes: int) -> None:

@@ -92,6 +92,23 @@ loop.kernel @even_stride ins(%x: memref<25xi4>) outs(%y: memref<24xi32>) {
   }
 }
 
+// Neighbours from an element on that may be odd: every other one is the same half of its byte.
+// CHECK-LABEL: loop.kernel @across_bytes
+// CHECK:         %[[A:.*]] = loop.load %{{.*}}[%i floordiv 2] count %n floordiv 2 + 1 : memref<6xi8>, vector<2xi8>
+// CHECK:         %[[E:.*]] = arith.extui %{{.*}} : vector<2xi8> to vector<2xi16>
+// CHECK:         %[[B:.*]] = loop.load %{{.*}}[(%i + 1) floordiv 2] count (%n + 1) floordiv 2 : memref<6xi8>, vector<2xi8>
+// CHECK:         %[[F:.*]] = arith.extui %{{.*}} : vector<2xi8> to vector<2xi16>
+// CHECK:         %[[O:.*]] = arith.shli %[[F]], %{{.*}} : vector<2xi16>
+// CHECK-NEXT:    %[[Z:.*]] = arith.ori %[[E]], %[[O]] : vector<2xi16>
+// CHECK-NEXT:    vector.bitcast %[[Z]] : vector<2xi16> to vector<4xi8>
+loop.kernel @across_bytes ins(%x: memref<11xi4>, %z: memref<?xf32> [n]) outs(%y: memref<8x4xi32>) symbols(%n) {
+  loop.for %i = 0 to 8 "i" {
+    %v = loop.load %x[%i] count %n + 1 : memref<11xi4>, vector<4xi4>
+    %w = arith.extsi %v : vector<4xi4> to vector<4xi32>
+    loop.store %w, %y[%i, 0] count %n + 1 : memref<8x4xi32>, vector<4xi32>
+  }
+}
+
 // Everything else goes lane by lane.
 // CHECK-LABEL: loop.kernel @lane_by_lane
 // CHECK:         %[[IN:.*]] = memref.alloca() : memref<3xi8, "local">
