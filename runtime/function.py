@@ -56,9 +56,9 @@ class _Code:
 class Function:
     """Called with numpy arrays, those to write to among them; several threads may call at once, the GIL is released.
 
-    Inputs are copied only if strided or misaligned, or of 4-bit integers, of which compiled code has two to a byte and
-    ml_dtypes one. Arrays that are written must be contiguous, and share no memory
-    with others of the call. Code for another machine can be held; calling it is refused.
+    Inputs are copied only if strided or misaligned. Arrays that are written must be contiguous, and share no memory
+    with others of the call. Those of 4-bit integers, of which ml_dtypes has one to a byte and compiled code two, are
+    packed before the call and unpacked after it. Code for another machine can be held; calling it is refused.
     """
 
     def __init__(self, info: FunctionInfo, object_code: bytes):
