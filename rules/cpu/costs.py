@@ -14,7 +14,7 @@ from tilework.algebra.index_expr import var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.register_tile import Read, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.register_tile import ISSUE, Read, bits_of, choose_tile, reads_of, size_of
 from tilework.targets.target import Target
 
 ELEMENTS_PER_CYCLE = 2
@@ -27,7 +27,7 @@ MEMORY_BYTES = 4.0
 def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:
     """Of a reduction in register tiles."""
     tile = choose_tile(compute, reads_of(compute, parameters), target)
-    each = 1.0 if tile is None else tile.cost
+    each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
     return each * size_of(compute.spatial) * size_of(compute.reduction)
 
 

@@ -28,6 +28,10 @@ Axes: TypeAlias = tuple[Axis, ...]
 LARGE = 1 << 20
 """Stands for a symbolic extent."""
 
+ISSUE = 2.0
+"""Vector multiply-adds, and loads, that a core is taken to start each cycle: on one that starts fewer, tiles for two
+keep it busy as well."""
+
 _LATENCY = 4.0
 """Cycles until a multiply-add may use the result of the one before."""
 
@@ -184,7 +188,7 @@ def _candidates(
                 loads = [(r, _load_cost(r, vector, width, divides)) for r in reads]
                 store = output.cost(vector, width, aligned=False)
                 for factors in _factors(vector, extents, reads, target.vector_registers - 2 - vectors, vectors):
-                    cost = _cost(vector, width, vectors, factors, extents, loads, store, steps, target, lanes)
+                    cost = _cost(vector, width, vectors, factors, extents, loads, store, steps, lanes)
                     yield Tile(vector, width, vectors, factors, divides, cost)
 
 
@@ -231,7 +235,6 @@ def _cost(
     reads: Sequence[tuple[Read, float]],
     store: float,
     steps: int,
-    target: Target,
     lanes: int,
 ) -> float:
     """Cycles per useful result and reduction step."""
@@ -246,8 +249,7 @@ def _cost(
         loads += count * load
     pieces = bin(width).count("1") if width < lanes else 1
     stores = accumulators * store / max(steps, 1)
-    issued = max(accumulators, loads) * pieces / target.vectors_per_cycle
-    cycles = max(issued, _LATENCY) + stores
+    cycles = max(accumulators * pieces / ISSUE, (loads * pieces) / ISSUE, _LATENCY) + stores
     useful = accumulators * width
     span = width * vectors
     useful *= extents[vector] / (-(-extents[vector] // span) * span)
