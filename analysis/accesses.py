@@ -22,6 +22,14 @@ def memref_type(type_: Attribute) -> MemRefType[Attribute]:
     return cast("MemRefType[Attribute]", type_)
 
 
+def offset_of(type_: Attribute) -> int:
+    """How many elements behind the beginning of its memory a buffer starts, as its type says."""
+    layout = memref_type(type_).layout
+    offset = layout.get_offset() if isinstance(layout, StridedLayoutAttr) else 0
+    assert offset is not None, "the offset of a part is known when it is compiled"
+    return offset
+
+
 def root_buffer(buffer: SSAValue) -> SSAValue:
     """The argument or allocation that a buffer is a view of."""
     while isinstance(buffer.owner, VIEWS):

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, const
+from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
@@ -168,7 +169,7 @@ class _Host:
                 return self._subview(op)
             case memref.ReinterpretCastOp():
                 [offset], sizes, strides = (self._evaluate(group) for group in reinterpret_operands(op))
-                return self.values[op.source].view(offset, sizes, strides)
+                return self.values[op.source].view(offset - offset_of(op.source.type), sizes, strides)
             case memref.ViewOp():
                 return self._view(op)
             case memref.CastOp():

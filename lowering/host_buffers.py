@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
+from tilework.analysis.accesses import offset_of
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
@@ -58,20 +59,25 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
     for op in ops:
         if not (isinstance(op, ConcatOp) and VIEW in op.attributes):
             continue
-        for i, operand in enumerate(op.operands):
+        for i, operand in enumerate(map(_viewed, op.operands)):
             if operand in placements or not is_made_here(operand):
                 raise CompileError(f"operand {i} of a concatenation marked as a view cannot be made inside of it", op)
             placements[operand] = InConcat(op, i)
     copies: list[tuple[SSAValue, int]] = []
     for index, value in enumerate(returned):
-        source = value
-        while isinstance(source.owner, ReshapeOp) and VIEW in source.owner.attributes:
-            source = source.owner.input
+        source = _viewed(value)
         if source in placements or not is_made_here(source):
             copies.append((value, index))
         else:
             placements[source] = InOutput(index)
     return Plan(placements, copies)
+
+
+def _viewed(value: SSAValue) -> SSAValue:
+    """What a value is another shape of."""
+    while isinstance(value.owner, ReshapeOp) and VIEW in value.owner.attributes:
+        value = value.owner.input
+    return value
 
 
 def is_made_here(value: SSAValue) -> bool:
@@ -104,7 +110,8 @@ class HostBuffers:
         if tensor not in self._buffers:
             self.put(tensor, self._whole(tensor))
         for part, place in reversed(enclosing):
-            self.put(part, self._part(self._buffers[tensor], place))
+            whole = self._buffers[tensor]
+            self.put(part, self._reshaped(self._part(whole, place), part, place.concat.dims(place.index), place.concat))
             tensor = part
         return self._buffers[tensor]
 
@@ -124,7 +131,7 @@ class HostBuffers:
 
     def alias_reshape(self, op: ReshapeOp) -> None:
         """The result lies where the operand does."""
-        self.put(op.result, self._reshaped(self.of(op.input), op.result, op))
+        self.put(op.result, self._reshaped(self.of(op.input), op.result, op.dims(0), op))
 
     def alias_slice(self, op: SliceOp) -> None:
         """The result is a part of the operand."""
@@ -135,17 +142,23 @@ class HostBuffers:
             raise CompileError("a slice that walks backwards is no view", op)
         self.put(op.result, self._subview(self.of(op.input), op.dims(0), offsets, dims, steps, op))
 
-    def _reshaped(self, buffer: SSAValue, tensor: SSAValue, op: Operation | None = None) -> SSAValue:
+    def _reshaped(
+        self, buffer: SSAValue, tensor: SSAValue, before: Sequence[Expr] = (), op: Operation | None = None
+    ) -> SSAValue:
+        """A buffer as one of the dimensions of `tensor`; where it is a part of another, its own were `before`."""
         assert isa(buffer.type, MemRefType)
-        if buffer.type == memref_type(tensor.type):
+        dims, layout = dims_of(tensor.type), None
+        if buffer.type == memref_type(tensor.type) or before == dims:
             return buffer
+        strides: Sequence[Expr] | None = row_major_strides(dims)
         if isinstance(buffer.type.layout, StridedLayoutAttr):
-            raise CompileError("a part of another tensor's buffer cannot be reshaped in place", op)
-        dims = dims_of(tensor.type)
-        strides = self._shapes.sizes(row_major_strides(dims))
-        cast = memref.ReinterpretCastOp.from_dynamic(
-            buffer, [0], self._shapes.sizes(dims), strides, memref_type(tensor.type)
-        )
+            strides = reshaped_strides(before, _layout(buffer.type, before)[1], dims)
+            if strides is None:
+                raise CompileError("a part of another tensor's buffer, with gaps, cannot be reshaped in place", op)
+            layout = StridedLayoutAttr([s.constant for s in strides], buffer.type.layout.offset)
+        sizes, offset = self._shapes.sizes, offset_of(buffer.type)
+        type_ = memref_type(tensor.type, layout)
+        cast = memref.ReinterpretCastOp.from_dynamic(buffer, [offset], sizes(dims), sizes(strides), type_)
         return self._at.insert(cast).result
 
     def _subview(
@@ -170,6 +183,44 @@ class HostBuffers:
             buffer, sizes(offsets), sizes(dims), steps, memref_type(tensor_type(dims, buffer.type.element_type), layout)
         )
         return self._at.insert(view).result
+
+
+def reshaped_strides(before: Sequence[Expr], strides: Sequence[Expr], after: Sequence[Expr]) -> list[Expr] | None:
+    """The strides of a buffer under other dimensions; None where there are gaps inside what becomes one axis.
+
+    before = [N, 4, 3, 5], strides = [120, 30, 5, 1], after = [N, 4, 15]: [120, 30, 1]. What follows the dimensions that
+    are the same is constant.
+    """
+    same = next(
+        (i for i, (b, a) in enumerate(zip(before, after, strict=False)) if b != a), min(len(before), len(after))
+    )
+    axes = [(d.offset, s.offset) for d, s in zip(before[same:], strides[same:], strict=True) if d != 1]
+    found: list[Expr] = []
+    for dim in reversed(after[same:]):
+        stride = _next_stride(axes, dim.offset)
+        if stride is None:
+            return None
+        found.insert(0, const(stride))
+    return [*strides[:same], *found]
+
+
+def _next_stride(axes: list[tuple[int, int]], wanted: int) -> int | None:
+    """Take the last `wanted` elements off axes of (size, stride); how far they are apart, if that is one number."""
+    count, stride = 1, 1
+    while count < wanted:
+        if not axes:
+            return None
+        size, step = axes.pop()
+        if count == 1:
+            stride = step
+        if step != stride * count:
+            return None
+        if wanted % (count * size) and (count * size) % wanted:
+            return None
+        if count * size > wanted:  # the rest is the next axis's
+            axes.append((count * size // wanted, stride * wanted))
+        count = min(count * size, wanted)
+    return stride
 
 
 def _layout(buffer: MemRefType[Attribute], dims: Sequence[Expr]) -> tuple[Expr, Sequence[Expr]]:

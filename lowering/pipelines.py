@@ -14,6 +14,7 @@ from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.graph.annotate_views import AnnotateViews
+from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
 from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
@@ -42,7 +43,8 @@ GRAPH: tuple[ModulePass, ...] = (
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels
-    FuseOperators(),  # last: it fixes what becomes one kernel
+    FuseOperators(),  # it fixes what becomes one kernel
+    CollapseAxes(),  # last: a matter of whole kernels
 )
 
 RULES: tuple[ModulePass, ...] = (

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr
+from tilework.analysis.accesses import offset_of
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, constant, element_of, llvm_type, stored_as
@@ -162,8 +163,10 @@ def _subview(e: HostEmitter, op: memref.SubviewOp) -> None:
 
 
 def _reinterpret_cast(e: HostEmitter, op: memref.ReinterpretCastOp) -> None:
+    """The offset counts from the beginning of the memory, of which the source may be a later part."""
     (offset,) = _mixed(e, op.static_offsets, op.offsets)
-    e.set(op.result, _advanced(e, e.get(op.source), _memory_type(op.source), [(offset, "1")]))
+    moves = [(offset, "1"), (str(-offset_of(op.source.type)), "1")]
+    e.set(op.result, _advanced(e, e.get(op.source), _memory_type(op.source), moves))
 
 
 def _cast(e: HostEmitter, op: memref.CastOp) -> None:

@@ -17,6 +17,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
+from tilework.algebra.index_expr import const
 from tilework.analysis.parameters import is_splat
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import CompileError
@@ -36,6 +37,7 @@ from tilework.dialects.te import KernelOp
 from tilework.interpreters.host import run_host
 from tilework.lowering.canonical_text import canonical_text
 from tilework.lowering.graph_to_te import GraphToTe
+from tilework.lowering.host_buffers import reshaped_strides
 from tilework.lowering.pipelines import GRAPH
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.fuse_operators import FuseOperators
@@ -306,3 +308,37 @@ def test_kernel_arguments_are_named_after_operands():
         each.apply(make_context(), module)
     [kernel] = [op for op in module.ops if isinstance(op, KernelOp)]
     assert [a.name_hint for a in kernel.body.block.args] == ["left", "right", "inputs"]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_parts_of_buffers_under_other_dimensions(seed: int):
+    """What is found is what numpy's reshape has without a copy; axes that keep their order and elements are found."""
+    rng = np.random.default_rng(seed)
+    shape = [int(n) for n in rng.choice((1, 2, 3, 4), rng.integers(1, 5))]
+    whole = np.arange(int(np.prod([n + 2 for n in shape]))).reshape([n + 2 for n in shape])
+    gaps = rng.integers(0, len(shape) + 1)
+    part = whole[tuple(slice(1, n + 1) if axis < gaps else slice(None) for axis, n in enumerate(shape))]
+    before = part.shape
+    at = int(rng.integers(0, len(before)))
+    after = (*before[:at], int(np.prod(before[at:])))
+    strides = [s // part.itemsize for s in part.strides]
+    found = reshaped_strides([const(n) for n in before], [const(s) for s in strides], [const(n) for n in after])
+    if found is None:
+        assert gaps > at + 1 or at < gaps, "an axis without gaps was not found"
+        return
+    reshaped = np.lib.stride_tricks.as_strided(part, after, [s.offset * part.itemsize for s in found])
+    np.testing.assert_array_equal(reshaped, part.reshape(after))
+
+
+def test_a_part_with_gaps_has_no_other_dimensions():
+    part, image = "tensor<1x4x3x5xf32>", "tensor<1x4x3x8xf32>"
+    refuse(
+        f"""
+        func.func @main(%x: {image}) -> tensor<1x4x1x15xf32> {{
+          %s = graph.slice %x {{axes = array<i64: 3>, starts = array<i64: 0>, stops = array<i64: 5>, steps = array<i64: 1>,
+            graph.view}} : ({image}) -> {part}
+          %r = graph.reshape %s {{shape = #graph.dims<[1, 4, 1, 15]>, graph.view}} : ({part}) -> tensor<1x4x1x15xf32>
+          func.return %r : tensor<1x4x1x15xf32>
+        }}""",
+        "a part of another tensor's buffer, with gaps, cannot be reshaped in place",
+    )

@@ -1,0 +1,153 @@
+"""One long axis instead of two, where a kernel treats every point of an image alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.analysis.functions import body_of
+from tilework.analysis.parameters import is_compiled
+from tilework.analysis.post_dominators import VIEW
+from tilework.dialects import arith
+from tilework.dialects.graph.base import Category, GraphOp
+from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.structure import FusedOp, YieldOp
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.locations import copy_location
+from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class CollapseAxes(TileworkPass):
+    """Make one axis of the height and width of images in kernels of a convolution of one by one.
+
+    %y = graph.fused "conv_relu" (%x, %w)      %v = graph.reshape %x {graph.view, shape = [1, 8, 1, 3025]}
+      : (tensor<1x8x55x55xf32>, ..) ..     ->  %z = graph.fused "conv_relu" (%v, %w) : (tensor<1x8x1x3025xf32>, ..)
+                                               %y = graph.reshape %z {graph.view, shape = [1, 8, 55, 55]}
+
+    Its points lie one after another in memory: rows of 55 have a rest that fills no vector, 3025 in a row hardly have
+    one. With the convolution go operators that follow element by element. Requires graph-fuse-operators.
+    """
+
+    name = "graph-collapse-axes"
+    anchor: ClassVar = FuncOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, FuncOp)
+        if not is_compiled(op):
+            return
+        for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
+            image = _image_of(group)
+            body = None if image is None else _collapsed_body(group, image)
+            if body is not None:
+                _replace(group, body)
+
+
+@dataclass(frozen=True)
+class _Image:
+    """The height and width that become one axis."""
+
+    height: Expr
+    width: Expr
+
+    def collapsed(self, type_: Attribute) -> Attribute | None:
+        """The type of a tensor that has both axes last, or neither; None where it has one."""
+        dims = dims_of(type_)
+        if len(dims) < 2:
+            return type_
+        if dims[-2:] == (self.height, self.width):
+            return tensor_type((*dims[:-2], const(1), self.height * self.width), element_type(type_))
+        return type_ if all(d == 1 for d in dims[-2:]) else None
+
+
+def _image_of(group: FusedOp) -> _Image | None:
+    """The image of the group's only convolution, of one by one; None where there is more that is not element-wise."""
+    ops = [op for op in group.body.block.ops if not isinstance(op, YieldOp | arith.ConstantOp)]
+    convs = [op for op in ops if isinstance(op, ConvOp)]
+    others = [op for op in ops if not isinstance(op, ConvOp)]
+    if len(convs) != 1 or any(not isinstance(op, GraphOp) or op.CATEGORY > Category.BROADCAST for op in others):
+        return None
+    [conv] = convs
+    windows, (*_, height, width) = conv.windows, conv.dims(0)
+    pointwise = (*windows.kernel, *windows.strides) == (1, 1, 1, 1) and not any((*windows.before, *windows.after))
+    sizes = height.constant or 0, width.constant or 0
+    return _Image(height, width) if pointwise and min(sizes) > 1 else None
+
+
+def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:
+    """The group's operators on collapsed images; None where one of them reads height or width by itself."""
+    old = group.body.block
+    types = [image.collapsed(t) for t in old.arg_types]
+    if None in types:
+        return None
+    new = Block(arg_types=[t for t in types if t is not None])
+    values: dict[SSAValue, SSAValue] = dict(zip(old.args, new.args, strict=True))
+    for op in old.ops:
+        copy = _collapsed_op(op, [values[v] for v in op.operands])
+        if copy is None or [r.type for r in copy.results] != [image.collapsed(r.type) for r in op.results]:
+            return None
+        copy_location(copy, op)
+        new.add_op(copy)
+        values.update(zip(op.results, copy.results, strict=True))
+    for before, after in values.items():
+        after.name_hint = before.name_hint
+    return new
+
+
+def _collapsed_op(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
+    match op:
+        case YieldOp():
+            return YieldOp(operands)
+        case GraphOp():
+            try:
+                return type(op).of(*operands, **op.properties)
+            except VerifyException:
+                return None
+        case _:
+            return op.clone()
+
+
+def _replace(group: FusedOp, body: Block) -> None:
+    """Put a group with that body in place of the group, between views of what it reads and makes."""
+    inputs = [_viewed(v, t, group) for v, t in zip(group.inputs, body.arg_types, strict=True)]
+    assert body.last_op is not None
+    collapsed = FusedOp(group.label.data, inputs, [v.type for v in body.last_op.operands], Region(body))
+    collapsed.attributes |= group.attributes
+    copy_location(collapsed, group)
+    Rewriter.insert_op(collapsed, InsertPoint.before(group))
+    for before, after in zip(group.outputs, collapsed.outputs, strict=True):
+        after.name_hint = before.name_hint
+        before.replace_all_uses_with(_viewed(after, before.type, group))
+    views = [v.owner for v in group.inputs]
+    group.detach()
+    group.erase()
+    for view in views:
+        if isinstance(view, ReshapeOp) and VIEW in view.attributes and not view.result.uses:
+            view.detach()
+            view.erase()
+
+
+def _viewed(value: SSAValue, type_: Attribute, group: FusedOp) -> SSAValue:
+    """The value under another shape, by a view in front of the group; of a view what it is one of, if that has it."""
+    if value.type == type_:
+        return value
+    source = value.owner
+    if isinstance(source, ReshapeOp) and VIEW in source.attributes and source.input.type == type_:
+        return source.input
+    view = ReshapeOp.of(value, shape=DimsAttr(dims_of(type_)))
+    view.attributes[VIEW] = UnitAttr()
+    view.result.name_hint = value.name_hint
+    copy_location(view, group)
+    Rewriter.insert_op(view, InsertPoint.before(group))
+    return view.result
