@@ -26,8 +26,8 @@ class StageBounds:
     `region` is the part of the tensor that is computed, of which along each axis every element or, with `steps`, one in
     so many; extents count those. `extents` the trip counts of all axes, leaves among them;
     `last` the largest index of a leaf, which for tail mask depends on other axes. `indices` are the positions of all
-    axes, from 0, in terms of the leaves, `values` the coordinates of the root axes. `guards` must hold for a body to
-    run. Where a stage is padded, `unsafe_reads` may reach beyond what there is; they are read under the conditions
+    axes, from 0, in terms of the leaves, `values` the coordinates of the root axes. `guards` must hold for an element
+    to be computed, `reduce_guards` too for a point of its reduction to count. Where a stage is padded, `unsafe_reads` may reach beyond what there is; they are read under the conditions
     `inside` only.
     """
 
@@ -38,6 +38,7 @@ class StageBounds:
     indices: dict[Axis, Expr] = field(default_factory=dict[Axis, Expr])
     values: dict[str, Expr] = field(default_factory=dict[str, Expr])
     guards: list[Predicate] = field(default_factory=list[Predicate])
+    reduce_guards: list[Predicate] = field(default_factory=list[Predicate])
     inside: list[Predicate] = field(default_factory=list[Predicate])
     unsafe_reads: set[ReadOp] = field(default_factory=set[ReadOp])
 
@@ -77,15 +78,17 @@ def add_conditions(stage: Stage, b: StageBounds, domain: Domain) -> None:
     padding = stage.padded()
     # every split that does not divide, not only one of a root axis: its surplus would be another iteration's share
     split = [r.parent for r in stage.relations if isinstance(r, Split)]
-    guards = [less_than(b.indices[a], b.extents[a]) for a in split]
+    guards = [less_than(b.indices[a], b.extents[a]) for a in split if not a.reduce]
+    reduce_guards = [less_than(b.indices[a], b.extents[a]) for a in split if a.reduce]
     inside: list[Predicate] = []
     for axis, start, step, whole in zip(stage.roots, starts, steps, declared, strict=True):
         value = b.indices[axis] * step + start
         b.values[axis.name] = value
         if (start, step, b.extents[axis]) != (const(0), 1, whole):
             conditions = [at_least(value, 0), less_than(value, whole)]
-            (inside if axis in padding else guards).extend(conditions)
+            (inside if axis in padding else reduce_guards if axis.reduce else guards).extend(conditions)
     b.guards = _open(guards, domain)
+    b.reduce_guards = _open(reduce_guards, domain)
     b.inside = _open(inside, domain)
 
 

@@ -260,8 +260,8 @@ class _Emitter:
 
     def guarded(self, stage: Stage, leaves: list[Axis], body: Callable[[], None]) -> None:
         """Emit the body under the stage's guards; an initialization has none of those on reduce axes."""
-        absent = {a for a in stage.leaves if a.reduce} - set(leaves)
-        guards = [g for g in self.bounds[stage].guards if not absent & set(g.expr.variables())]
+        bounds = self.bounds[stage]
+        guards = [*bounds.guards, *(bounds.reduce_guards if any(a.reduce for a in leaves) else ())]
         if not guards:
             body()
             return

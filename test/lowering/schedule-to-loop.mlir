@@ -192,3 +192,38 @@ schedule.sequence @split_split {
   %no, %nn = schedule.split %n factor 2
   schedule.reorder %k, %o, %no, %nn
 }
+
+// A sum of nothing is set all the same: conditions on a reduction are none of its result's, even where no loop of the
+// reduction is left in them.
+
+// CHECK-LABEL: loop.kernel @empty_sums
+// CHECK-NOT:     loop.if
+// CHECK:         loop.store
+// CHECK-LABEL: loop.kernel @triangle
+// CHECK-NEXT:    loop.for %i = 0 to 2 "i" {
+// CHECK-NEXT:      arith.constant
+// CHECK-NEXT:      loop.store
+te.kernel @empty_sums(%x: tensor<3x0xf32>) -> tensor<3xf32> {
+  %sum = te.compute "sum" [i: 3] reduce [k: 0] : tensor<3xf32> {
+    %v = te.read %x[i, k] : tensor<3x0xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<3xf32>
+}
+schedule.sequence @empty_sums {
+  %sum, %i, %k = schedule.stage "sum" [i, k]
+  %ko, %ki = schedule.split %k nparts 8
+  %f = schedule.fuse %ko, %ki
+}
+
+te.kernel @triangle(%x: tensor<2x2xf32>) -> tensor<2xf32> {
+  %sum = te.compute "sum" [i: 2] reduce [k: i] : tensor<2xf32> {
+    %v = te.read %x[i, k] : tensor<2x2xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<2xf32>
+}
+schedule.sequence @triangle {
+  %sum, %i, %k = schedule.stage "sum" [i, k]
+  %ko, %ki = schedule.split %k factor 2
+}

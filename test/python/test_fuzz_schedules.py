@@ -47,5 +47,12 @@ def test_a_finding_is_shrunk():
     assert len(list(small.sequence.body.block.ops)) < len(list(case.sequence.body.block.ops))
 
 
+def test_a_reproducer_is_read_back(parse_module):
+    for seed in range(40):
+        case = random_case(Seeded(seed), seed)
+        module = parse_module(str(case))
+        assert [str(op) for op in module.ops] == [str(case.kernel), str(case.sequence)]
+
+
 def _splits(sequence) -> int:
     return sum(isinstance(op, SplitOp) for op in sequence.body.block.ops)

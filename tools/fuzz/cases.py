@@ -36,7 +36,7 @@ class Case:
             return Outcome(difference=f"{type(cause).__name__}: {cause}")
 
     def __str__(self) -> str:
-        return f"// symbol = {self.size}, data seed = {self.seed}\n{self.kernel}\n{self.sequence}\n"
+        return f"// symbol = {self.size}, data seed = {self.seed}\n{self.kernel!s}\n{self.sequence!s}\n"
 
 
 def random_case(draw: Draw, seed: int) -> Case:

@@ -113,9 +113,7 @@ def _factored(compute: ComputeOp, name: str, stage: Stage, axis: Axis, at: int, 
     leaves = [a for a in stage.leaves if a.reduce]
     names: dict[Key, Expr] = {leaf: var(leaf.name) for leaf in stage.leaves}
     body = clone_body(compute, {a.name: b.indices[a].substitute(names) for a in stage.reduction})
-    reduce_keys = set(leaves)
-    open_ = [g for g in b.guards if reduce_keys & set(g.expr.variables())]
-    guard_reduction(body, [Predicate(g.expr.substitute(names), g.kind) for g in open_])
+    guard_reduction(body, [Predicate(g.expr.substitute(names), g.kind) for g in b.reduce_guards])
     spatial = list(compute.spatial)
     spatial.insert(at, (axis.name, b.extents[axis]))
     types = [tensor_type([e for _, e in spatial], element_type(t)) for t in compute.result_types]
