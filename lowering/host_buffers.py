@@ -154,7 +154,7 @@ class HostBuffers:
         if isinstance(buffer.type.layout, StridedLayoutAttr):
             strides = reshaped_strides(before, _layout(buffer.type, before)[1], dims)
             if strides is None:
-                raise CompileError("a part of another tensor's buffer, with gaps, cannot be reshaped in place", op)
+                raise CompileError("a part of another tensor's buffer cannot be reshaped in place", op)
             layout = StridedLayoutAttr([s.constant for s in strides], buffer.type.layout.offset)
         sizes, offset = self._shapes.sizes, offset_of(buffer.type)
         type_ = memref_type(tensor.type, layout)
