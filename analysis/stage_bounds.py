@@ -27,8 +27,8 @@ class StageBounds:
     so many; extents count those. `extents` the trip counts of all axes, leaves among them;
     `last` the largest index of a leaf, which for tail mask depends on other axes. `indices` are the positions of all
     axes, from 0, in terms of the leaves, `values` the coordinates of the root axes. `guards` must hold for an element
-    to be computed, `reduce_guards` too for a point of its reduction to count. Where a stage is padded, `unsafe_reads` may reach beyond what there is; they are read under the conditions
-    `inside` only.
+    to be computed, `reduce_guards` too for a point of its reduction to count. Where a stage is padded, `unsafe_reads`
+    may reach beyond what there is; they are read under the conditions `inside` only.
     """
 
     region: Region
