@@ -8,7 +8,7 @@ from tilework.tools.cli import main
 
 
 def test_table_and_file(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tilework.tools.bench_compile.STAGES", (1, 2))
+    monkeypatch.setattr("tilework.tools.bench.compiling.STAGES", (1, 2))
     file = tmp_path / "out.json"
     assert main(["bench", "--compile", "--repeat", "1", "--json", str(file)]) == 0
     first, *stages = capsys.readouterr().out.splitlines()

@@ -1,0 +1,117 @@
+"""`tilework bench`: what it measures and compares, and what it refuses. No time is asserted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilework.targets.host import physical_cores
+from tilework.tools.bench import engines, measure
+from tilework.tools.bench.feeds import relative_error
+from tilework.tools.bench.subject import Subject, SubjectError
+from tilework.tools.bench.table import columns, inference_lines
+from tilework.tools.cli import main
+from tilework.tools.commands.bench import parse_threads
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+
+
+@pytest.fixture(scope="module")
+def artefact(tmp_path_factory: pytest.TempPathFactory) -> str:
+    from tilework.api import compile
+    from tilework.backends.cache import KernelCache
+
+    folder = tmp_path_factory.mktemp("bench")
+    compile(DIGITS, cache=KernelCache(folder / "cache")).save(folder / "digits.tw")
+    return str(folder / "digits.tw")
+
+
+def test_a_model_beside_another_engine(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    monkeypatch.setattr(measure, "BLOCK_SECONDS", 0.001)
+    file = tmp_path / "out.json"
+    command = ["bench", str(DIGITS), "--threads", "2", "--repeat", "2", "--against", "onnxruntime", "--check"]
+    assert main([*command, "--json", str(file)]) == 0
+    [result] = json.loads(file.read_text())["models"]
+    [run] = result["inference"]
+    assert run["threads"] == 2 and set(run["engines"]) == {"tilework", "onnxruntime"}
+    assert 0 < run["engines"]["onnxruntime"]["difference"] < 1e-5
+    assert run["engines"]["tilework"]["milliseconds"]["runs"] >= 2
+    assert "  run, 2 threads" in capsys.readouterr().out
+
+
+def test_an_engine_that_cannot_run_a_model_is_left_out(artefact, tmp_path, monkeypatch):
+    """Its own words are the reason. The other engines are measured."""
+    pytest.importorskip("onnxruntime")
+    monkeypatch.setattr(measure, "BLOCK_SECONDS", 0.001)
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"no model")
+    files = {"artefact": artefact, "model": str(broken), "dims": {}}
+    run = measure.measure_inference(files, str(tmp_path), 1, measure.Plan({}, [1], 1, ["onnxruntime"]))
+    assert "milliseconds" in run["engines"]["tilework"]
+    *_, last = inference_lines(run)
+    assert last.startswith("    onnxruntime cannot run it: ") and "broken.onnx" in last
+
+
+def test_a_subject_answers_with_its_error(artefact):
+    with (
+        Subject("tilework", artefact=artefact, model="", dims={"M": 2}, threads=1) as subject,
+        pytest.raises(SubjectError, match="--dim M: there is no symbolic dimension 'M'"),
+    ):
+        subject.prepared()
+
+
+def test_a_subject_saves_its_results(artefact, tmp_path):
+    file = str(tmp_path / "results.npz")
+    with Subject("tilework", artefact=artefact, model="", dims={"N": 3}, threads=1) as subject:
+        assert subject.prepared().keys() == {"version"}
+        assert len(subject.milliseconds(0)) >= 1
+        subject.save(file)
+    with np.load(file) as saved:
+        assert [array.shape for array in saved.values()] == [(3, 10)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--against", "onnxruntim"),
+            "--against onnxruntim: there is no engine 'onnxruntim'; did you mean 'onnxruntime'?",
+        ),
+        (("--against", "absent"), "--against absent: absent is not installed: pip install absent"),
+        (("--threads", "0"), '--threads 0: give positive numbers or "all", with commas between them'),
+        (("--threads", "1,"), '--threads 1,: give positive numbers or "all", with commas between them'),
+        (("--repeat", "0"), "--repeat 0: give a positive number"),
+        (("--check", "--against", "none"), "--check compares with other engines: install onnxruntime or absent"),
+    ],
+)
+def test_refused(arguments, message, capsys, monkeypatch):
+    absent = engines.Engine("absent", engines.load_tilework)
+    known = {"onnxruntime": engines.YARDSTICKS["onnxruntime"], "absent": absent}
+    for module in ("tilework.tools.bench.engines", "tilework.tools.commands.bench"):
+        monkeypatch.setattr(f"{module}.YARDSTICKS", known)
+    assert main(["bench", str(DIGITS), *arguments]) == 2
+    assert capsys.readouterr().err == f"tilework: error: {message}\n"
+
+
+def test_threads():
+    assert parse_threads("1,3,1") == [1, 3]
+    assert parse_threads("all") == [physical_cores()]
+
+
+def test_summary():
+    assert measure.summary([3.0, 1.0, 2.0, 9.0]) == {"median": 2.5, "least": 1.0, "runs": 4}
+
+
+def test_relative_error():
+    wanted = np.array([4.0, np.nan, 1.0])
+    assert relative_error(np.array([4.0, np.nan, 2.0]), wanted) == 0.25
+    assert relative_error(np.array([4.0, 0.0, 1.0]), wanted) == np.inf
+    assert relative_error(wanted[:2], wanted) == np.inf
+
+
+def test_columns():
+    assert columns([["name", "ms"], ["a", "10.5"], ["b", ""]]) == ["name    ms", "a     10.5", "b"]
