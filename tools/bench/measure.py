@@ -16,6 +16,7 @@ from typing import Any
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
 from tilework.tools.bench.feeds import relative_error, saved_results
+from tilework.tools.bench.operators import OPERATOR
 from tilework.tools.bench.processes import run_task
 from tilework.tools.bench.subject import Subject, SubjectError
 from tilework.tools.model_source import LIGHT
@@ -48,9 +49,9 @@ def measure_model(source: str, plan: Plan) -> dict[str, Any]:
     """All measurements of one model, as JSON values. Raises TileworkError for a model that cannot be compiled."""
     with tempfile.TemporaryDirectory(prefix="tilework-bench-") as folder:
         model, artefact = source, f"{folder}/model.tw"
-        if source.startswith(LIGHT):
+        if source.startswith((LIGHT, OPERATOR)):
             model = f"{folder}/model.onnx"
-            run_task("light", name=source.removeprefix(LIGHT), path=model)
+            run_task("save", source=source, path=model)
         compiling = {"model": model, "cache": f"{folder}/cache", "artefact": artefact}
         result: dict[str, Any] = {
             "model": source,

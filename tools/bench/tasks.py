@@ -33,12 +33,14 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def save_light_model(name: str, path: str) -> dict[str, Any]:
-    """Write a light model with random weights to a file."""
+def save_model(source: str, path: str) -> dict[str, Any]:
+    """Write a light model with random weights, or a single operator, to a file."""
+    from tilework.tools.bench.operators import OPERATOR, operator_model
     from tilework.tools.light_models import load_light_model
+    from tilework.tools.model_source import LIGHT
 
-    data = load_light_model(name).SerializeToString()
-    Path(path).write_bytes(data)
+    model = operator_model(source) if source.startswith(OPERATOR) else load_light_model(source.removeprefix(LIGHT))
+    Path(path).write_bytes(model.SerializeToString())
     return {}
 
 
@@ -89,7 +91,7 @@ def load_artefact(artefact: str, dims: Mapping[str, int]) -> dict[str, Any]:
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    "light": save_light_model,
+    "save": save_model,
     "compile": compile_model,
     "load": load_artefact,
 }

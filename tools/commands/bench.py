@@ -13,6 +13,7 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.targets.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
+from tilework.tools.bench.operators import FAMILIES, GROUP, expand_operators
 from tilework.tools.bench.table import compiling_lines, model_lines
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import check_uncompiled, parse_dims
@@ -23,7 +24,12 @@ TOLERANCE = 1e-4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework bench`."""
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="an ONNX file, or light:NAME")
+    operators = "; ".join(
+        f"op:{name},{','.join(f'{size}=' for size in family.required)}" for name, family in FAMILIES.items()
+    )
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help=f"an ONNX file, light:NAME, {GROUP}, op:C1, or {operators}"
+    )
     parser.add_argument("--compile", action="store_true", help="measure lowering te kernels in Python, no model")
     parser.add_argument(
         "--against", metavar="NAMES", help=f"none, or engines of {', '.join(YARDSTICKS)}; else all that are installed"
@@ -52,10 +58,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _models(options: argparse.Namespace) -> int:
     plan = Plan(parse_dims(options.dim), parse_threads(options.threads), options.repeat, _yardsticks(options))
-    for model in options.models:
+    models = expand_operators(options.models)
+    for model in models:
         check_uncompiled(model)
     results: list[dict[str, Any]] = []
-    for model in options.models:
+    for model in models:
         results.append(measure_model(model, plan))
         print("\n".join(model_lines(results[-1])), flush=True)
     _write(options, {"models": results})
