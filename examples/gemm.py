@@ -16,11 +16,11 @@ from math import lcm
 from statistics import median
 
 import numpy as np
-from fma_peak import fma_peak
 
 import tilework as tw
 from tilework import te
 from tilework.targets.host import host_target
+from tilework.tools.bench.fma_peak import fma_peak
 
 LANES = host_target().lanes(32)
 ROWS, COLUMNS = 4, (4 if host_target().vector_registers >= 32 else 2) * LANES

@@ -49,11 +49,13 @@ def test_an_engine_that_cannot_run_a_model_is_left_out(artefact, tmp_path, monke
     monkeypatch.setattr(measure, "BLOCK_SECONDS", 0.001)
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"no model")
-    files = {"artefact": artefact, "model": str(broken), "dims": {}}
-    run = measure.measure_inference(files, str(tmp_path), 1, measure.Plan({}, [1], 1, ["onnxruntime"]))
-    assert "milliseconds" in run["engines"]["tilework"]
-    *_, last = inference_lines(run)
-    assert last.startswith("    onnxruntime cannot run it: ") and "broken.onnx" in last
+    files = {"artefact": artefact, "profiled": None, "model": str(broken), "dims": {}}
+    plan = measure.Plan({}, [1], 1, ["onnxruntime"], kernels=False)
+    run = measure.measure_inference(files, str(tmp_path), 1, plan)
+    assert "milliseconds" in run["engines"]["tilework"] and "calls" not in run
+    result = {"program": {"calls": [{"kernel": "k", "source": None, "flops": 1, "bytes": 1}]}}
+    [said] = [line for line in inference_lines(result, run) if "cannot" in line]
+    assert said.startswith("    onnxruntime cannot run it: ") and "broken.onnx" in said
 
 
 def test_a_subject_answers_with_its_error(artefact):

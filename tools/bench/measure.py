@@ -13,6 +13,8 @@ from statistics import median
 from time import sleep
 from typing import Any
 
+import numpy as np
+
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
 from tilework.tools.bench.feeds import relative_error, saved_results
@@ -27,6 +29,9 @@ SCHEMA = 2
 WEIGHTS_FACTOR, FIXED_BYTES = 3, 500_000_000
 """Compiling should need no more memory than so many times the weights, and this."""
 
+METERS = {"flops_per_second": "multiply-adds", "bytes_per_second": "stream"}
+"""The machine's limits, and what measures them."""
+
 BLOCK_SECONDS = 0.2
 """How long one engine has the machine before it is the next one's turn."""
 
@@ -37,12 +42,13 @@ PAUSE_SECONDS = 0.05
 @dataclass(frozen=True)
 class Plan:
     """What to measure a model with: sizes of its symbols, numbers of threads, `repeat` blocks of runs for each
-    engine and number of threads, and the engines beside Tilework."""
+    engine and number of threads, the engines beside Tilework, and whether every kernel call is timed."""
 
     dims: Mapping[str, int]
     threads: Sequence[int]
     repeat: int
     yardsticks: Sequence[str]
+    kernels: bool
 
 
 def measure_model(source: str, plan: Plan) -> dict[str, Any]:
@@ -60,33 +66,69 @@ def measure_model(source: str, plan: Plan) -> dict[str, Any]:
             "compile_warm": run_task("compile", **compiling),
             "load": run_task("load", artefact=artefact, dims=plan.dims),
         }
-        files = {"artefact": artefact, "model": model, "dims": plan.dims}
+        profiled = f"{folder}/profiled.tw" if plan.kernels else None
+        program = run_task("profile", **{**compiling, "artefact": profiled}, dims=plan.dims)
+        result["program"] = {part: program[part] for part in ("calls", "buffers")}
+        files = {"artefact": artefact, "profiled": profiled, "model": model, "dims": plan.dims}
         result["inference"] = [measure_inference(files, folder, n, plan) for n in plan.threads]
         return result
 
 
 def measure_inference(files: Mapping[str, Any], folder: str, threads: int, plan: Plan) -> dict[str, Any]:
-    """Every engine's runs on so many threads, in turns, and how far its results are from ours.
+    """Everything on so many threads, in turns: engines, how far their results are from ours, and the machine's limits.
 
-    An engine that cannot run the model is left out: its entry holds the "error". Raises SubjectError where it is ours.
+    files: the "artefact", and "profiled" where calls are to be timed; the "model" and its "dims". An engine that cannot
+    run the model is left out: its entry holds the "error". Raises SubjectError where it is ours.
     """
-    engines: dict[str, dict[str, Any]] = {}
+    given = {name: files[name] for name in ("artefact", "model", "dims")}
+    profiled = files["profiled"]
     with ExitStack() as running:
-        subjects: list[Subject] = []
-        for name in ("tilework", *plan.yardsticks):
-            subject = running.enter_context(Subject(name, **files, threads=threads))
-            try:
-                engines[name] = subject.prepared()
-                subjects.append(subject)
-            except SubjectError as error:
-                if name == "tilework":
-                    raise
-                engines[name] = {"error": str(error)}
-        for subject, taken in zip(subjects, take_turns(subjects, plan.repeat), strict=True):
-            engines[subject.kind]["milliseconds"] = summary(taken)
-        for name, difference in _differences(subjects, folder).items():
-            engines[name]["difference"] = difference
-    return {"threads": threads, "engines": engines}
+
+        def start(kind: str, **arguments: Any) -> Subject:
+            return running.enter_context(Subject(kind, **arguments, threads=threads))
+
+        engines = [start(name, **given) for name in ("tilework", *plan.yardsticks)]
+        meters = {limit: start(kind) for limit, kind in METERS.items()}
+        profile = None if profiled is None else start("kernels", **{**given, "artefact": profiled})
+        entries, engines = _prepared(engines)
+        amounts = {limit: meter.prepared()["amount"] for limit, meter in meters.items()}
+        if profile is not None:
+            profile.prepared()
+        subjects = [*engines, *meters.values(), *([] if profile is None else [profile])]
+        times = dict(zip(subjects, take_turns(subjects, plan.repeat), strict=True))
+        differences = _differences(engines, folder)
+        for engine in engines:
+            entries[engine.kind] |= {"milliseconds": summary(times[engine]), **differences.get(engine.kind, {})}
+        result: dict[str, Any] = {"threads": threads, "engines": entries}
+        result["limits"] = {limit: 1000 * amounts[limit] / median(times[meter]) for limit, meter in meters.items()}
+        if profile is not None:
+            result["calls"] = _call_times(profile, folder)
+    return result
+
+
+def _prepared(engines: Sequence[Subject]) -> tuple[dict[str, dict[str, Any]], list[Subject]]:
+    """By engine what there is to know of it, and those that can run."""
+    entries: dict[str, dict[str, Any]] = {}
+    running: list[Subject] = []
+    for engine in engines:
+        try:
+            entries[engine.kind] = engine.prepared()
+            running.append(engine)
+        except SubjectError as error:
+            if engine.kind == "tilework":
+                raise
+            entries[engine.kind] = {"error": str(error)}
+    return entries, running
+
+
+def _call_times(profile: Subject, folder: str) -> list[dict[str, float]]:
+    """In microseconds, medians of all runs: when each call starts, counted from the first, and how long it takes."""
+    profile.save(f"{folder}/ticks.npz")
+    runs = np.stack(saved_results(f"{folder}/ticks.npz"))
+    ticks = runs.reshape(len(runs), -1, 2)
+    starts = np.median(ticks[:, :, 0] - ticks[:, :1, 0], axis=0) / 1000
+    lengths = np.median(ticks[:, :, 1] - ticks[:, :, 0], axis=0) / 1000
+    return [{"start": s, "time": t} for s, t in zip(starts.tolist(), lengths.tolist(), strict=True)]
 
 
 def take_turns(subjects: Sequence[Subject], repeat: int) -> list[list[float]]:
@@ -104,7 +146,7 @@ def summary(milliseconds: Sequence[float]) -> dict[str, float]:
     return {"median": median(milliseconds), "least": min(milliseconds), "runs": len(milliseconds)}
 
 
-def _differences(subjects: Sequence[Subject], folder: str) -> dict[str, float]:
+def _differences(subjects: Sequence[Subject], folder: str) -> dict[str, dict[str, float]]:
     """By engine the largest difference of our outputs from its own, as `relative_error` counts."""
     results: list[list[Any]] = []
     for subject in subjects:
@@ -112,7 +154,7 @@ def _differences(subjects: Sequence[Subject], folder: str) -> dict[str, float]:
         results.append(saved_results(f"{folder}/results.npz"))
     ours = results[0]
     return {
-        subject.kind: max((relative_error(*pair) for pair in zip(ours, theirs, strict=True)), default=0.0)
+        subject.kind: {"difference": max(relative_error(*pair) for pair in zip(ours, theirs, strict=True))}
         for subject, theirs in zip(subjects[1:], results[1:], strict=True)
     }
 

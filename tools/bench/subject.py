@@ -20,6 +20,7 @@ import numpy as np
 from tilework.algebra.errors import TileworkError
 from tilework.tools.bench.engines import YARDSTICKS, Array, load_tilework
 from tilework.tools.bench.feeds import random_feeds
+from tilework.tools.bench.meters import Meter, multiply_adds, stream
 
 
 class SubjectError(TileworkError):
@@ -100,9 +101,37 @@ def _yardstick(name: str) -> Callable[..., Prepared]:
     return prepare
 
 
+def _meter(measure: Callable[[int], Meter]) -> Callable[..., Prepared]:
+    def prepare(threads: int) -> Prepared:
+        run, amount = measure(threads)
+        return run, {"amount": amount}
+
+    return prepare
+
+
+class _Profile:
+    """Runs an artefact that takes the time of its calls; the results are those times, an array for every run so far."""
+
+    def __init__(self, artefact: str, model: str, dims: Mapping[str, int], threads: int):
+        self._run, self._feeds = load_tilework(artefact, threads), random_feeds(artefact, dims)
+        self._ticks: list[Array] = []
+
+    def __call__(self) -> Results:
+        *_, ticks = self._run(self._feeds)
+        self._ticks.append(ticks)
+        return self._ticks
+
+
+def _kernels(**arguments: Any) -> Prepared:
+    return _Profile(**arguments), {}
+
+
 KINDS: dict[str, Callable[..., Prepared]] = {
     "tilework": _tilework,
     **{name: _yardstick(name) for name in YARDSTICKS},
+    "kernels": _kernels,
+    "multiply-adds": _meter(multiply_adds),
+    "stream": _meter(stream),
 }
 
 

@@ -73,6 +73,21 @@ def compile_model(model: str, cache: str, artefact: str) -> dict[str, Any]:
     }
 
 
+def profile_model(model: str, cache: str, artefact: str | None, dims: Mapping[str, int]) -> dict[str, Any]:
+    """What `ProgramWatcher` notes of a model; compiled with a clock around every call it is saved as `artefact`."""
+    from tilework.api import compile
+    from tilework.backends.cache import KernelCache
+    from tilework.targets.host import host_target
+    from tilework.tools.bench.program import ProgramWatcher, tick_object
+
+    watcher = ProgramWatcher(dims)
+    module = compile(model, cache=KernelCache(Path(cache)), instrumentations=[watcher])
+    if artefact is not None:
+        objects = [*module.objects, tick_object(host_target())]
+        Module(module.manifest, objects, module.parameters).save(artefact)
+    return {"calls": watcher.calls, "buffers": watcher.buffers}
+
+
 def _weight_bytes(model: str) -> int:
     from tilework.frontends.onnx import import_onnx
 
@@ -93,6 +108,7 @@ def load_artefact(artefact: str, dims: Mapping[str, int]) -> dict[str, Any]:
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "save": save_model,
     "compile": compile_model,
+    "profile": profile_model,
     "load": load_artefact,
 }
 

@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeat", type=int, default=10, metavar="N", help="blocks of runs for each engine (10)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
+    parser.add_argument("--kernels", action="store_true", help="time every kernel call, and print a table of kernels")
     parser.add_argument("--json", metavar="FILE", help="write all measurements there")
     parser.add_argument(
         "--check", action="store_true", help=f"fail unless all outputs are within {TOLERANCE:g} of the other engines'"
@@ -57,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _models(options: argparse.Namespace) -> int:
-    plan = Plan(parse_dims(options.dim), parse_threads(options.threads), options.repeat, _yardsticks(options))
+    threads, yardsticks = parse_threads(options.threads), _yardsticks(options)
+    plan = Plan(parse_dims(options.dim), threads, options.repeat, yardsticks, options.kernels)
     models = expand_operators(options.models)
     for model in models:
         check_uncompiled(model)

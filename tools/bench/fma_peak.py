@@ -9,7 +9,8 @@ from tilework.backends.llvm.compile import compile_ir
 from tilework.runtime.native import load_objects
 from tilework.targets.host import host_target
 
-ROUNDS = 100_000
+ROUNDS = 1_000_000
+"""Some milliseconds: threads that start together take a tenth of one to do so."""
 
 
 def fma_peak() -> tuple[Callable[[], None], float]:
