@@ -108,6 +108,16 @@ def test_summary():
     assert measure.summary([3.0, 1.0, 2.0, 9.0]) == {"median": 2.5, "least": 1.0, "runs": 4}
 
 
+def test_call_times():
+    """Two calls; what disturbed the second run in its pause shows nowhere."""
+    ticks = np.array([[0, 1000, 1500, 4500], [100, 1100, 9999, 12999], [7000, 8000, 8500, 11500]])
+    assert measure.call_times(ticks) == [{"start": 0.0, "time": 1.0}, {"start": 1.5, "time": 3.0}]
+
+
+def test_a_program_without_calls():
+    assert measure.call_times(np.zeros((3, 0), np.int64)) == []
+
+
 def test_relative_error():
     wanted = np.array([4.0, np.nan, 1.0])
     assert relative_error(np.array([4.0, np.nan, 2.0]), wanted) == 0.25

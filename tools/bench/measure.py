@@ -17,6 +17,7 @@ import numpy as np
 
 from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
+from tilework.tools.bench.engines import Array
 from tilework.tools.bench.feeds import relative_error, saved_results
 from tilework.tools.bench.operators import OPERATOR
 from tilework.tools.bench.processes import run_task
@@ -122,13 +123,19 @@ def _prepared(engines: Sequence[Subject]) -> tuple[dict[str, dict[str, Any]], li
 
 
 def _call_times(profile: Subject, folder: str) -> list[dict[str, float]]:
-    """In microseconds, medians of all runs: when each call starts, counted from the first, and how long it takes."""
+    """Of each call, in microseconds: how long it takes, and when it starts where all before took their time."""
     profile.save(f"{folder}/ticks.npz")
-    runs = np.stack(saved_results(f"{folder}/ticks.npz"))
-    ticks = runs.reshape(len(runs), -1, 2)
-    starts = np.median(ticks[:, :, 0] - ticks[:, :1, 0], axis=0) / 1000
-    lengths = np.median(ticks[:, :, 1] - ticks[:, :, 0], axis=0) / 1000
-    return [{"start": s, "time": t} for s, t in zip(starts.tolist(), lengths.tolist(), strict=True)]
+    return call_times(np.stack(saved_results(f"{folder}/ticks.npz")))
+
+
+def call_times(ticks: Array) -> list[dict[str, float]]:
+    """From nanoseconds, a row a run: begin and end of the first call, of the second, ...
+
+    Calls and the pauses between them are medians each, so that what disturbs one run adds to none of them.
+    """
+    steps = np.median(np.diff(ticks, axis=1), axis=0) / 1000  # a call, a pause, a call, ...
+    starts = np.concatenate([[0.0], np.cumsum(steps)])
+    return [{"start": float(s), "time": float(t)} for s, t in zip(starts[:-1:2], steps[::2], strict=True)]
 
 
 def take_turns(subjects: Sequence[Subject], repeat: int) -> list[list[float]]:

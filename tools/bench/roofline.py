@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+CLOCK_STEP = 1e-3
+"""The least time of a call, in microseconds: not every clock sees a short one."""
+
 
 @dataclass(frozen=True)
 class Roofline:
@@ -26,7 +29,7 @@ class Roofline:
 
 @dataclass(frozen=True)
 class Measured:
-    """Something that ran: a kernel's calls together, or a whole model. bytes and seconds are above zero."""
+    """Something that ran: a kernel's calls together, or a whole model. seconds are above zero."""
 
     name: str
     calls: int
@@ -53,7 +56,7 @@ class Measured:
     @property
     def intensity(self) -> float:
         """Operations a byte."""
-        return self.flops / self.bytes
+        return self.flops / max(self.bytes, 1)
 
     @property
     def bound(self) -> str:
@@ -74,7 +77,7 @@ def measured_kernels(result: Mapping[str, Any], run: Mapping[str, Any]) -> list[
     roofline = Roofline(**run["limits"])
     sums: dict[str, Measured] = {}
     for call, times in zip(result["program"]["calls"], run["calls"], strict=True):
-        name, seconds = call["kernel"], times["time"] / 1e6
+        name, seconds = call["kernel"], max(times["time"], CLOCK_STEP) / 1e6
         known = sums.get(name, Measured(name, 0, 0, 0, 0.0, roofline))
         sums[name] = Measured(
             name,

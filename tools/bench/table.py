@@ -28,12 +28,20 @@ def model_lines(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def inference_lines(result: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
-    """All engines on one number of threads: medians, how many times as fast as each of them Tilework is, and rates."""
-    threads = f"{run['threads']} thread{'s' if run['threads'] > 1 else ''}"
-    engines: Mapping[str, Any] = run["engines"]
-    ours = engines["tilework"]["milliseconds"]["median"]
-    rows = [[f"run, {threads}", "ms", "times as fast", "GFLOP/s", "of peak", "difference"]]
-    for name, engine in engines.items():
+    """All engines on one number of threads, then the machine's limits and the kernels, if they were timed."""
+    yield from (f"  {line}" for line in columns(inference_rows(result, run)))
+    yield from (f"    {n} cannot run it: {e['error']}" for n, e in run["engines"].items() if "error" in e)
+    yield f"    {limits_text(whole_model(result, run, 'tilework'))}"
+    if run.get("calls"):
+        yield from (f"    {line}" for line in columns(kernel_rows(result, run)))
+
+
+def inference_rows(result: Mapping[str, Any], run: Mapping[str, Any]) -> list[list[str]]:
+    """The table of engines: medians, how many times as fast as each of them Tilework is, rates, differences."""
+    threads = f"run, {run['threads']} thread{'s' if run['threads'] > 1 else ''}"
+    rows = [[threads, "ms", "times as fast", "GFLOP/s", "of peak", "difference"]]
+    ours = run["engines"]["tilework"]["milliseconds"]["median"]
+    for name, engine in run["engines"].items():
         if "error" in engine:
             continue
         model = whole_model(result, run, name)
@@ -43,11 +51,7 @@ def inference_lines(result: Mapping[str, Any], run: Mapping[str, Any]) -> Iterat
             ratio, difference = f"{theirs / ours:.2f}", f"{engine['difference']:.1e}"
         label = f"  {name} {engine['version']}"
         rows.append([label, f"{theirs:.3f}", ratio, f"{model.rate / 1e9:.1f}", percent(model.of_peak), difference])
-    yield from (f"  {line}" for line in columns(rows))
-    yield from (f"    {name} cannot run it: {e['error']}" for name, e in engines.items() if "error" in e)
-    yield f"    {limits_text(whole_model(result, run, 'tilework'))}"
-    if "calls" in run:
-        yield from (f"    {line}" for line in columns(kernel_rows(result, run)))
+    return rows
 
 
 def limits_text(model: Measured) -> str:
