@@ -7,23 +7,33 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx.reference import ReferenceEvaluator
 
+from tilework.api import compile
+from tilework.backends.cache import KernelCache
 from tilework.targets.host import physical_cores
 from tilework.tools.bench import engines, measure
-from tilework.tools.bench.feeds import relative_error
+from tilework.tools.bench.feeds import random_feeds, relative_error, saved_results
+from tilework.tools.bench.operator_engines import read_operator
+from tilework.tools.bench.operators import operator_model
 from tilework.tools.bench.subject import Subject, SubjectError
 from tilework.tools.bench.table import columns, inference_lines
 from tilework.tools.cli import main
 from tilework.tools.commands.bench import parse_threads
 
+RESULT = {"program": {"calls": [{"kernel": "k", "source": None, "flops": 1, "bytes": 1}]}}
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+
+
+def saved_operator(name: str, folder: Path) -> dict[str, str]:
+    """An operator as an ONNX file, and compiled."""
+    (folder / "model.onnx").write_bytes(operator_model(name).SerializeToString())
+    compile(folder / "model.onnx", cache=KernelCache(folder / "cache")).save(folder / "model.tw")
+    return {"artefact": str(folder / "model.tw"), "model": str(folder / "model.onnx")}
 
 
 @pytest.fixture(scope="module")
 def artefact(tmp_path_factory: pytest.TempPathFactory) -> str:
-    from tilework.api import compile
-    from tilework.backends.cache import KernelCache
-
     folder = tmp_path_factory.mktemp("bench")
     compile(DIGITS, cache=KernelCache(folder / "cache")).save(folder / "digits.tw")
     return str(folder / "digits.tw")
@@ -53,9 +63,46 @@ def test_an_engine_that_cannot_run_a_model_is_left_out(artefact, tmp_path, monke
     plan = measure.Plan({}, [1], 1, ["onnxruntime"], kernels=False)
     run = measure.measure_inference(files, str(tmp_path), 1, plan)
     assert "milliseconds" in run["engines"]["tilework"] and "calls" not in run
-    result = {"program": {"calls": [{"kernel": "k", "source": None, "flops": 1, "bytes": 1}]}}
-    [said] = [line for line in inference_lines(result, run) if "cannot" in line]
+    [said] = [line for line in inference_lines(RESULT, run) if "cannot" in line]
     assert said.startswith("    onnxruntime cannot run it: ") and "broken.onnx" in said
+
+
+@pytest.mark.parametrize("operator", ["op:depthwise,c=4,hw=10,k=3,stride=2", "op:batch-matmul,batch=2,m=3,n=4,k=5"])
+@pytest.mark.parametrize("engine", ["tilework", *engines.YARDSTICKS])
+def test_engines_compute_what_the_standard_says(engine, operator, tmp_path):
+    """Those that are installed; the convolution is padded on one side alone."""
+    if engine in engines.YARDSTICKS and engines.YARDSTICKS[engine].version is None:
+        pytest.skip(f"{engine} is not installed")
+    files = saved_operator(operator, tmp_path)
+    with Subject(engine, **files, dims={}, threads=1) as subject:
+        subject.prepared()
+        subject.save(str(tmp_path / "results.npz"))
+    [got] = saved_results(str(tmp_path / "results.npz"))
+    [wanted] = ReferenceEvaluator(files["model"]).run(None, random_feeds(files["artefact"], {}))
+    assert relative_error(got, wanted) < 1e-6
+
+
+def test_an_operator_is_read_as_it_was_made(tmp_path):
+    operator = read_operator(saved_operator("op:conv,ic=2,oc=4,hw=6,k=3,stride=2", tmp_path)["model"])
+    assert (operator.op_type, operator.inputs) == ("Conv", ("x", "weights"))
+    assert operator.weights["weights"].shape == (4, 2, 3, 3)
+    assert operator.padding == [(0, 1), (0, 1)] and operator.attributes["strides"] == [2, 2]
+
+
+def test_engines_of_single_operators_refuse_models():
+    with pytest.raises(ValueError, match="for single operators alone"):
+        read_operator(str(DIGITS))
+
+
+def test_the_same_words_of_several_engines_are_one_line():
+    times = {"version": "1", "milliseconds": {"median": 1.0}}
+    run = {
+        "threads": 1,
+        "engines": {"tilework": times, "jax": {"error": "no"}, "tvm": {"error": "never"}, "torch": {"error": "no"}},
+        "limits": {"flops_per_second": 1e9, "bytes_per_second": 1e9},
+    }
+    said = [line.strip() for line in inference_lines(RESULT, run) if "cannot" in line]
+    assert said == ["jax, torch cannot run it: no", "tvm cannot run it: never"]
 
 
 def test_a_subject_answers_with_its_error(artefact):

@@ -5,25 +5,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
+import onnx
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError, did_you_mean
+from tilework.targets.host import host_target
+from tilework.tools.bench.operator_engines import load_jax, load_torch, load_torch_compile
 
 Array: TypeAlias = NDArray[Any]
 
 Run: TypeAlias = Callable[[Mapping[str, Array]], Sequence[Array]]
-"""From inputs by name to outputs in the order of the model's."""
+"""From inputs by name, in the model's order, to outputs in the model's order."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """package: what pip and `import` call it, and we too. load: from an ONNX file and a number of threads."""
+    """package: what pip calls it. load: from an ONNX file and a number of threads; it may throw whatever it likes."""
 
     package: str
     load: Callable[[str, int], Run]
@@ -73,9 +77,31 @@ def _load_openvino(model: str, threads: int) -> Run:
     return run
 
 
+def _load_tvm(model: str, threads: int) -> Run:
+    """As it comes, without tuning: few of its default schedules for processors are good ones."""
+    os.environ["TVM_NUM_THREADS"] = str(threads)  # read when TVM is imported
+    tvm: Any = import_module("tvm")
+    relax: Any = import_module("tvm.relax")
+    graph: Any = import_module("tvm.relax.frontend.onnx").from_onnx(onnx.load(model))
+    target = tvm.target.Target({"kind": "llvm", "mcpu": host_target().cpu, "num-cores": threads})
+    machine = relax.VirtualMachine(tvm.compile(graph, target=target), tvm.cpu())
+
+    def run(feeds: Mapping[str, Array]) -> Sequence[Array]:
+        result = machine["main"](*(tvm.runtime.from_dlpack(array) for array in feeds.values()))
+        return [tensor.numpy() for tensor in ([result] if isinstance(result, tvm.runtime.Tensor) else result)]
+
+    return run
+
+
 YARDSTICKS = {
-    engine.package: engine for engine in (Engine("onnxruntime", _load_onnxruntime), Engine("openvino", _load_openvino))
+    "onnxruntime": Engine("onnxruntime", _load_onnxruntime),
+    "openvino": Engine("openvino", _load_openvino),
+    "torch": Engine("torch", load_torch),
+    "torch-compile": Engine("torch", load_torch_compile),
+    "jax": Engine("jax", load_jax),
+    "tvm": Engine("apache-tvm", _load_tvm),
 }
+"""By the name that we call it."""
 
 
 def installed_yardsticks() -> list[str]:
@@ -96,5 +122,5 @@ def chosen_yardsticks(words: str) -> list[str]:
             hint = did_you_mean(name, YARDSTICKS) or f"; the engines are {', '.join(YARDSTICKS)}, or none"
             raise UsageError(f"--against {words}: there is no engine '{name}'{hint}")
         if YARDSTICKS[name].version is None:
-            raise UsageError(f"--against {words}: {name} is not installed: pip install {name}")
+            raise UsageError(f"--against {words}: {name} is not installed: pip install {YARDSTICKS[name].package}")
     return names

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tilework.runtime.arrays import aligned
 from tilework.runtime.artifact import read_artifact
 from tilework.runtime.module import Module
 from tilework.tools.bench.engines import Array
@@ -15,11 +16,14 @@ from tilework.tools.model_source import random_array, symbol_sizes
 
 
 def random_feeds(artefact: str, dims: Mapping[str, int]) -> dict[str, Array]:
-    """A value for every input that an artefact takes. It is read, not linked: nothing of ours starts a thread."""
+    """A value for every input that an artefact takes, aligned to 64 bytes, as some engines need.
+
+    The artefact is read, not linked: nothing of ours starts a thread.
+    """
     module = Module(*read_artifact(Path(artefact)))
     rng = np.random.default_rng(0)
     sizes = symbol_sizes(module, dims)
-    return {spec.name: random_array(spec, sizes, rng) for spec in module.manifest.inputs}
+    return {spec.name: aligned(random_array(spec, sizes, rng)) for spec in module.manifest.inputs}
 
 
 def relative_error(got: Array, wanted: Array) -> float:

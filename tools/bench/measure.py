@@ -31,7 +31,7 @@ WEIGHTS_FACTOR, FIXED_BYTES = 3, 500_000_000
 """Compiling should need no more memory than so many times the weights, and this."""
 
 METERS = {"flops_per_second": "multiply-adds", "bytes_per_second": "stream"}
-"""The machine's limits, and what measures them."""
+"""The machine's limits, and what measures them. A limit is the best of all runs; other times are medians."""
 
 BLOCK_SECONDS = 0.2
 """How long one engine has the machine before it is the next one's turn."""
@@ -101,7 +101,7 @@ def measure_inference(files: Mapping[str, Any], folder: str, threads: int, plan:
         for engine in engines:
             entries[engine.kind] |= {"milliseconds": summary(times[engine]), **differences.get(engine.kind, {})}
         result: dict[str, Any] = {"threads": threads, "engines": entries}
-        result["limits"] = {limit: 1000 * amounts[limit] / median(times[meter]) for limit, meter in meters.items()}
+        result["limits"] = {limit: 1000 * amounts[limit] / min(times[meter]) for limit, meter in meters.items()}
         if profile is not None:
             result["calls"] = _call_times(profile, folder)
     return result

@@ -30,10 +30,20 @@ def model_lines(result: Mapping[str, Any]) -> Iterator[str]:
 def inference_lines(result: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
     """All engines on one number of threads, then the machine's limits and the kernels, if they were timed."""
     yield from (f"  {line}" for line in columns(inference_rows(result, run)))
-    yield from (f"    {n} cannot run it: {e['error']}" for n, e in run["engines"].items() if "error" in e)
+    for error, names in _failures(run).items():
+        yield f"    {', '.join(names)} cannot run it: {error}"
     yield f"    {limits_text(whole_model(result, run, 'tilework'))}"
     if run.get("calls"):
         yield from (f"    {line}" for line in columns(kernel_rows(result, run)))
+
+
+def _failures(run: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Which engines said what when they could not run the model."""
+    said: dict[str, list[str]] = {}
+    for name, engine in run["engines"].items():
+        if "error" in engine:
+            said.setdefault(engine["error"], []).append(name)
+    return said
 
 
 def inference_rows(result: Mapping[str, Any], run: Mapping[str, Any]) -> list[list[str]]:
