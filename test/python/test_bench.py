@@ -21,7 +21,7 @@ from tilework.tools.bench.table import columns, inference_lines
 from tilework.tools.cli import main
 from tilework.tools.commands.bench import parse_threads
 
-RESULT = {"program": {"calls": [{"kernel": "k", "source": None, "flops": 1, "bytes": 1}]}}
+RESULT = {"program": {"flops": 1, "calls": [{"kernel": "k", "source": None, "flops": 1, "bytes": 1}]}}
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 
 

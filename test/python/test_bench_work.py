@@ -20,7 +20,7 @@ from tilework.tools.bench import measure
 from tilework.tools.bench.meters import multiply_adds, stream
 from tilework.tools.bench.operators import operator_model
 from tilework.tools.bench.program import TICKS, ProgramWatcher, tick_object
-from tilework.tools.bench.roofline import Measured, Roofline, measured_kernels
+from tilework.tools.bench.roofline import Measured, Roofline, measured_kernels, whole_model
 from tilework.tools.bench.table import KERNEL_HEAD, kernel_rows, percent
 from tilework.tools.bench.work import Work, work_of
 from tilework.tools.cli import main
@@ -83,6 +83,38 @@ def test_a_reduction_whose_extent_depends_on_the_element():
     assert kernel_work(text) == Work(2 * 15, 4 * (10 + 10))
 
 
+def test_of_a_choice_the_branch_counts_that_is_taken():
+    """Three rows of eight take one exponential each, the other five nothing; where data decides, both count."""
+    text = """
+    te.kernel @f(%x: tensor<8x4xf32>, %rows: tensor<8xi64>) -> (tensor<8x4xf32>, tensor<8xf32>) {
+      %a = te.compute "a" [i: 8, j: 4] : tensor<8x4xf32> {
+        %v = te.read %x[i, j] : tensor<8x4xf32>
+        %r = te.if_then_else [i - 5 >= 0] : f32 {
+          %e = math.exp %v : f32
+          te.yield %e : f32
+        } else {
+          te.yield %v : f32
+        }
+        te.yield %r : f32
+      }
+      %b = te.compute "b" [i: 8] : tensor<8xf32> {
+        %n = te.read %rows[i] : tensor<8xi64>
+        %row = arith.index_cast %n : i64 to index
+        %v = te.read %x[i, 0] : tensor<8x4xf32>
+        %r = te.if_then_else [%row - i >= 0] : f32 {
+          %e = math.exp %v : f32
+          te.yield %e : f32
+        } else {
+          %s = arith.addf %v, %v : f32
+          te.yield %s : f32
+        }
+        te.yield %r : f32
+      }
+      te.return %a, %b : tensor<8x4xf32>, tensor<8xf32>
+    }"""
+    assert kernel_work(text).flops == 3 * 4 + 8 * 2
+
+
 def test_what_is_not_read_is_not_moved():
     """Two rows of a table of a thousand; neither indices nor choices are floating-point operations."""
     text = """
@@ -98,6 +130,15 @@ def test_what_is_not_read_is_not_moved():
       te.return %g : tensor<2x8xf32>
     }"""
     assert kernel_work(text) == Work(0, 4 * 16 + 8 * 2 + 4 * 16)
+
+
+def test_a_model_is_what_defines_it(cache):
+    """Whatever algorithm its convolution gets."""
+    watcher, _ = watched(operator_model("op:conv,ic=64,oc=64,hw=28,k=3"), cache)
+    assert watcher.flops == 2 * 64 * 28 * 28 * 64 * 9
+    whole = {**RESULT, "program": {"flops": watcher.flops, "calls": watcher.calls}}
+    engines = {"tilework": {"milliseconds": {"median": 2.0}}}
+    assert whole_model(whole, {**RUN, "engines": engines}, "tilework").rate == watcher.flops / 0.002
 
 
 @pytest.mark.parametrize(
@@ -157,11 +198,12 @@ def test_roofline():
 
 RESULT = {
     "program": {
+        "flops": 100_000,
         "calls": [
             {"kernel": "a", "source": "first", "flops": 1000, "bytes": 1000},
             {"kernel": "b", "source": None, "flops": 90000, "bytes": 1000},
             {"kernel": "a", "source": "second", "flops": 1000, "bytes": 1000},
-        ]
+        ],
     }
 }
 RUN = {

@@ -67,6 +67,7 @@ def measurements(kernels: bool = True, names: tuple[str, ...] = ("op:C3",)) -> d
     if kernels:
         run["calls"] = [{"start": 0.0, "time": 10.0}, {"start": 10.0, "time": 5.0}, {"start": 16.0, "time": 10.0}]
     program = {
+        "flops": 1_000_000,
         "calls": [
             {"kernel": "conv<1>", "source": "first", "flops": 500_000, "bytes": 4000},
             {"kernel": "copy", "source": None, "flops": 0, "bytes": 8000},

@@ -69,7 +69,7 @@ def measure_model(source: str, plan: Plan) -> dict[str, Any]:
         }
         profiled = f"{folder}/profiled.tw" if plan.kernels else None
         program = run_task("profile", **{**compiling, "artefact": profiled}, dims=plan.dims)
-        result["program"] = {part: program[part] for part in ("calls", "buffers")}
+        result["program"] = {part: program[part] for part in ("flops", "calls", "buffers")}
         files = {"artefact": artefact, "profiled": profiled, "model": model, "dims": plan.dims}
         result["inference"] = [measure_inference(files, folder, n, plan) for n in plan.threads]
         return result

@@ -37,6 +37,8 @@ from tilework.backends.llvm.emit_host import find_host
 from tilework.dialects import arith, te
 from tilework.dialects.locations import source_name
 from tilework.dialects.loop import CallOp
+from tilework.dialects.registration import make_context
+from tilework.lowering.choose_algorithms import ChooseAlgorithms
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.targets import Target
@@ -53,36 +55,46 @@ class ProgramWatcher(Instrumentation):
     """Takes notes while a model is compiled, and adds the output `TICKS`; the code needs `tick_object` then.
 
     dims: sizes of the model's symbols; 1 for those it does not name. Notes are JSON values:
+    flops: of the model as it is defined, before algorithms are chosen that do with fewer.
     calls: in the order of execution, the "kernel" called, the "source" (the ONNX node's name) and its work.
     buffers: what lies in the arena, with "offset" and "bytes", from the "first" to the "last" call that uses it.
     """
 
     def __init__(self, dims: Mapping[str, int]):
         self._dims = dims
+        self.flops = 0
         self.calls: list[dict[str, Any]] = []
         self.buffers: list[dict[str, Any]] = []
 
+    def before_pass(self, pass_: ModulePass, op: Operation) -> None:
+        if isinstance(pass_, ChooseAlgorithms):
+            assert isinstance(op, ModuleOp)
+            defined = op.clone()
+            GraphToTe().apply(make_context(), defined)
+            self.flops = sum(call["flops"] for call in self._calls_of(defined))
+
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
-        if not isinstance(pass_, GraphToTe | PlanMemory):
-            return
-        assert isinstance(op, ModuleOp)
-        host = find_host(op)
-        assert host is not None
         if isinstance(pass_, GraphToTe):
-            self._note_calls(op, host)
-        else:
+            assert isinstance(op, ModuleOp)
+            self.calls = self._calls_of(op)
+        elif isinstance(pass_, PlanMemory):
+            assert isinstance(op, ModuleOp)
+            host = _host_of(op)
             self._note_buffers(host)
             _add_ticks(host)
 
-    def _note_calls(self, module: ModuleOp, host: func.FuncOp) -> None:
+    def _calls_of(self, module: ModuleOp) -> list[dict[str, Any]]:
+        host = _host_of(module)
         kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, te.KernelOp)}
         symbols = HostSymbols(host)
+        found: list[dict[str, Any]] = []
         for call in _calls(host):
             kernel = kernels[call.kernel_name]
             values = (self._value(symbols.expr_of(v, call)) for v in call.symbol_values)
             work = work_of(kernel, dict(zip(kernel.symbols, values, strict=True)))
             source = source_name(call.location)
-            self.calls.append({"kernel": call.kernel_name, "source": source, "flops": work.flops, "bytes": work.bytes})
+            found.append({"kernel": call.kernel_name, "source": source, "flops": work.flops, "bytes": work.bytes})
+        return found
 
     def _note_buffers(self, host: func.FuncOp) -> None:
         """A step is a call: what happens between two of them counts to the later one, what follows all to the last."""
@@ -108,6 +120,12 @@ class ProgramWatcher(Instrumentation):
 
     def _value(self, e: Expr) -> int:
         return int(e.evaluate({key: self._dims.get(str(key), 1) for key in e.variables()}))
+
+
+def _host_of(module: ModuleOp) -> func.FuncOp:
+    host = find_host(module)
+    assert host is not None
+    return host
 
 
 def _calls(host: func.FuncOp) -> list[CallOp]:

@@ -65,10 +65,10 @@ class Measured:
 
 
 def whole_model(result: Mapping[str, Any], run: Mapping[str, Any], engine: str) -> Measured:
-    """A model in one engine. The work is that of Tilework's kernels, as one inference calls them."""
-    calls = result["program"]["calls"]
+    """A model in one engine: the operations that define it, whatever the engine does, and the bytes of our kernels."""
+    calls, flops = result["program"]["calls"], result["program"]["flops"]
     seconds = run["engines"][engine]["milliseconds"]["median"] / 1e3
-    flops, moved = (sum(call[what] for call in calls) for what in ("flops", "bytes"))
+    moved = sum(call["bytes"] for call in calls)
     return Measured(engine, len(calls), flops, moved, seconds, Roofline(**run["limits"]))
 
 

@@ -85,7 +85,7 @@ def profile_model(model: str, cache: str, artefact: str | None, dims: Mapping[st
     if artefact is not None:
         objects = [*module.objects, tick_object(host_target())]
         Module(module.manifest, objects, module.parameters).save(artefact)
-    return {"calls": watcher.calls, "buffers": watcher.buffers}
+    return {"flops": watcher.flops, "calls": watcher.calls, "buffers": watcher.buffers}
 
 
 def _weight_bytes(model: str) -> int:

@@ -6,18 +6,22 @@ between two kernels counts in both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import prod
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tilework.algebra.index_expr import var
+from tilework.algebra.predicate import Predicate, less_than
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.te import ComputeOp, KernelOp, ReduceOp
+from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReduceOp
 
 Sizes = Mapping[str, int]
 """The values of a kernel's symbols."""
@@ -41,39 +45,86 @@ def work_of(kernel: KernelOp, sizes: Sizes) -> Work:
 
     flops: an operation of `arith` or `math` on floating-point numbers counts once for every element that a compute
     defines and every point of its reduction, and so does the joining: a multiply-add is two. Comparisons, choices and
-    conversions count nothing, padding like any other element.
+    conversions count nothing, padding like any other element. Of a choice the branch counts that is taken, and both
+    where data decides.
     bytes: every argument once, or as many of its elements as are read, if that is less; every result once.
     """
-    flops = sum(_points(compute, sizes) * _operations(compute) for compute in kernel.computes)
+    domains = {compute: Domain.of(compute, sizes) for compute in kernel.computes}
+    flops = sum(_flops(compute.body.block, domain) for compute, domain in domains.items())
     reads: dict[SSAValue, int] = {}
-    for compute in kernel.computes:
+    for compute, domain in domains.items():
         for read in compute.reads:
-            reads[read.tensor] = reads.get(read.tensor, 0) + _points(compute, sizes)
+            reads[read.tensor] = reads.get(read.tensor, 0) + domain.points
     arguments = [min(reads.get(a, 0), _elements(a.type, sizes)) * element_bytes(a.type) for a in kernel.body.block.args]
     results = [_elements(r.type, sizes) * element_bytes(r.type) for r in kernel.results_returned]
     return Work(flops, sum(arguments) + sum(results))
 
 
-def _points(compute: ComputeOp, sizes: Sizes) -> int:
-    """How often the body of a compute is evaluated; the extents of a reduction may depend on the element."""
-    extents = {name: int(extent.evaluate(sizes)) for name, extent in compute.spatial}
-    inner = [extent for _, extent in compute.reduction]
-    free = [name for name in extents if any(name in extent.variables() for extent in inner)]
-    grid = dict(zip(free, np.ix_(*(np.arange(extents[name]) for name in free)), strict=True))
-    counts = np.asarray(prod(np.maximum(extent.evaluate({**sizes, **grid}), 0) for extent in inner))
-    dependent = np.broadcast_to(counts, [extents[name] for name in free]).sum()
-    return int(dependent) * prod(extent for name, extent in extents.items() if name not in free)
+Condition = tuple[tuple[Predicate, ...], bool]
+"""A conjunction, and whether it holds."""
 
 
-def _operations(compute: ComputeOp) -> int:
-    """How many operations one evaluation of the body is, joining included."""
-    counted = sum(_flops(op) for op in compute.body.walk())
-    last = compute.terminator
-    named = isinstance(last, ReduceOp) and last.kind is not None and isa(last.values[0].type, AnyFloat)
-    return counted + named
+@dataclass(frozen=True)
+class Domain:
+    """Where a compute's body, or a branch of it, is evaluated: the points of its axes for which all conditions hold."""
+
+    extents: Mapping[str, int]
+    sizes: Sizes
+    conditions: tuple[Condition, ...] = ()
+
+    @staticmethod
+    def of(compute: ComputeOp, sizes: Sizes) -> Domain:
+        """All points. The extent of a reduction may depend on the element: as a condition then on a larger one."""
+        extents = {name: int(extent.evaluate(sizes)) for name, extent in compute.spatial}
+        conditions: list[Condition] = []
+        for name, extent in compute.reduction:
+            spatial = [axis for axis in extents if axis in extent.variables()]
+            values = np.asarray(extent.evaluate({**sizes, **_grid(extents, spatial)}))
+            if spatial:
+                conditions.append(((less_than(var(name), extent),), True))
+            extents[name] = int(values.max(initial=0))
+        return Domain(extents, sizes, tuple(conditions))
+
+    def where(self, condition: Condition) -> Domain:
+        """The part of it in which one more condition holds."""
+        return replace(self, conditions=(*self.conditions, condition))
+
+    @property
+    def points(self) -> int:
+        """How many there are."""
+        used = {key for conjunction, _ in self.conditions for p in conjunction for key in p.expr.variables()}
+        axes = [axis for axis in self.extents if axis in used]
+        values = {**self.sizes, **_grid(self.extents, axes)}
+        inside: Any = np.ones((), bool)
+        for conjunction, expected in self.conditions:
+            holds = np.asarray(reduce(np.logical_and, (p.evaluate(values) for p in conjunction)))
+            inside = inside & (holds if expected else ~holds)
+        counted = np.broadcast_to(inside, [self.extents[axis] for axis in axes]).sum()
+        return int(counted) * prod(extent for axis, extent in self.extents.items() if axis not in used)
 
 
-def _flops(op: Operation) -> int:
+def _grid(extents: Mapping[str, int], axes: Sequence[str]) -> dict[str, Any]:
+    """The indices along each of the axes, as arrays that broadcast together."""
+    return dict(zip(axes, np.ix_(*(np.arange(extents[axis]) for axis in axes)), strict=True))
+
+
+def _flops(block: Block, domain: Domain) -> int:
+    """Those of a block that is evaluated at every point of a domain."""
+    here, inside = 0, 0
+    for op in block.ops:
+        here += _operations(op)
+        if isinstance(op, IfThenElseOp) and not op.index_operands:
+            inside += _flops(op.then_body.block, domain.where((op.conditions, True)))
+            inside += _flops(op.else_body.block, domain.where((op.conditions, False)))
+        else:
+            inside += sum(_flops(inner, domain) for region in op.regions for inner in region.blocks)
+    return inside + (here * domain.points if here else 0)
+
+
+def _operations(op: Operation) -> int:
+    """How many one operation stands for, what is inside apart."""
+    if isinstance(op, ReduceOp):
+        return int(op.kind is not None and isa(op.values[0].type, AnyFloat))
     if not op.results or not isa(op.results[0].type, AnyFloat):
         return 0
     return int(isinstance(op, _FLOATING) or op.name.startswith("math.")) + int(op.name == "math.fma")
