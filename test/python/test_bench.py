@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,19 @@ def test_a_subject_answers_with_its_error(artefact):
     with (
         Subject("tilework", artefact=artefact, model="", dims={"M": 2}, threads=1) as subject,
         pytest.raises(SubjectError, match="--dim M: there is no symbolic dimension 'M'"),
+    ):
+        subject.prepared()
+
+
+def test_a_subject_that_dies_is_quoted(tmp_path, monkeypatch):
+    """As where an engine's library cannot be loaded."""
+    dies = tmp_path / "dies"
+    dies.write_text("#!/bin/sh\necho first >&2\necho cannot load libjax.so >&2\nexit 3\n")
+    dies.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(dies))
+    with (
+        Subject("jax") as subject,
+        pytest.raises(SubjectError, match="^jax ended with status 3: cannot load libjax.so$"),
     ):
         subject.prepared()
 

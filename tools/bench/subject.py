@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from tempfile import TemporaryFile
 from time import perf_counter
 from typing import IO, Any
 
@@ -33,8 +34,9 @@ class Subject:
     def __init__(self, kind: str, **arguments: Any):
         command = [sys.executable, "-P", "-m", "tilework.tools.bench.subject", kind, json.dumps(arguments)]
         self.kind = kind
+        self._said = TemporaryFile("w+", errors="replace")
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True
         )
 
     def __enter__(self) -> Subject:
@@ -47,6 +49,7 @@ class Subject:
             assert pipe is not None
             with suppress(OSError):
                 pipe.close()
+        self._said.close()
 
     def prepared(self) -> dict[str, Any]:
         """Wait until it can run; what there is to know of it. Raises SubjectError where it cannot."""
@@ -70,11 +73,16 @@ class Subject:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise SubjectError(f"{self.kind} ended with status {self._process.wait()}")
+            raise SubjectError(f"{self.kind} ended with status {self._process.wait()}{self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise SubjectError(answer["error"])
         return answer
+
+    def _last_words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read().split("\n")
+        return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
 
 
 # ---- The process -----------------------------------------------------------------------------------------------------
