@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
@@ -166,8 +166,8 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
     """Vectorize along the last axis longer than one, fused with those before it where all reads follow the axes."""
     axes = list(stage.axes.values())
     extents = [LARGE if e.constant is None else e.constant for _, e in compute.spatial]
-    own = tuple(var(n) for n, _ in compute.spatial)
-    if all(r.exprs == own for r in compute.reads):
+    own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
+    if all((r.exprs, dims_of(r.tensor.type)) == (own, dims) for r in compute.reads):  # not of a part of a tensor
         axes, extents = [s.fuse(axes)], [size_of(compute.spatial)]
         inner_extent = None if any(not e.is_constant for _, e in compute.spatial) else extents[0]
     else:
