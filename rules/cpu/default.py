@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
-from tilework.rules.cpu.stages import plan_stages
+from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
 
@@ -55,15 +55,18 @@ class Default(ScheduleRule):
         plan = plan_stages(kernel)
         for name in plan.inlined:
             s.compute_inline(s.stage(name))
-        for compute in plan.roots:
+        loops: dict[ComputeOp, list[_Around]] = {}
+        for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
             stage = s.stage(compute.stage.data)
             reduction = plan.anchored.get(compute)
             if reduction is not None and compute.spatial:
-                _tiled(s, stage, s.stage(reduction.stage.data), reduction, _work(reduction, compute), target)
+                work = _work(reduction, compute)
+                loops[compute] = _tiled(s, stage, s.stage(reduction.stage.data), reduction, work, target)
             elif compute.reduction and compute.spatial:
-                _tiled(s, stage, s.cache_write(stage, "local"), compute, _work(compute, compute), target)
+                work = _work(compute, compute)
+                loops[compute] = _tiled(s, stage, s.cache_write(stage, "local"), compute, work, target)
             elif compute.spatial:
-                _elementwise(s, stage, compute, target)
+                _elementwise(s, stage, compute, target, _loop_of_part(plan, compute, loops))
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
         return s.finish()
@@ -79,11 +82,31 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[
     return [Packing(a, axis, tile.span) for a, axis in wanted if a is not None and axis is not None]
 
 
+@dataclass(frozen=True)
+class _Around:
+    """A loop around the tile, and the axes of which it and those outside it fix the point."""
+
+    axis: SSAValue
+    fixed: frozenset[str]
+
+
+def _loop_of_part(plan: Plan, compute: ComputeOp, loops: Mapping[ComputeOp, Sequence[_Around]]) -> SSAValue | None:
+    """The loop in which a stage is computed part by part, if it is and there is one."""
+    if compute not in plan.parts:
+        return None
+    root, axes = plan.parts[compute]
+    return next((around.axis for around in loops[root] if around.fixed == axes), None)
+
+
 @dataclass
 class _Loops:
-    """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it."""
+    """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
+
+    whole: the axes of the reduction that are such a loop, by its handle.
+    """
 
     outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
+    whole: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
     unrolled: list[SSAValue] = field(default_factory=list[SSAValue])
     vector: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -91,20 +114,38 @@ class _Loops:
 
 def _tiled(
     s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, work: int, target: Target
-) -> None:
-    """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order."""
+) -> list[_Around]:
+    """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order.
+
+    Returns the loops around the tile, outermost first.
+    """
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
     for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *loops.unrolled, *loops.vector])
-    around = [*parallel_prefix(s, loops.outer, work, target), *loops.late]
+    outer = parallel_prefix(s, loops.outer, work, target)
+    around = [*outer, *loops.late]
     for axis in loops.unrolled:
         s.unroll(axis)
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile))
     _order_reduction(s, inside, reduction, tile)
+    return _fixed(loops, outer)
+
+
+def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[_Around]:
+    """What the loops left of the outer ones fix: the first that is none of them was fused from those left out."""
+    found: list[_Around] = []
+    taken = [axis for axis, _ in loops.outer if axis not in left]
+    names: list[str | None] = []
+    for axis in left:
+        names += [loops.whole.get(axis)] if axis in dict(loops.outer) else [loops.whole.get(a) for a in taken]
+        if None in names:
+            break
+        found.append(_Around(axis, frozenset(n for n in names if n is not None)))
+    return found
 
 
 def _scope(reduction: ComputeOp, tile: Tile | None) -> str:
@@ -133,6 +174,7 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
         loops.unrolled.append(inner)
     else:
         loops.outer.append((axis, count))
+        loops.whole[axis] = name
 
 
 def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
@@ -162,8 +204,13 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
     _mark_vector(s, vector)
 
 
-def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target) -> None:
-    """Vectorize along the last axis longer than one, fused with those before it where all reads follow the axes."""
+def _elementwise(
+    s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target, loop: SSAValue | None
+) -> None:
+    """Vectorize along the last axis longer than one, fused with those before it where all reads follow the axes.
+
+    In parallel, unless it is computed in a loop of its consumer.
+    """
     axes = list(stage.axes.values())
     extents = [LARGE if e.constant is None else e.constant for _, e in compute.spatial]
     own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
@@ -187,7 +234,10 @@ def _elementwise(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, tar
     around = list(zip(axes, extents, strict=True))
     if inner_extent is None and len(around) > 1:
         around.pop()  # a masked axis must stay next to the one that it was split from
-    parallel_prefix(s, around, work, target)
+    if loop is None:
+        parallel_prefix(s, around, work, target)
+    else:
+        s.compute_at(stage, loop, "local")
 
 
 def _iterations(compute: ComputeOp) -> int:
