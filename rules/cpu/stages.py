@@ -72,6 +72,8 @@ def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> fr
         if axis[1] != own[1] or any(read.exprs[at] != var(axis[0]) for _, read in readers):
             break
         shared.append(axis[0])
+    if size_of(producer.spatial[: len(shared)]) == 1:
+        return frozenset()
     part = producer.spatial[len(shared) :]
     extents = [e for _, e in part]
     small = all(e.is_constant for e in extents) and size_of(part) * bits_of(producer.result.type) // 8 <= PART_BYTES

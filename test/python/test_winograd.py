@@ -3,11 +3,15 @@
 from fractions import Fraction
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
 from xdsl.dialects.builtin import IntegerAttr, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
+import tilework as tw
 from tilework.algebra.winograd import MOST_PRODUCTS, winograd
+from tilework.backends.cache import KernelCache
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.te import KernelOp
@@ -100,3 +104,30 @@ def test_fewer_products_are_expected_to_take_less_time():
             small, large = (conv_relu(channels, channels, size, size, tile) for tile in (2, 4))
             rule = WinogradConv()
             assert rule.cycles(large, target, {1}) < rule.cycles(small, target, {1})
+
+
+def conv_model(channels: int, filters: int, size: int) -> onnx.ModelProto:
+    weight = np.random.default_rng(1).standard_normal((filters, channels, 3, 3), np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    shapes = {"x": [1, channels, size, size], "y": [1, filters, size, size]}
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in shapes.items())
+    graph_ = helper.make_graph([node], "conv", [x], [y], [numpy_helper.from_array(weight, "w")])
+    return helper.make_model(graph_, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_strict_precision_is_that_of_the_direct_sum(tmp_path):
+    """Errors, of the largest result, against a sum in double precision; the algorithms are different ones."""
+    model, cache = conv_model(64, 64, 28), KernelCache(tmp_path)
+    x = np.random.default_rng(0).standard_normal((1, 64, 28, 28), np.float32)
+    exact = exact_conv(x, numpy_helper.to_array(model.graph.initializer[0]))
+    errors: dict[str, float] = {}
+    for precision in ("default", "strict"):
+        [y] = tw.compile(model, cache=cache, precision=precision).run({"x": x}).values()
+        errors[precision] = float(np.abs(y - exact).max() / np.abs(exact).max())
+    assert errors["strict"] < 2e-6 < errors["default"] < 5e-5
+
+
+def exact_conv(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (1, 1), (1, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    return np.einsum("ncyxst,ocst->noyx", windows, w.astype(np.float64), optimize=True)

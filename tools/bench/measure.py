@@ -43,13 +43,15 @@ PAUSE_SECONDS = 0.05
 @dataclass(frozen=True)
 class Plan:
     """What to measure a model with: sizes of its symbols, numbers of threads, `repeat` blocks of runs for each
-    engine and number of threads, the engines beside Tilework, and whether every kernel call is timed."""
+    engine and number of threads, the engines beside Tilework, whether every kernel call is timed, and the precision
+    that it is compiled with."""
 
     dims: Mapping[str, int]
     threads: Sequence[int]
     repeat: int
     yardsticks: Sequence[str]
     kernels: bool
+    precision: str = "default"
 
 
 def measure_model(source: str, plan: Plan) -> dict[str, Any]:
@@ -59,10 +61,11 @@ def measure_model(source: str, plan: Plan) -> dict[str, Any]:
         if source.startswith((LIGHT, OPERATOR)):
             model = f"{folder}/model.onnx"
             run_task("save", source=source, path=model)
-        compiling = {"model": model, "cache": f"{folder}/cache", "artefact": artefact}
+        compiling = {"model": model, "cache": f"{folder}/cache", "artefact": artefact, "precision": plan.precision}
         result: dict[str, Any] = {
             "model": source,
             "dims": dict(plan.dims),
+            "precision": plan.precision,
             "compile": run_task("compile", **compiling),
             "compile_warm": run_task("compile", **compiling),
             "load": run_task("load", artefact=artefact, dims=plan.dims),

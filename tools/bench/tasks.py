@@ -44,7 +44,7 @@ def save_model(source: str, path: str) -> dict[str, Any]:
     return {}
 
 
-def compile_model(model: str, cache: str, artefact: str) -> dict[str, Any]:
+def compile_model(model: str, cache: str, artefact: str, precision: str) -> dict[str, Any]:
     """Compile a file with the cache in a folder, then save the artefact."""
     from tilework.api import compile
     from tilework.backends.cache import KernelCache
@@ -53,7 +53,7 @@ def compile_model(model: str, cache: str, artefact: str) -> dict[str, Any]:
         importlib.import_module(f"tilework.{imported_on_use}")
     baseline = peak_bytes()
     start = perf_counter()
-    module = compile(model, cache=KernelCache(Path(cache)))
+    module = compile(model, cache=KernelCache(Path(cache)), precision=precision)
     seconds, peak = perf_counter() - start, peak_bytes()
     start = perf_counter()
     module.save(artefact)
@@ -73,7 +73,9 @@ def compile_model(model: str, cache: str, artefact: str) -> dict[str, Any]:
     }
 
 
-def profile_model(model: str, cache: str, artefact: str | None, dims: Mapping[str, int]) -> dict[str, Any]:
+def profile_model(
+    model: str, cache: str, artefact: str | None, dims: Mapping[str, int], precision: str
+) -> dict[str, Any]:
     """What `ProgramWatcher` notes of a model; compiled with a clock around every call it is saved as `artefact`."""
     from tilework.api import compile
     from tilework.backends.cache import KernelCache
@@ -81,7 +83,7 @@ def profile_model(model: str, cache: str, artefact: str | None, dims: Mapping[st
     from tilework.tools.bench.program import ProgramWatcher, tick_object
 
     watcher = ProgramWatcher(dims)
-    module = compile(model, cache=KernelCache(Path(cache)), instrumentations=[watcher])
+    module = compile(model, cache=KernelCache(Path(cache)), instrumentations=[watcher], precision=precision)
     if artefact is not None:
         objects = [*module.objects, tick_object(host_target())]
         Module(module.manifest, objects, module.parameters).save(artefact)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.lowering.choose_algorithms import PRODUCTS
 from tilework.targets.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeat", type=int, default=10, metavar="N", help="blocks of runs for each engine (10)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
+    parser.add_argument("--precision", default="default", choices=PRODUCTS, help="as of `tilework compile`")
     parser.add_argument("--kernels", action="store_true", help="time every kernel call, and print a table of kernels")
     parser.add_argument("--json", metavar="FILE", help="write all measurements there")
     parser.add_argument(
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _models(options: argparse.Namespace) -> int:
     threads, yardsticks = parse_threads(options.threads), _yardsticks(options)
-    plan = Plan(parse_dims(options.dim), threads, options.repeat, yardsticks, options.kernels)
+    plan = Plan(parse_dims(options.dim), threads, options.repeat, yardsticks, options.kernels, options.precision)
     models = expand_operators(options.models)
     for model in models:
         check_uncompiled(model)
