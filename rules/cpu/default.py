@@ -21,6 +21,9 @@ from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
 
+PART_BYTES = 64 << 10
+"""What is computed just before it is read should be found in a near cache then, and fits on the stack."""
+
 
 class Default(ScheduleRule):
     """Sound for any kernel.
@@ -91,11 +94,17 @@ class _Around:
 
 
 def _loop_of_part(plan: Plan, compute: ComputeOp, loops: Mapping[ComputeOp, Sequence[_Around]]) -> SSAValue | None:
-    """The loop in which a stage is computed part by part, if it is and there is one."""
+    """The innermost loop in which a stage is computed part by part, where it has several that are small."""
     if compute not in plan.parts:
         return None
-    root, axes = plan.parts[compute]
-    return next((around.axis for around in loops[root] if around.fixed == axes), None)
+    root, shared = plan.parts[compute]
+    found: SSAValue | None = None
+    for around in loops[root]:
+        inside = [axis for i, axis in enumerate(compute.spatial) if i >= len(shared) or shared[i] not in around.fixed]
+        small = size_of(inside) * bits_of(compute.result.type) // 8 <= PART_BYTES
+        if small and around.fixed <= set(shared) and size_of(inside) < size_of(compute.spatial):
+            found = around.axis
+    return found
 
 
 @dataclass
@@ -137,14 +146,16 @@ def _tiled(
 
 def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[_Around]:
     """What the loops left of the outer ones fix: the first that is none of them was fused from those left out."""
+    counts = dict(loops.outer)
+    fused = [axis for axis in counts if axis not in left]
     found: list[_Around] = []
-    taken = [axis for axis, _ in loops.outer if axis not in left]
-    names: list[str | None] = []
-    for axis in left:
-        names += [loops.whole.get(axis)] if axis in dict(loops.outer) else [loops.whole.get(a) for a in taken]
-        if None in names:
+    fixed: set[str] = set()
+    for loop in left:
+        axes = [axis for axis in ([loop] if loop in counts else fused) if axis in loops.whole or counts[axis] > 1]
+        if not all(axis in loops.whole for axis in axes):
             break
-        found.append(_Around(axis, frozenset(n for n in names if n is not None)))
+        fixed |= {loops.whole[axis] for axis in axes}
+        found.append(_Around(loop, frozenset(fixed)))
     return found
 
 

@@ -8,11 +8,8 @@ from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
-from tilework.rules.cpu.register_tile import bits_of, size_of
+from tilework.rules.cpu.register_tile import size_of
 from tilework.transforms.schedule.dataflow.inline import inline_compute
-
-PART_BYTES = 64 << 10
-"""What is computed just before it is read should be found in a near cache then, and fits on the stack."""
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
@@ -23,14 +20,14 @@ class Plan:
     """`inlined` stages by name; `roots` as they look after inlining; `anchored`: root -> the reduction inside it.
 
     `steps` are what scans compute in each step. `parts`: roots of which a reduction reads a part of its own at every
-    point of some of its axes -> the root with that reduction, and the names of these axes.
+    point of some axes -> the root with that reduction, and the names of these, the first axes of both.
     """
 
     inlined: list[str]
     roots: list[ComputeOp]
     anchored: dict[ComputeOp, ComputeOp]
     steps: list[ComputeOp]
-    parts: dict[ComputeOp, tuple[ComputeOp, frozenset[str]]]
+    parts: dict[ComputeOp, tuple[ComputeOp, list[str]]]
 
 
 def plan_stages(kernel: KernelOp) -> Plan:
@@ -49,7 +46,7 @@ def plan_stages(kernel: KernelOp) -> Plan:
             anchored[root] = compute
     inside = {*anchored.values(), *steps}
     roots = [c for c in copy.computes if c not in inside]
-    parts: dict[ComputeOp, tuple[ComputeOp, frozenset[str]]] = {}
+    parts: dict[ComputeOp, tuple[ComputeOp, list[str]]] = {}
     for root in roots:
         reduction = anchored.get(root, root)
         for producer in (r for r in roots if reduction.reduction and r not in anchored):
@@ -59,25 +56,20 @@ def plan_stages(kernel: KernelOp) -> Plan:
     return Plan(inlined, roots, anchored, steps, parts)
 
 
-def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> frozenset[str]:
+def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str]:
     """The axes of a reduction at every point of which it reads a part of the producer that no other point reads."""
     readers = _readers(producer)
     if {reader for reader, _ in readers} != {reduction} or producer.reduction or len(producer.results) > 1:
-        return frozenset()
+        return []
     whole = any(not isinstance(use.operation, ReadOp) for use in producer.result.uses)
     if whole or producer.result in kernel.results_returned:
-        return frozenset()
+        return []
     shared: list[str] = []
     for at, (axis, own) in enumerate(zip(reduction.spatial, producer.spatial, strict=False)):
         if axis[1] != own[1] or any(read.exprs[at] != var(axis[0]) for _, read in readers):
             break
         shared.append(axis[0])
-    if size_of(producer.spatial[: len(shared)]) == 1:
-        return frozenset()
-    part = producer.spatial[len(shared) :]
-    extents = [e for _, e in part]
-    small = all(e.is_constant for e in extents) and size_of(part) * bits_of(producer.result.type) // 8 <= PART_BYTES
-    return frozenset(shared) if small else frozenset()
+    return shared if size_of(producer.spatial[: len(shared)]) > 1 else []
 
 
 def _readers(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:

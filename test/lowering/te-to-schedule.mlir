@@ -141,13 +141,13 @@ te.kernel @statements(%x: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<1xf32>) 
 // Of an image that is padded a depthwise convolution reads one channel at each of its points: that is padded there.
 
 // CHECK-LABEL: schedule.sequence @depthwise
-// CHECK:       schedule.parallel %c
-// CHECK:       %pad, %n_{{.*}} = schedule.stage "pad"
-// CHECK:       schedule.compute_at %pad, %c
-te.kernel @depthwise(%x: tensor<1x64x8x20xf32>, %w: tensor<64x3xf32>) -> tensor<1x64x8x18xf32> {
-  %pad = te.compute "pad" [n: 1, c: 64, y: 8, x: 22] : tensor<1x64x8x22xf32> {
+// CHECK:       schedule.parallel [[C:%c[_0-9]*]]
+// CHECK:       [[P:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK:       schedule.compute_at [[P]], [[C]]
+te.kernel @depthwise(%x: tensor<1x64x16x20xf32>, %w: tensor<64x3xf32>) -> tensor<1x64x16x18xf32> {
+  %pad = te.compute "pad" [n: 1, c: 64, y: 16, x: 22] : tensor<1x64x16x22xf32> {
     %p = te.if_then_else [x - 1 >= 0, -x + 20 >= 0] : f32 {
-      %v = te.read %x[n, c, y, x - 1] : tensor<1x64x8x20xf32>
+      %v = te.read %x[n, c, y, x - 1] : tensor<1x64x16x20xf32>
       te.yield %v : f32
     } else {
       %zero = arith.constant 0.0 : f32
@@ -155,13 +155,13 @@ te.kernel @depthwise(%x: tensor<1x64x8x20xf32>, %w: tensor<64x3xf32>) -> tensor<
     }
     te.yield %p : f32
   }
-  %conv = te.compute "conv" [n: 1, c: 64, y: 8, x: 18] reduce [k: 3] : tensor<1x64x8x18xf32> {
-    %v = te.read %pad[n, c, y, x + k] : tensor<1x64x8x22xf32>
+  %conv = te.compute "conv" [n: 1, c: 64, y: 16, x: 18] reduce [k: 3] : tensor<1x64x16x18xf32> {
+    %v = te.read %pad[n, c, y, x + k] : tensor<1x64x16x22xf32>
     %u = te.read %w[c, k] : tensor<64x3xf32>
     %p = arith.mulf %v, %u : f32
     te.reduce add %p : f32
   }
-  te.return %conv : tensor<1x64x8x18xf32>
+  te.return %conv : tensor<1x64x16x18xf32>
 }
 
 // A sum over all channels reads all of them at each: they are padded first.
@@ -170,10 +170,10 @@ te.kernel @depthwise(%x: tensor<1x64x8x20xf32>, %w: tensor<64x3xf32>) -> tensor<
 // CHECK-NOT:   schedule.compute_at %pad
 // CHECK:       schedule.compute_at %cache
 // CHECK-NOT:   schedule.compute_at %pad
-te.kernel @all_channels(%x: tensor<1x64x8x20xf32>, %w: tensor<64x64x3xf32>) -> tensor<1x64x8x18xf32> {
-  %pad = te.compute "pad" [n: 1, c: 64, y: 8, x: 22] : tensor<1x64x8x22xf32> {
+te.kernel @all_channels(%x: tensor<1x64x16x20xf32>, %w: tensor<64x64x3xf32>) -> tensor<1x64x16x18xf32> {
+  %pad = te.compute "pad" [n: 1, c: 64, y: 16, x: 22] : tensor<1x64x16x22xf32> {
     %p = te.if_then_else [x - 1 >= 0, -x + 20 >= 0] : f32 {
-      %v = te.read %x[n, c, y, x - 1] : tensor<1x64x8x20xf32>
+      %v = te.read %x[n, c, y, x - 1] : tensor<1x64x16x20xf32>
       te.yield %v : f32
     } else {
       %zero = arith.constant 0.0 : f32
@@ -181,11 +181,11 @@ te.kernel @all_channels(%x: tensor<1x64x8x20xf32>, %w: tensor<64x64x3xf32>) -> t
     }
     te.yield %p : f32
   }
-  %conv = te.compute "conv" [n: 1, o: 64, y: 8, x: 18] reduce [c: 64, k: 3] : tensor<1x64x8x18xf32> {
-    %v = te.read %pad[n, c, y, x + k] : tensor<1x64x8x22xf32>
+  %conv = te.compute "conv" [n: 1, o: 64, y: 16, x: 18] reduce [c: 64, k: 3] : tensor<1x64x16x18xf32> {
+    %v = te.read %pad[n, c, y, x + k] : tensor<1x64x16x22xf32>
     %u = te.read %w[o, c, k] : tensor<64x64x3xf32>
     %p = arith.mulf %v, %u : f32
     te.reduce add %p : f32
   }
-  te.return %conv : tensor<1x64x8x18xf32>
+  te.return %conv : tensor<1x64x16x18xf32>
 }
