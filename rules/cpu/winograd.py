@@ -122,15 +122,16 @@ class _Writer:
         stage = s.stage(DATA)
         n, p, q, i, j, c = stage.axes.values()
         channels, lane = s.split(c, form.lanes)
-        s.reorder([n, p, channels, q, i, j, lane])
+        block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
+        s.reorder([n, p, channels, block, q, i, j, lane])
         s.vectorize(lane)
         if around is None:
             batch, rows, *_, count = sizes_of(form.stages[DATA])
             outer = [(n, batch or LARGE), (p, rows), (channels, count // form.lanes)]
-            channels = parallel_prefix(s, outer, self.work, self.target)[-1]
+            parallel_prefix(s, outer, self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
-        s.compute_at(s.stage(IMAGE), channels, "local")
+        s.compute_at(s.stage(IMAGE), block, "local")
         self._transformed(s.stage(ROWS), q)
 
     def product(self, around: SSAValue) -> None:

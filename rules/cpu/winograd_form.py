@@ -103,15 +103,16 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int) -> Blocks:
     multiplied = 4 * span * (products**2 + tile**2)  # bytes of product and result of one tile
     transformed = 4 * channels * products**2
 
-    def alone(count: int) -> bool:
-        image = 4 * lanes * products * ((count - 1) * tile + 2 * products)
-        return count * (multiplied + transformed) + image <= NEAR_BYTES
+    def fits(down: int, across: int, each: int) -> bool:
+        image = 4 * lanes * products * ((across - 1) * tile + 2 * products)
+        return down * across * each + image <= NEAR_BYTES
 
-    across = _fitting(columns, alone)
-    if alone(across) and across >= min(FEWEST_TILES, rows * columns):
+    alone = multiplied + transformed
+    across = _fitting(columns, lambda n: fits(1, n, alone))
+    if fits(1, across, alone) and across >= min(FEWEST_TILES, rows * columns):
         return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
-    across = _fitting(columns, lambda n: n * multiplied <= NEAR_BYTES)
-    down = _fitting(rows, lambda n: n * across * multiplied <= NEAR_BYTES) if across == columns else 1
+    across = _fitting(columns, lambda n: fits(1, n, multiplied))
+    down = _fitting(rows, lambda n: fits(n, across, multiplied)) if across == columns else 1
     return Blocks(down, across, tile, together=True, passes=1)
 
 

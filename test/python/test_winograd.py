@@ -68,6 +68,7 @@ SHAPES = [
     (160, 32, 19, 3, 4),  # few tiles a row: all are transformed first
     (16, 32, 6, 250, 4),  # rows in blocks
     (400, 16, 5, 61, 4),
+    (416, 16, 3, 1090, 4),  # a whole row of the image would not stay near
 ]
 
 
