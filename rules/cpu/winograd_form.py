@@ -120,4 +120,4 @@ def _fitting(count: int, fits: Callable[[int], bool]) -> int:
     """The longest blocks that `count` is cut into that fit, at least 1: equal ones, unless these were much shorter."""
     most = max((n for n in range(1, count + 1) if fits(n)), default=1)
     equal = max(n for n in range(1, most + 1) if count % n == 0)
-    return equal if 2 * equal > most else most
+    return equal if 2 * equal >= most else most
