@@ -64,7 +64,7 @@ class ChooseAlgorithms(TileworkPass):
 def check_precision(precision: str) -> None:
     """Raise UsageError for a precision that there is not."""
     if precision not in PRODUCTS:
-        hint = did_you_mean(precision, PRODUCTS)
+        hint = did_you_mean(str(precision), PRODUCTS)
         raise UsageError(f"unknown precision '{precision}': it is {' or '.join(PRODUCTS)}{hint}")
 
 

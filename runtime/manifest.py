@@ -36,7 +36,8 @@ class Manifest:
     `int32 entry(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 num_threads)`,
     whose result is 0 or the number of a failed check, which `messages` explains. `symbols` orders the int64 array.
     Each symbol is somewhere an input's dimension by itself. Inputs and outputs are aligned to their element, the
-    arena and the parameters to 64 bytes. kernels: how many the entry calls.
+    arena and the parameters to 64 bytes. kernels: how many the entry calls. requirements: expressions over symbols that
+    must be at least 0, and what to say where one is not.
     """
 
     target: str
@@ -48,6 +49,7 @@ class Manifest:
     kernels: int = 0
     messages: Mapping[int, str] = field(default_factory=dict[int, str])
     entry: str = "tilework_main"
+    requirements: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back."""
@@ -69,6 +71,7 @@ class Manifest:
             data["kernels"],
             {int(code): text for code, text in data["messages"].items()},
             data["entry"],
+            dict(data.get("requirements", {})),  # artefacts of the first versions have none
         )
 
 

@@ -25,7 +25,7 @@ from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.native import NativeLibrary
 from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
-from tilework.runtime.shapes import InputShapes, SymbolicShape
+from tilework.runtime.shapes import InputShapes, Requirements, SymbolicShape
 from tilework.runtime.threads import threads_for_call
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
@@ -71,6 +71,7 @@ class Module:
         self._input_dtypes = [dtype_named(spec.dtype) for spec in manifest.inputs]
         self._output_dtypes = [dtype_named(spec.dtype) for spec in manifest.outputs]
         self._input_shapes = InputShapes(manifest.inputs, manifest.symbols)
+        self._requirements = Requirements(manifest.requirements)
         self._output_shapes = [SymbolicShape(spec.shape) for spec in manifest.outputs]
         self._arena_shape = SymbolicShape((manifest.arena_bytes,))
         self._arenas = ArenaPool()
@@ -133,6 +134,7 @@ class Module:
             for value, spec, dtype in zip(given, self.manifest.inputs, self._input_dtypes, strict=True)
         ]
         symbols = self._input_shapes.bind([array.shape for array in inputs])
+        self._requirements.check(symbols)
         outputs = self._outputs(symbols, inputs, out)
         status = self._call(inputs, outputs, symbols)
         if status != 0:

@@ -57,6 +57,20 @@ class InputShapes:
         return f"{symbol} = {values[symbol]} is dimension {axis} of input '{self._specs[index].name}'"
 
 
+class Requirements:
+    """What a module needs of the symbols besides."""
+
+    def __init__(self, texts: Mapping[str, str]):
+        self._texts = {parse(expression): text for expression, text in texts.items()}
+
+    def check(self, values: Mapping[str, int]) -> None:
+        """Raise UsageError where sizes of the inputs are too small."""
+        for expression, text in self._texts.items():
+            if int(expression.evaluate(values)) < 0:
+                sizes = ", ".join(f"{symbol} = {value}" for symbol, value in values.items())
+                raise UsageError(f"inputs with {sizes}: {text}")
+
+
 class SymbolicShape:
     """A shape that is known once the symbols are."""
 

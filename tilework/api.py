@@ -44,8 +44,10 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
     from tilework.backends.cache import default_cache
     from tilework.backends.llvm.compile_model import compile_module
+    from tilework.lowering.choose_algorithms import check_precision
     from tilework.targets.llvm_names import target_to_compile_for
 
+    check_precision(precision)
     machine = target_to_compile_for(target)
     if isinstance(model, ModuleOp):
         module, arrays = model.clone(), dict(parameters or {})
@@ -115,4 +117,5 @@ def _manifest(compiled: CompiledModel, target: str) -> Manifest:
         info.kernels,
         info.messages,
         info.entry,
+        {str(expression): text for expression, text in compiled.requirements.items()},
     )

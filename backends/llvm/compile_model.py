@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.required_extents import required_extents
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import HostInfo, emit_host
@@ -59,6 +61,8 @@ class CompiledModel:
     info: HostInfo
     parameters: dict[str, Array]
     report: CompileReport
+    requirements: Mapping[Expr, str]
+    """What must be at least 0, and what to say where it is not."""
 
 
 def compile_module(
@@ -84,6 +88,7 @@ def compile_module(
         passes = with_options(PIPELINES[name], target=str(target), precision=precision)
         PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
+    requirements = required_extents(module)
     with no_cyclic_gc():
         progress("graph passes", 0, 1)
         with report.phase("graph"):
@@ -102,7 +107,7 @@ def compile_module(
             # it does nothing but call kernels, and may be one block of thousands of calls
             objects.append(compile_ir(text, target, opt_level=1, codegen_level=0))
     used = {p.name: np.asarray(prepared[p.name], order="C") for p in info.parameters}
-    return CompiledModel(objects, info, used, report)
+    return CompiledModel(objects, info, used, report, requirements)
 
 
 def _silent(phase: str, done: int, total: int) -> None:

@@ -257,13 +257,15 @@ class Stage:
         """
         if not isinstance(self.op, ScanOp):
             raise self.refusal(f"stage '{self.name}' is not a scan: threads around it come from its axes; use bind")
-        for thread in [threads] if isinstance(threads, IterVar) else threads:
+        for thread in [*threads] if isinstance(threads, tuple | list) else [threads]:
+            if not isinstance(thread, IterVar):
+                raise UsageError(f"env_threads takes axes that te.thread_axis makes, not a {type(thread).__name__}")
             tag = thread.thread_tag
             if tag not in tuple(THREADS):
-                raise UsageError(f"env_threads: '{tag}' is no thread axis; known: {', '.join(THREADS)}")
+                raise UsageError(f"env_threads: '{tag or thread.name}' is no thread axis; known: {', '.join(THREADS)}")
             extent = None if thread.dom is None else extent_of(thread).constant
             if extent is None or extent < 1:
-                raise UsageError(f'env_threads: how many? Give te.thread_axis((0, n), "{tag}")')
+                raise UsageError(f'env_threads takes numbers of threads, from 1 on: te.thread_axis((0, 32), "{tag}")')
             if tag in self._launched:
                 raise self.refusal(f"{tag} runs around scan '{self.name}' already; a thread axis is launched once")
             self._launched.add(tag)

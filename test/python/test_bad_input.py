@@ -161,6 +161,30 @@ def test_unknown_target():
         tw.compile(DIGITS, target="cuda")
 
 
+@pytest.mark.parametrize("node", [("Conv", {}), ("MaxPool", {"kernel_shape": [3, 3]})])
+def test_windows_that_do_not_fit_into_the_image_of_one_call(node):
+    """Of an image whose size only a call tells; also where what follows would hide it."""
+    kind, attributes = node
+    made = model(
+        [
+            helper.make_node(kind, ["x", "w"] if kind == "Conv" else ["x"], ["c"], **attributes),
+            helper.make_node("GlobalAveragePool", ["c"], ["y"]),
+        ],
+        {"x": [1, 4, "H", "W"]},
+        weights={"w": np.ones((4, 4, 3, 3), np.float32)},
+    )
+    compiled = tw.compile(made)
+    assert compiled(np.ones((1, 4, 3, 5), np.float32)).shape == (1, 4, 1, 1)
+    for height, width, dim in ((2, 5, "H"), (5, 1, "W"), (0, 0, "H")):
+        with pytest.raises(tw.UsageError) as caught:
+            compiled(np.ones((1, 4, height, width), np.float32))
+        label = {"Conv": "conv", "MaxPool": "max_pool"}[kind]
+        assert str(caught.value) == (
+            f"inputs with H = {height}, W = {width}: dimension {2 if dim == 'H' else 3} of the result of {label} "
+            f"would be {dim} - 2: the window does not fit into the image"
+        )
+
+
 def test_unknown_precision():
     with pytest.raises(
         tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"

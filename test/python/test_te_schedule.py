@@ -403,10 +403,12 @@ def test_threads_around_a_scan_are_checked():
         s[sums].env_threads([tx])
     with pytest.raises(te.ScheduleError, match="^stage 'update' is not a scan: threads around it come from its axes"):
         s[update].env_threads(te.thread_axis((0, 4), "threadIdx.y"))
-    with pytest.raises(
-        tw.UsageError, match=r'^env_threads: how many\? Give te.thread_axis\(\(0, n\), "threadIdx.y"\)$'
-    ):
+    with pytest.raises(tw.UsageError, match="^env_threads takes numbers of threads, from 1 on: te.thread_axis"):
         s[sums].env_threads(te.thread_axis("threadIdx.y"))
+    with pytest.raises(tw.UsageError, match="^env_threads takes axes that te.thread_axis makes, not a str$"):
+        s[sums].env_threads(["threadIdx.y"])
+    with pytest.raises(tw.UsageError, match="^env_threads: 'i' is no thread axis; known: blockIdx.x, "):
+        s[sums].env_threads(update.op.axis[1])
     with pytest.raises(tw.UsageError, match="^env_threads: 'warp' is no thread axis; known: blockIdx.x, "):
         s[sums].env_threads(te.thread_axis((0, 4), "warp"))
 
