@@ -67,7 +67,8 @@ def passes_page() -> str:
     passes = {name: load() for name, load in tilework_passes().items()}
     lowerings = [name for name in passes if "-to-" in name]
     sections = {f"On {level}": [n for n in passes if n.startswith(level) and n not in lowerings] for level in LEVELS}
-    for title, names in {"Between levels": lowerings, **sections}.items():
+    others = [name for name in passes if name not in (*lowerings, *(n for names in sections.values() for n in names))]
+    for title, names in {"Between levels": lowerings, "Algorithms, layouts and schedules": others, **sections}.items():
         lines += ["", f"## {title}"] if names else []
         for name in names:
             lines += ["", *_pass(passes[name])]

@@ -53,8 +53,8 @@ def test_the_paper():
         ("op:gemm,m=2", "op:gemm,m=2: n, k missing: write op:gemm,m=..,n=..,k=.."),
         ("op:gemv,n=2,k=3,m=4", "op:gemv,n=2,k=3,m=4: there is no size 'm'; there are n, k"),
         ("op:gemv,n=2,n=3,k=4", "op:gemv,n=2,n=3,k=4: n is given twice"),
-        ("op:gemv,n=0,k=4", "op:gemv,n=0,k=4: n is a positive number, not '0'"),
-        ("op:gemv,n,k=4", "op:gemv,n,k=4: n is a positive number, not ''"),
+        ("op:gemv,n=0,k=4", "op:gemv,n=0,k=4: n is a whole number from 1 on, not '0'"),
+        ("op:gemv,n,k=4", "op:gemv,n,k=4: n is a whole number from 1 on, not ''"),
     ],
 )
 def test_refused(name, message, capsys):

@@ -77,7 +77,7 @@ def _numbers(name: str, given: Sequence[str], known: Sequence[str]) -> dict[str,
         if size in numbers:
             raise UsageError(f"{name}: {size} is given twice")
         if not number.isdecimal() or int(number) < 1:
-            raise UsageError(f"{name}: {size} is a positive number, not '{number}'")
+            raise UsageError(f"{name}: {size} is a whole number from 1 on, not '{number}'")
         numbers[size] = int(number)
     return numbers
 
