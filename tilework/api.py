@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError
+from tilework.runtime.arrays import aligned
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
 
@@ -58,9 +59,13 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
         imported = import_onnx(model)
         module, arrays = imported.module, dict(imported.parameters)
+        del imported  # so that weights can go once they are prepared
     kernels = cache or default_cache()
     compiled = compile_module(module, arrays, machine, kernels, processes, instrumentations, progress, precision)
-    result = Module(_manifest(compiled, str(machine)), compiled.objects, compiled.parameters)
+    del arrays
+    prepared = compiled.parameters  # one after the other, so that there are never two copies of all
+    own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
+    result = Module(_manifest(compiled, str(machine)), compiled.objects, own)
     result.report = compiled.report
     return result
 
