@@ -75,8 +75,8 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
     if not _is_regular(stages, final, lanes):
         return None
     vectors = 1 if sizes_of(stages[PRODUCT])[-1] % (2 * lanes) else 2
-    blocks = _blocks(stages, vectors * lanes, lanes)
     registers = (target.vector_registers - 2 - vectors) // vectors
+    blocks = _blocks(stages, vectors * lanes, lanes, registers)
     columns = _fitting(blocks.columns, lambda n: n <= registers)
     at_once = _fitting(blocks.rows, lambda n: n * columns <= registers), columns
     return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
@@ -96,8 +96,11 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     return len(axes) == 4 and any(r.exprs == (axes[0], *axes[2:], axes[1]) for r in final.reads)
 
 
-def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int) -> Blocks:
-    """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough."""
+def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int) -> Blocks:
+    """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough.
+
+    at_once: how many tiles are multiplied at a time, at most; data is there for all of them, in the last part too.
+    """
     _, rows, columns, products, _, channels = sizes_of(stages[DATA])
     tile = sizes_of(stages[RESULT])[1] // rows
     multiplied = 4 * span * (products**2 + tile**2)  # bytes of product and result of one tile
@@ -107,9 +110,12 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int) -> Blocks:
         image = 4 * lanes * products * ((across - 1) * tile + 2 * products)
         return down * across * each + image <= NEAR_BYTES
 
-    alone = multiplied + transformed
-    across = _fitting(columns, lambda n: fits(1, n, alone))
-    if fits(1, across, alone) and across >= min(FEWEST_TILES, rows * columns):
+    def alone(across: int) -> bool:
+        part = _fitting(across, lambda n: n <= at_once)
+        return fits(1, -(-across // part) * part, multiplied + transformed)
+
+    across = _fitting(columns, alone)
+    if alone(across) and across >= min(FEWEST_TILES, rows * columns):
         return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
     across = _fitting(columns, lambda n: fits(1, n, multiplied))
     down = _fitting(rows, lambda n: fits(n, across, multiplied)) if across == columns else 1

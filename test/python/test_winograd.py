@@ -6,16 +6,20 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from xdsl.dialects.builtin import IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
 import tilework as tw
 from tilework.algebra.winograd import MOST_PRODUCTS, winograd
 from tilework.backends.cache import KernelCache
+from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
+from tilework.dialects.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
@@ -96,6 +100,17 @@ def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_eve
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+
+
+@pytest.mark.parametrize("cpu", ["neoverse-n1", "haswell", "skylake-avx512"])
+@pytest.mark.parametrize("shape", [(256, 16, 57, 57, 2), (128, 64, 6, 300, 4)], ids=str)
+def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
+    """Also where the last tiles of a block that are multiplied at once are fewer."""
+    target = parse_target(f"llvm -mcpu={cpu}")
+    kernel = conv_relu(*shape)
+    module = ModuleOp([kernel, WinogradConv().schedule(kernel, target)])
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    assert "define" in emit_kernels(module, target)
 
 
 def test_fewer_products_are_expected_to_take_less_time():
