@@ -71,7 +71,7 @@ class WinogradWeightOp(GraphOp):
         def element(o: Expr, i: Expr, j: Expr, c: Expr):
             return _combined(k, matrix, j, lambda t: of_rows[o, i, t, c])
 
-        of_rows = k.compute("winograd_rows", (filters, count, taps, channels), rows)
+        of_rows = k.compute("weight_rows", (filters, count, taps, channels), rows)
         return k.compute("winograd_weight", (filters, count, count, channels), element)
 
     def evaluate(self, *inputs: Array) -> Array:

@@ -31,14 +31,13 @@ def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -
     return each * size_of(compute.spatial) * size_of(compute.reduction)
 
 
-def elementwise_cycles(compute: ComputeOp, target: Target, vector: str | None = None) -> float:
-    """Of a stage whose axis `vector`, by default the last, becomes lanes. Of a choice the dearest branch counts."""
+def elementwise_cycles(compute: ComputeOp, target: Target) -> float:
+    """Of a stage whose last axis becomes lanes. Of a choice the dearest branch counts."""
     if not compute.spatial:
         return 1.0
     lanes = target.lanes(bits_of(compute.results[0].type))
-    vector = compute.spatial[-1][0] if vector is None else vector
     result = Read(tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial))
-    work = _Work(target.vectors_per_cycle, vector, lanes)
+    work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
     each = work.body(compute.body.block) + work.access(result)
     return each * size_of(compute.spatial) / lanes
 
