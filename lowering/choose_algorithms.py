@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,22 +11,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
-from tilework.dialects.graph.convolution import ConvOp
-from tilework.dialects.graph.structure import FusedOp, ParameterOp
-from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
+from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.graph.winograd import WinogradWeightOp
 from tilework.dialects.locations import copy_location
-from tilework.lowering.te_kernels import build_kernel, content_of
-from tilework.rules.registry import choose_rule
+from tilework.lowering.algorithms import Algorithms, conv_of_parameter, products_for, use_winograd
 from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
-
-PRODUCTS = {"default": 6, "strict": 4}
-"""How many products along an axis a Winograd tile may take at each precision: as accurate as the direct sum with 4,
-within about 1e-5 of the largest result with 6."""
 
 
 @dataclass(frozen=True)
@@ -52,63 +43,23 @@ class ChooseAlgorithms(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        check_precision(self.precision)
+        products = products_for(self.precision)
         if not is_compiled(op):
             return
-        chooser = _Chooser(parse_target(self.target), PRODUCTS[self.precision])
+        algorithms = Algorithms(parse_target(self.target), products)
+        transformed: dict[tuple[SSAValue, int], SSAValue] = {}
         for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
-            for conv in [o for o in group.body.block.ops if isinstance(o, ConvOp)]:
-                chooser.choose(group, conv)
-
-
-def check_precision(precision: str) -> None:
-    """Raise UsageError for a precision that there is not."""
-    if precision not in PRODUCTS:
-        hint = did_you_mean(str(precision), PRODUCTS)
-        raise UsageError(f"unknown precision '{precision}': it is {' or '.join(PRODUCTS)}{hint}")
-
-
-class _Chooser:
-    """Asks once for every distinct kernel: networks repeat themselves."""
-
-    def __init__(self, target: Target, products: int):
-        self.target = target
-        self.products = products
-        self.known: dict[Hashable, int | None] = {}
-        self.transformed: dict[tuple[SSAValue, int], SSAValue] = {}
-
-    def choose(self, group: FusedOp, conv: ConvOp) -> None:
-        """Rewrite the convolution of a group, if another algorithm is expected to be faster."""
-        weight = conv.weight
-        if not isinstance(weight, BlockArgument) or not isinstance(group.inputs[weight.index].owner, ParameterOp):
-            return
-        key = (content_of(group.body.block), weight.index)
-        if key not in self.known:
-            self.known[key] = min(self._options(group, conv), key=lambda option: option[0])[1]
-        tile = self.known[key]
-        if tile is not None:
-            value = group.inputs[weight.index]
-            if (value, tile) not in self.transformed:
-                self.transformed[value, tile] = _transform(value, tile, group)
-            group.operands[weight.index] = self.transformed[value, tile]
-            _rewrite(conv, tile)
-
-    def _options(self, group: FusedOp, conv: ConvOp) -> Iterator[tuple[float, int | None]]:
-        """Estimated cycles, with the tile of outputs; the direct sum, which has none, first."""
-        yield self._cycles(group), None
-        place = list(group.body.block.ops).index(conv)
-        for tile in winograd_tiles(conv, self.products):
-            trial = group.clone()
-            copy = list(trial.body.block.ops)[place]
-            assert isinstance(copy, ConvOp)
-            _rewrite(copy, tile)
-            yield self._cycles(trial), tile
-            trial.erase()
-
-    def _cycles(self, group: FusedOp) -> float:
-        kernel = build_kernel(group.label.data, group)
-        parameters = frozenset(i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp))
-        return choose_rule(kernel, self.target).cycles(kernel, self.target, parameters)
+            conv = conv_of_parameter(group)
+            tile = None if conv is None else algorithms.best_for(group).tile
+            if conv is None or tile is None:
+                continue
+            assert isinstance(conv.weight, BlockArgument)
+            number = conv.weight.index
+            key = (group.inputs[number], tile)
+            if key not in transformed:
+                transformed[key] = _transform(*key, group)
+            use_winograd(conv, tile)
+            group.operands[number] = transformed[key]
 
 
 def _transform(weight: SSAValue, tile: int, group: FusedOp) -> SSAValue:
@@ -118,19 +69,3 @@ def _transform(weight: SSAValue, tile: int, group: FusedOp) -> SSAValue:
     copy_location(op, group)
     Rewriter.insert_op(op, InsertPoint.before(group))
     return op.result
-
-
-def _rewrite(conv: ConvOp, tile: int) -> None:
-    """Make a convolution inside a group take a transformed weight."""
-    weight, block = conv.weight, conv.parent_block()
-    assert isinstance(weight, BlockArgument) and block is not None
-    size = IntegerAttr(tile, i64)
-    transform = WinogradWeightOp.of(weight, tile=size)
-    transformed = block.insert_arg(transform.result.type, weight.index)
-    transformed.name_hint = weight.name_hint
-    transform.erase()
-    winograd = WinogradConvOp.of(conv.input, transformed, tile=size, pads=conv.pads)
-    copy_location(winograd, conv)
-    winograd.result.name_hint = conv.result.name_hint
-    Rewriter.replace_op(conv, winograd)
-    block.erase_arg(weight)

@@ -1,87 +1,126 @@
-"""Parameters get the layouts in which their kernels read them best."""
+"""Tensors between kernels get the layouts in which the kernels together are expected to be fastest."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import f32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilework.algebra.index_expr import const
 from tilework.analysis.functions import body_of
+from tilework.analysis.layout_classes import CHANNELS, layout_classes
 from tilework.analysis.parameters import is_compiled
-from tilework.dialects.graph.layout import PackOp, UnpackOp
-from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.graph.base import ints
+from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
-from tilework.lowering.te_kernels import build_kernel, content_of
-from tilework.rules.base import Packing
-from tilework.rules.registry import choose_rule
+from tilework.dialects.shapes import dims_of
+from tilework.lowering.algorithms import Algorithms, products_for
+from tilework.lowering.layout_search import LayoutSearch, in_blocks, put_in_blocks
 from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 
 
 @dataclass(frozen=True)
 class ChooseLayouts(TileworkPass):
-    """Pack the parameters of every kernel as the schedule rule for it asks.
+    """Put tensors between kernels into blocks of channels where the rules expect that to make all kernels faster.
 
-    %y = graph.fused "dense" (%x, %w) ...  {           %p = graph.pack %w {axis = 0, block = 64}
-    ^bb0(%a: ..., %b: tensor<512x256xf32>):            %y = graph.fused "dense" (%x, %p) ...  {
-      %d = graph.dense %a, %b                     ->   ^bb0(%a: ..., %q: tensor<8x256x64xf32>):
-      graph.yield %d                                     %b = graph.unpack %q {axis = 0}
-    }                                                    %d = graph.dense %a, %b
+    %y = graph.fused "conv" (%x, %w) -> (1x64x56x56)       %y = graph.fused "conv" (%x, %w) -> (1x4x56x56x16)
+      ...                                              ->    ... graph.pack {axis = 1, block = 16} ...
+    %z = graph.fused "max_pool" (%y)                       %z = graph.fused "max_pool" (%y)
+                                                             %a = graph.unpack ...
 
-    Only parameters: what is done to them costs nothing at run time once `graph-fold-parameters` has moved it into
-    @prepare. Requires graph-fuse-operators; leaves as many kernels as there were.
+    A block is as long as a vector. What a kernel costs in every layout of what it reads and makes is asked of its rule,
+    with the algorithm that is best there; the sum over all kernels is made small by changing one tensor's layout after
+    another. So a kernel changes between layouts where that costs least, if at all. Tensors that views connect change
+    together, and what callers see stays. Requires graph-fuse-operators; leaves as many kernels as there were.
     """
 
     name = "choose-layouts"
     anchor: ClassVar = FuncOp
 
     target: str = "llvm"
+    precision: str = "default"
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
+        products = products_for(self.precision)
         if not is_compiled(op):
             return
         target = parse_target(self.target)
-        known: dict[Hashable, Sequence[Packing]] = {}
-        """What rules ask for, by what a group computes: networks repeat themselves."""
-        for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
-            parameters = frozenset(i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp))
-            key = (content_of(group.body.block), parameters)
-            if key not in known:
-                known[key] = _asked(group, target, parameters)
-            for packing in known[key]:
-                _pack(group, packing)
+        block = target.lanes(f32.bitwidth)
+        graph = body_of(op)
+        groups = [o for o in graph.ops if isinstance(o, FusedOp)]
+        classes = layout_classes(graph, block)
+        packed = LayoutSearch(groups, classes, Algorithms(target, products), block).best()
+        if packed:
+            _Rewriting(packed, block).rewrite(graph)
 
 
-def _asked(group: FusedOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
-    """The layouts in which the rule for a group's kernel wants its parameters."""
-    if not parameters:
-        return ()
-    kernel = build_kernel(group.label.data, group)
-    return choose_rule(kernel, target).packings(kernel, target, parameters)
+class _Rewriting:
+    """Kernels and views that read or make packed tensors, made anew in program order."""
 
+    def __init__(self, packed: Set[SSAValue], block: int):
+        self._packed = packed
+        self._block = block
+        self._in_blocks: dict[SSAValue, SSAValue] = {}
+        """By what a tensor in blocks was before."""
 
-def _pack(group: FusedOp, packing: Packing) -> None:
-    """Pack one input in front of the group, and unpack it inside."""
-    value, argument = group.inputs[packing.argument], group.body.block.args[packing.argument]
-    axis = IntegerAttr(packing.axis, i64)
-    pack = PackOp.of(value, axis=axis, block=IntegerAttr(packing.block, i64))
-    pack.result.name_hint = value.name_hint
-    Rewriter.insert_op(pack, InsertPoint.before(group))
-    group.operands[packing.argument] = pack.result
+    def rewrite(self, graph: Block) -> None:
+        """Rewrite them all."""
+        done = [op for op in graph.ops if not self._packed.isdisjoint((*op.operands, *op.results))]
+        for op in done:
+            new = self._group(op) if isinstance(op, FusedOp) else self._view(op)
+            new.attributes |= op.attributes
+            copy_location(new, op)
+            Rewriter.insert_op(new, InsertPoint.before(op))
+            for before, after in zip(op.results, new.results, strict=True):
+                after.name_hint = before.name_hint
+                if before in self._packed:
+                    self._in_blocks[before] = after
+                else:
+                    before.replace_all_uses_with(after)
+        for op in reversed(done):
+            op.detach()
+            op.erase()
 
-    packed = group.body.block.insert_arg(pack.result.type, packing.argument)
-    packed.name_hint = argument.name_hint
-    unpack = UnpackOp.of(packed, axis=axis)
-    Rewriter.insert_op(unpack, InsertPoint.at_start(group.body.block))
-    argument.replace_all_uses_with(unpack.result)
-    group.body.block.erase_arg(argument)
-    for op in (pack, unpack):
-        copy_location(op, group)
+    def _group(self, group: FusedOp) -> FusedOp:
+        body = group.clone()
+        put_in_blocks(body, in_blocks(group, self._packed), self._block)
+        yielded = body.body.block.last_op
+        assert yielded is not None
+        operands = [self._in_blocks.get(v, v) for v in group.inputs]
+        new = FusedOp(group.label.data, operands, list(yielded.operand_types), body.detach_region(0))
+        body.erase()
+        return new
+
+    def _view(self, view: Operation) -> Operation:
+        operands = [self._in_blocks[v] for v in view.operands]
+        match view:
+            case ConcatOp():
+                return ConcatOp.of(*operands, axis=view.axis)
+            case ReshapeOp():
+                n, channels, *image = dims_of(view.result.type)
+                dims = (n, channels // self._block, *image, const(self._block))
+                return ReshapeOp.of(*operands, shape=DimsAttr(dims))
+            case SliceOp():
+                return self._slice(view, *operands)
+            case _:
+                raise AssertionError(f"{view.name} is no view")
+
+    def _slice(self, view: SliceOp, operand: SSAValue) -> SliceOp:
+        """Channels are counted in blocks."""
+        kept = view.ranges()
+        starts, stops = ([getattr(r, end) for r in kept.values()] for end in ("start", "stop"))
+        for ends in (starts, stops):
+            for i, axis in enumerate(kept):
+                ends[i] //= self._block if axis == CHANNELS else 1
+        return SliceOp.of(operand, axes=view.axes, starts=ints(starts), stops=ints(stops), steps=view.steps)

@@ -11,6 +11,7 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from tilework.lowering.choose_algorithms import ChooseAlgorithms
 from tilework.lowering.choose_layouts import ChooseLayouts
 from tilework.lowering.graph_to_te import GraphToTe
+from tilework.lowering.pack_parameters import PackParameters
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.graph.annotate_views import AnnotateViews
@@ -48,9 +49,10 @@ GRAPH: tuple[ModulePass, ...] = (
 )
 
 RULES: tuple[ModulePass, ...] = (
+    ChooseLayouts(),  # with the best algorithm for every kernel in every layout in mind
     ChooseAlgorithms(),
-    FoldParameters(),  # another algorithm reads other parameters, whose layouts are chosen now
-    ChooseLayouts(),
+    FoldParameters(),  # another algorithm reads other parameters, which are packed now
+    PackParameters(),
     FoldParameters(),  # packing moves into @prepare too
 )
 

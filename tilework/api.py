@@ -45,10 +45,10 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
     from tilework.backends.cache import default_cache
     from tilework.backends.llvm.compile_model import compile_module
-    from tilework.lowering.choose_algorithms import check_precision
+    from tilework.lowering.algorithms import products_for
     from tilework.targets.llvm_names import target_to_compile_for
 
-    check_precision(precision)
+    products_for(precision)
     machine = target_to_compile_for(target)
     if isinstance(model, ModuleOp):
         module, arrays = model.clone(), dict(parameters or {})

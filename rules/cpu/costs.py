@@ -14,7 +14,7 @@ from tilework.algebra.index_expr import var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.register_tile import ISSUE, Read, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.register_tile import ISSUE, LARGE, Read, bits_of, choose_tile, reads_of, size_of
 from tilework.targets.target import Target
 
 ELEMENTS_PER_CYCLE = 2
@@ -67,7 +67,7 @@ class _Work:
 
     def access(self, read: Read) -> float:
         """A load or store; lanes that are apart are taken one by one."""
-        slots = read.cost(self.vector, self.lanes, aligned=True)
+        slots = read.cost(self.vector, self.lanes, LARGE)
         return slots / (self.vectors_per_cycle if slots == 1.0 else ELEMENTS_PER_CYCLE)
 
 

@@ -14,6 +14,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.cpu.blocks import place_in_block, store_in_blocks
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
@@ -58,13 +59,18 @@ class Default(ScheduleRule):
         plan = plan_stages(kernel)
         for name in plan.inlined:
             s.compute_inline(s.stage(name))
+        blocked = {blocks.stored: store_in_blocks(s, blocks) for blocks in plan.blocked}
+
+        def stage_of(compute: ComputeOp) -> StageHandle:
+            return blocked.get(compute.stage.data) or s.stage(compute.stage.data)
+
         loops: dict[ComputeOp, list[_Around]] = {}
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
-            stage = s.stage(compute.stage.data)
+            stage = stage_of(compute)
             reduction = plan.anchored.get(compute)
             if reduction is not None and compute.spatial:
                 work = _work(reduction, compute)
-                loops[compute] = _tiled(s, stage, s.stage(reduction.stage.data), reduction, work, target)
+                loops[compute] = _tiled(s, stage, stage_of(reduction), reduction, work, target)
             elif compute.reduction and compute.spatial:
                 work = _work(compute, compute)
                 loops[compute] = _tiled(s, stage, s.cache_write(stage, "local"), compute, work, target)
@@ -81,7 +87,7 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[
     tile = choose_tile(compute, reads, target)
     if tile is None or not tile.divides:
         return []
-    wanted = [(r.argument, r.axis_to_pack(tile.vector)) for r in reads if r.cost(tile.vector, tile.lanes, False) > 1.0]
+    wanted = [(r.argument, r.axis_to_pack(tile.vector)) for r in reads if r.cost(tile.vector, tile.lanes, 0) > 1.0]
     return [Packing(a, axis, tile.span) for a, axis in wanted if a is not None and axis is not None]
 
 
@@ -200,7 +206,7 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
 def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None) -> None:
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost."""
     outer = axes_in_extents(reduction.spatial, reduction.reduction)
-    reduce_axes = [inside.axes[n] for n, _ in reduction.reduction]
+    reduce_axes = _reduce_axes(s, inside, reduction)
     plain: list[SSAValue] = []
     vector: list[SSAValue] = []
     for name, _ in reduction.spatial:
@@ -213,6 +219,20 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
     for axis in plain:
         s.unroll(axis)
     _mark_vector(s, vector)
+
+
+def _reduce_axes(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[SSAValue]:
+    """The reduce axes as loops; what is read in blocks, block by block."""
+    sizes = dict(filter(None, (place_in_block(e) for r in reduction.reads for e in r.exprs)))
+    around: list[SSAValue] = []
+    places: list[SSAValue] = []
+    for name, _ in reduction.reduction:
+        axis = inside.axes[name]
+        if name in sizes:
+            axis, place = s.split(axis, sizes[name])
+            places.append(place)
+        around.append(axis)
+    return [*around, *places]
 
 
 def _elementwise(

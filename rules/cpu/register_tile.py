@@ -6,7 +6,7 @@ that a step of the tile takes. Nothing is measured here and no layer is known by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, Key, const, var
+from tilework.algebra.index_expr import Expr, Key, var
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp
 from tilework.targets.target import Target
@@ -66,9 +66,12 @@ class Read:
         """The axes that the element depends on."""
         return frozenset(key for e in self.indices for key in e.variables())
 
-    def cost(self, vector: str, width: int, aligned: bool) -> float:
-        """Load slots taken for one vector of `width` elements along an axis, all `aligned` ones or any."""
-        return 1.0 if vector not in self.axes or _stride(self, vector, width, aligned) == 1 else 1.5 * width
+    def cost(self, vector: str, width: int, count: int) -> float:
+        """Load slots taken for one vector of `width` elements along an axis.
+
+        It is one of `count` that are side by side from 0 on; with a count of 0 it begins anywhere.
+        """
+        return 1.0 if vector not in self.axes or _stride(self, vector, width, count) == 1 else 1.5 * width
 
     def moves(self, axis: str, factor: int) -> bool:
         """Whether `factor` iterations of an axis, the first a multiple of it, read different elements.
@@ -78,21 +81,23 @@ class Read:
         if factor == 1 or axis not in self.axes:
             return False
         if (axis, factor) not in self._moves:  # asked for every candidate
-            self._moves[axis, factor] = _stride(self, axis, factor, aligned=True) != 0
+            self._moves[axis, factor] = _stride(self, axis, factor, LARGE) != 0
         return self._moves[axis, factor]
 
     def axis_to_pack(self, vector: str) -> int | None:
         """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""
         following = [d for d, e in enumerate(self.indices) if vector in e.variables()]
-        alone = len(following) == 1 and self.indices[following[0]] == var(vector)
-        return following[0] if alone and self.argument is not None else None
+        if len(following) != 1 or self.argument is None:
+            return None
+        e = self.indices[following[0]]
+        return following[0] if e.is_affine_in(vector) and e.coefficient(vector) == 1 else None
 
 
 @cache
-def _stride(read: Read, axis: str, width: int, aligned: bool) -> int | None:
-    """Elements between neighbours in `width` iterations, from a multiple of it if `aligned`; None if it varies."""
-    lane = Domain({_LANE: (0, const(width - 1))})
-    first = width * var(_BLOCK) if aligned else var(_BLOCK)
+def _stride(read: Read, axis: str, width: int, count: int) -> int | None:
+    """Elements between neighbours in `width` iterations, None if it varies; `count` as in `Read.cost`."""
+    lane = Domain({_BLOCK: (0, count - 1 if count else None), _LANE: (0, width - 1)})
+    first = width * var(_BLOCK) if count else var(_BLOCK)
     total, row = 0, 1
     for e, dim in zip(reversed(read.indices), reversed(read.dims), strict=True):
         if axis in e.variables():
@@ -185,45 +190,51 @@ def _candidates(
                 if vectors > 1 and (width * vectors > extent or extent == LARGE):
                     break
                 divides = extent != LARGE and extent % (width * vectors) == 0
-                loads = [(r, _load_cost(r, vector, width, divides)) for r in reads]
-                store = output.cost(vector, width, aligned=False)
-                for factors in _factors(vector, extents, reads, target.vector_registers - 2 - vectors, vectors):
+                count = extent // width if divides else 0
+                loads = [(r, _load_cost(r, vector, width, count)) for r in reads]
+                store = output.cost(vector, width, 0)
+                registers = target.vector_registers - 2 - vectors
+                for factors in _factors(vector, extents, reads, registers, vectors):
                     cost = _cost(vector, width, vectors, factors, extents, loads, store, steps, lanes)
                     yield Tile(vector, width, vectors, factors, divides, cost)
 
 
-def _load_cost(read: Read, vector: str, width: int, divides: bool) -> float:
-    return 1.0 if divides and read.axis_to_pack(vector) is not None else read.cost(vector, width, divides)
+def _load_cost(read: Read, vector: str, width: int, count: int) -> float:
+    return 1.0 if count and read.axis_to_pack(vector) is not None else read.cost(vector, width, count)
 
 
 def _factors(
     vector: str, extents: dict[str, int], reads: Sequence[Read], registers: int, vectors: int
 ) -> Iterator[dict[str, int]]:
-    """Tilings of at most two other axes, those along which the vector operand is reused."""
+    """Tilings of at most two other axes: those along which the vector operand is reused, or one where others are."""
     moving = [r for r in reads if vector in r.axes]
+    still = [r for r in reads if vector not in r.axes]
     # a symbolic axis is left whole: its remainder would be a run-time trip count among the registers
     others = [a for a, e in extents.items() if a != vector and 1 < e < LARGE]
 
     def tile_factors(axis: str) -> list[int]:
         return [f for f in _TILE_FACTORS if f <= extents[axis]]
 
-    def is_reused(axis: str) -> bool:
-        return any(not r.moves(axis, f) for r in moving for f in tile_factors(axis) if f > 1)
+    def is_reused(axis: str, reads: Sequence[Read]) -> bool:
+        return any(not r.moves(axis, f) for r in reads for f in tile_factors(axis) if f > 1)
 
-    reused = [a for a in others if is_reused(a)] or others[-1:]
-    reused = reused[-2:]
-    options = [tile_factors(a) for a in reused]
-    if not reused:
+    reused = [a for a in others if is_reused(a, moving)] or others[-1:]
+    yield from _tilings(reused[-2:], tile_factors, registers // vectors)
+    beside = [a for a in others if a not in reused and is_reused(a, still)]
+    if beside and vectors == 1:
+        for axis in reversed(reused[-2:]):
+            yield from _tilings([beside[-1], axis], tile_factors, registers)
+
+
+def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most: int) -> Iterator[dict[str, int]]:
+    """Every choice of a factor for each axis whose product is at most `most`."""
+    if not axes:
         yield {}
         return
-    for f in options[0]:
-        if len(reused) == 1:
-            if f * vectors <= registers:
-                yield {reused[0]: f}
-            continue
-        for g in options[1]:
-            if f * g * vectors <= registers:
-                yield {reused[0]: f, reused[1]: g}
+    for f in factors(axes[0]):
+        for rest in _tilings(axes[1:], factors, most // f):
+            if f <= most:
+                yield {axes[0]: f, **rest}
 
 
 def _cost(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
-
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.rules.cpu.blocks import Blocks, block_stages, simplify_reads
+from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.register_tile import size_of
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 
@@ -17,13 +17,15 @@ LARGEST_COPY = 16
 
 @dataclass(frozen=True)
 class Plan:
-    """`inlined` stages by name; `roots` as they look after inlining; `anchored`: root -> the reduction inside it.
+    """`inlined` stages by name; `blocked` ones; `roots` as they look after both.
 
-    `steps` are what scans compute in each step. `parts`: roots of which a reduction reads a part of its own at every
-    point of some axes -> the root with that reduction, and the names of these, the first axes of both.
+    `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots of which a
+    reduction reads a part of its own at every point of some axes -> the root with that reduction, and the names of
+    these, the first axes of both.
     """
 
     inlined: list[str]
+    blocked: list[Blocks]
     roots: list[ComputeOp]
     anchored: dict[ComputeOp, ComputeOp]
     steps: list[ComputeOp]
@@ -34,10 +36,14 @@ def plan_stages(kernel: KernelOp) -> Plan:
     """Decide from the kernel alone, on a copy of it."""
     copy = kernel.clone()
     inlined: list[str] = []
+    for may_inline in (_only_moves, _may_inline):  # what is moved first: then its sources are read where they are used
+        for compute in copy.computes:
+            if may_inline(copy, compute):
+                inlined.append(compute.stage.data)
+                inline_compute(compute)
+    blocked = block_stages(copy)
     for compute in copy.computes:
-        if _may_inline(copy, compute):
-            inlined.append(compute.stage.data)
-            inline_compute(compute)
+        simplify_reads(compute)
     anchored: dict[ComputeOp, ComputeOp] = {}
     steps = [compute for scan in scans_of(copy) for compute in scan.steps]
     for compute in (c for c in copy.computes if c not in steps):
@@ -53,12 +59,12 @@ def plan_stages(kernel: KernelOp) -> Plan:
             axes = _own_part(copy, producer, reduction)
             if axes:
                 parts[producer] = root, axes
-    return Plan(inlined, roots, anchored, steps, parts)
+    return Plan(inlined, blocked, roots, anchored, steps, parts)
 
 
 def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str]:
     """The axes of a reduction at every point of which it reads a part of the producer that no other point reads."""
-    readers = _readers(producer)
+    readers = readers_of(producer)
     if {reader for reader, _ in readers} != {reduction} or producer.reduction or len(producer.results) > 1:
         return []
     whole = any(not isinstance(use.operation, ReadOp) for use in producer.result.uses)
@@ -72,27 +78,24 @@ def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> li
     return shared if size_of(producer.spatial[: len(shared)]) > 1 else []
 
 
-def _readers(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:
-    found: list[tuple[ComputeOp, ReadOp]] = []
-    for use in (use for result in compute.results for use in result.uses):
-        if isinstance(use.operation, ReadOp):
-            parent: Operation | None = use.operation
-            while not isinstance(parent, ComputeOp):
-                assert parent is not None
-                parent = parent.parent_op()
-            found.append((parent, use.operation))
-    return found
+def _can_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
+    if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
+        return False
+    return all(isinstance(use.operation, ReadOp) for use in compute.result.uses)  # no scan or extern takes it whole
+
+
+def _only_moves(kernel: KernelOp, compute: ComputeOp) -> bool:
+    """Whether each element of the stage is one of another tensor."""
+    return _can_inline(kernel, compute) and all(isinstance(op, ReadOp | YieldOp) for op in compute.body.block.ops)
 
 
 def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     """Whether putting the stage in place of its reads does not repeat noteworthy work."""
-    if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
+    if not _can_inline(kernel, compute):
         return False
-    if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
-        return False  # a scan or an extern takes it as a whole
     ops = [op for op in compute.body.walk() if not isinstance(op, ReadOp | YieldOp)]
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
-    readers = _readers(compute)
+    readers = readers_of(compute)
     for reader, _ in readers:
         if reader.reduction and ops and (dear or _iterations(reader) > 2 * size_of(compute.spatial)):
             return False
@@ -109,7 +112,7 @@ def _anchor_of(kernel: KernelOp, compute: ComputeOp) -> ComputeOp | None:
         return None
     if any(isinstance(use.operation, ExternOp) for result in compute.results for use in result.uses):
         return None
-    readers = _readers(compute)
+    readers = readers_of(compute)
     consumers = {reader for reader, _ in readers}
     if len(consumers) != 1:
         return None

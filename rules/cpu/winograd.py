@@ -101,16 +101,19 @@ class _Writer:
     def final(self) -> tuple[SSAValue, SSAValue]:
         """The loops to compute a block's transformed data in, and its products."""
         s, form, blocks = self.s, self.form, self.form.blocks
-        n, o, y, x = s.stage(form.final.stage.data).axes.values()
-        batch, filters, height, width = sizes_of(form.final)
+        n, o, y, x, *place = s.stage(form.final.stage.data).axes.values()
+        batch, _, height, width, *_ = sizes_of(form.final)
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
-        filter_block, o = s.split(o, form.span)
+        filter_block, o = s.split(o, form.vectors if place else form.span)
         row, y = s.split(y, block_height)
         column, x = s.split(x, block_width)
-        x, lane = s.split(x, _lanes_of(min(width, block_width), form.lanes), Tail.PARTITION)
+        if place:
+            [lane] = place
+        else:
+            x, lane = s.split(x, _lanes_of(min(width, block_width), form.lanes), Tail.PARTITION)
         s.vectorize(lane)
         tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
-        weights = [(filter_block, filters // form.span)]
+        weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
         s.reorder([n, *(axis for axis, _ in (*outer, *inner)), o, y, x, lane])
         around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)

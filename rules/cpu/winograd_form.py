@@ -92,8 +92,10 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
     if None in sizes or sizes_of(stages[DATA])[-1] % lanes or sizes_of(stages[PRODUCT])[-1] % lanes:
         return False
-    axes = [var(name) for name, _ in final.spatial]
-    return len(axes) == 4 and any(r.exprs == (axes[0], *axes[2:], axes[1]) for r in final.reads)
+    n, o, *image = (var(name) for name, _ in final.spatial)
+    if len(image) == 3 and sizes_of(final)[-1] == lanes:  # in blocks of filters
+        o = lanes * o + image.pop()
+    return len(image) == 2 and any(r.exprs == (n, *image, o) for r in final.reads)
 
 
 def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int) -> Blocks:

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512"}' | filecheck %s
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512" precision=strict}' | filecheck %s --check-prefix=STRICT
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512"},graph-fold-parameters,choose-layouts{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=PACKED
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512"},graph-fold-parameters,pack-parameters{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=PACKED
 
 // A sum over many channels is worth the transforms of image and result; that of the weight is none of a run's work, and
 // it is packed like any other parameter. As accurate as the direct sum are smaller tiles.

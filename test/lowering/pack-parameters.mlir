@@ -1,0 +1,45 @@
+// RUN: opt-tool %s -p 'pack-parameters{target="llvm -mcpu=haswell"}' | filecheck %s
+// RUN: opt-tool %s -p 'pack-parameters{target="llvm -mcpu=haswell"},graph-fold-parameters' | filecheck %s --check-prefix=FOLDED
+
+// Neighbouring outputs of a product with one row read weights that are 64 apart: they are put side by side. The input,
+// which is no parameter, stays as it is.
+// CHECK-LABEL: func.func @main
+// CHECK:         %w = graph.parameter @w
+// CHECK-NEXT:    [[P:%[a-z0-9_]+]] = graph.pack %w {axis = 0 : i64, block = [[B:[0-9]+]] : i64} : (tensor<96x64xf32>)
+// CHECK-NEXT:    graph.fused "dense_relu" (%x, [[P]])
+// CHECK-NEXT:    ^bb0({{.*}}: tensor<1x64xf32>, [[Q:%[a-z0-9_]+]]: tensor<{{[0-9]+}}x64x[[B]]xf32>):
+// CHECK-NEXT:      [[W:%[a-z0-9_]+]] = graph.unpack [[Q]] {axis = 0 : i64} : {{.*}} -> tensor<96x64xf32>
+// CHECK-NEXT:      graph.dense %{{.*}}, [[W]]
+// FOLDED-LABEL: func.func @main
+// FOLDED:         graph.parameter @w.pack
+// FOLDED-NOT:     graph.pack
+// FOLDED-LABEL: func.func @prepare
+// FOLDED:         graph.pack
+func.func @main(%x: tensor<1x64xf32>) -> tensor<1x96xf32> {
+  %w = graph.parameter @w : tensor<96x64xf32>
+  %y = graph.fused "dense_relu" (%x, %w) : (tensor<1x64xf32>, tensor<96x64xf32>) -> (tensor<1x96xf32>) {
+  ^bb0(%a: tensor<1x64xf32>, %b: tensor<96x64xf32>):
+    %d = graph.dense %a, %b : (tensor<1x64xf32>, tensor<96x64xf32>) -> tensor<1x96xf32>
+    %r = graph.relu %d : (tensor<1x96xf32>) -> tensor<1x96xf32>
+    graph.yield %r : tensor<1x96xf32>
+  }
+  func.return %y : tensor<1x96xf32>
+}
+
+// Weights that a caller passes are not ours to order; 97 outputs have no blocks.
+// CHECK-LABEL: func.func @stay
+// CHECK-NOT:     graph.pack
+func.func @stay(%x: tensor<1x64xf32>, %v: tensor<96x64xf32>) -> (tensor<1x96xf32>, tensor<1x97xf32>) {
+  %w = graph.parameter @odd : tensor<97x64xf32>
+  %y = graph.fused "dense" (%x, %v) : (tensor<1x64xf32>, tensor<96x64xf32>) -> (tensor<1x96xf32>) {
+  ^bb0(%a: tensor<1x64xf32>, %b: tensor<96x64xf32>):
+    %d = graph.dense %a, %b : (tensor<1x64xf32>, tensor<96x64xf32>) -> tensor<1x96xf32>
+    graph.yield %d : tensor<1x96xf32>
+  }
+  %z = graph.fused "dense" (%x, %w) : (tensor<1x64xf32>, tensor<97x64xf32>) -> (tensor<1x97xf32>) {
+  ^bb0(%a: tensor<1x64xf32>, %b: tensor<97x64xf32>):
+    %d = graph.dense %a, %b : (tensor<1x64xf32>, tensor<97x64xf32>) -> tensor<1x97xf32>
+    graph.yield %d : tensor<1x97xf32>
+  }
+  func.return %y, %z : tensor<1x96xf32>, tensor<1x97xf32>
+}
