@@ -117,13 +117,13 @@ def _loop_of_part(plan: Plan, compute: ComputeOp, loops: Mapping[ComputeOp, Sequ
 class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
 
-    whole: the axes of the reduction that are such a loop, by its handle.
+    whole: the axes of the reduction that are such a loop, by its handle. unrolled: by the axis of the reduction.
     """
 
     outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
     whole: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
-    unrolled: list[SSAValue] = field(default_factory=list[SSAValue])
+    unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     vector: list[SSAValue] = field(default_factory=list[SSAValue])
 
 
@@ -139,10 +139,10 @@ def _tiled(
     for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
-    s.reorder([*(a for a, _ in loops.outer), *loops.late, *loops.unrolled, *loops.vector])
+    s.reorder([*(a for a, _ in loops.outer), *loops.late, *_as_in(tile, loops.unrolled), *loops.vector])
     outer = parallel_prefix(s, loops.outer, work, target)
     around = [*outer, *loops.late]
-    for axis in loops.unrolled:
+    for axis in loops.unrolled.values():
         s.unroll(axis)
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile))
@@ -188,10 +188,16 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
             loops.outer.append((outer, count // factor))
         else:
             loops.late.append(outer)
-        loops.unrolled.append(inner)
+        loops.unrolled[name] = inner
     else:
         loops.outer.append((axis, count))
         loops.whole[axis] = name
+
+
+def _as_in(tile: Tile | None, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
+    """Axes by name in the order of the tile's factors, behind those that it has none for."""
+    order = [] if tile is None else list(tile.factors)
+    return [axes[n] for n in sorted(axes, key=lambda n: order.index(n) if n in order else -1)]
 
 
 def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
@@ -207,16 +213,16 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost."""
     outer = axes_in_extents(reduction.spatial, reduction.reduction)
     reduce_axes = _reduce_axes(s, inside, reduction)
-    plain: list[SSAValue] = []
+    plain: dict[str, SSAValue] = {}
     vector: list[SSAValue] = []
     for name, _ in reduction.spatial:
         axis = inside.axes[name]
         if tile is not None and name == tile.vector:
             vector = list(s.split(axis, tile.lanes)) if tile.vectors > 1 else [axis]
         elif name not in outer:
-            plain.append(axis)
-    s.reorder([*(inside.axes[n] for n in outer), *reduce_axes, *plain, *vector])
-    for axis in plain:
+            plain[name] = axis
+    s.reorder([*(inside.axes[n] for n in outer), *reduce_axes, *_as_in(tile, plain), *vector])
+    for axis in plain.values():
         s.unroll(axis)
     _mark_vector(s, vector)
 

@@ -35,6 +35,9 @@ keep it busy as well."""
 _LATENCY = 4.0
 """Cycles until a multiply-add may use the result of the one before."""
 
+_FELT = 0.05
+"""Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that."""
+
 _BLOCK, _LANE = "block", "lane"
 """Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
 
@@ -111,7 +114,7 @@ def _stride(read: Read, axis: str, width: int, count: int) -> int | None:
 
 @dataclass(frozen=True)
 class Tile:
-    """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes.
+    """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes, outermost first.
 
     divides: whether whole tiles fill the vector axis. cost: cycles per useful result and reduction step.
     """
@@ -223,7 +226,9 @@ def _factors(
     beside = [a for a in others if a not in reused and is_reused(a, still)]
     if beside and vectors == 1:
         for axis in reversed(reused[-2:]):
-            yield from _tilings([beside[-1], axis], tile_factors, registers)
+            for f in tile_factors(beside[-1]):
+                for rest in _tilings([axis], tile_factors, (registers + 1 - f) // f):
+                    yield {**rest, beside[-1]: f}
 
 
 def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most: int) -> Iterator[dict[str, int]]:
@@ -252,15 +257,16 @@ def _cost(
     accumulators = vectors
     for f in factors.values():
         accumulators *= f
-    loads = 0.0
+    loads, elements = 0.0, 0
     for read, load in reads:
         count = vectors if vector in read.axes else 1
         for axis, f in factors.items():
             count *= f if read.moves(axis, f) else 1
         loads += count * load
+        elements += count * (width if vector in read.axes else 1)
     pieces = bin(width).count("1") if width < lanes else 1
     stores = accumulators * store / max(steps, 1)
-    cycles = max(accumulators * pieces / ISSUE, (loads * pieces) / ISSUE, _LATENCY) + stores
+    cycles = max(accumulators * pieces / ISSUE, loads * pieces / ISSUE, _LATENCY) + stores + _FELT * elements / lanes
     useful = accumulators * width
     span = width * vectors
     useful *= extents[vector] / (-(-extents[vector] // span) * span)
