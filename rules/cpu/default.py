@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, var
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
@@ -82,13 +82,17 @@ class Default(ScheduleRule):
 
 
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:
-    """Blocks along the vector axis of the best tile, for the reads that need them."""
+    """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece."""
     reads = reads_of(compute, parameters)
     tile = choose_tile(compute, reads, target)
     if tile is None or not tile.divides:
         return []
-    wanted = [(r.argument, r.axis_to_pack(tile.vector)) for r in reads if r.cost(tile.vector, tile.lanes, 0) > 1.0]
-    return [Packing(a, axis, tile.span) for a, axis in wanted if a is not None and axis is not None]
+    wanted = [(r, r.argument, r.axis_to_pack(tile.vector)) for r in reads]
+    return [
+        Packing(argument, axis, tile.span)
+        for read, argument, axis in wanted
+        if argument is not None and axis is not None and read.dims[axis:] != (const(tile.span),)
+    ]
 
 
 @dataclass(frozen=True)

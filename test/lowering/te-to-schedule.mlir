@@ -189,3 +189,46 @@ te.kernel @all_channels(%x: tensor<1x64x16x20xf32>, %w: tensor<64x64x3xf32>) -> 
   }
   te.return %conv : tensor<1x64x16x18xf32>
 }
+
+// Between tensors in blocks of channels, padding and convolution are stored in blocks too; the place in a block fills
+// the vector, and channels are summed block by block.
+
+// CHECK-LABEL: schedule.sequence @blocks
+// CHECK: [[P:%[a-z0-9_]+]], {{.*}} = schedule.stage "pad" [n, c, y, x]
+// CHECK-NEXT: schedule.split %{{.*}} factor 8
+// CHECK: schedule.cache_write [[P]] "global" [n, c.outer, y, x, c.inner]
+// CHECK: schedule.compute_inline
+// CHECK: [[C:%[a-z0-9_]+]], {{.*}} = schedule.cache_write %{{.*}} "global" [n, k.outer, y, x, k.inner, c, r, s]
+// CHECK: schedule.stage "pack" [n, ko, y, x, ki]
+// CHECK: schedule.compute_at [[C]]
+// CHECK: schedule.set_scope [[C]] "register"
+// CHECK: [[CO:%[a-z0-9_]+]], [[CI:%[a-z0-9_]+]] = schedule.split %c{{[_0-9]*}} factor 8
+// CHECK: schedule.reorder [[CO]], %r{{[_0-9]*}}, %s{{[_0-9]*}}, [[CI]],
+// CHECK: schedule.vectorize %k_inner
+te.kernel @blocks(%x: tensor<1x2x28x28x8xf32>, %w: tensor<32x16x3x3xf32>) -> tensor<1x4x28x28x8xf32> {
+  %unpack = te.compute "unpack" [n: 1, c: 16, y: 28, x: 28] : tensor<1x16x28x28xf32> {
+    %e = te.read %x[n, c floordiv 8, y, x, c mod 8] : tensor<1x2x28x28x8xf32>
+    te.yield %e : f32
+  }
+  %pad = te.compute "pad" [n: 1, c: 16, y: 30, x: 30] : tensor<1x16x30x30xf32> {
+    %v = te.if_then_else [y - 1 >= 0, 28 - y >= 0, x - 1 >= 0, 28 - x >= 0] : f32 {
+      %e = te.read %unpack[n, c, y - 1, x - 1] : tensor<1x16x28x28xf32>
+      te.yield %e : f32
+    } else {
+      %z = arith.constant 0.0 : f32
+      te.yield %z : f32
+    }
+    te.yield %v : f32
+  }
+  %conv = te.compute "conv" [n: 1, k: 32, y: 28, x: 28] reduce [c: 16, r: 3, s: 3] : tensor<1x32x28x28xf32> {
+    %a = te.read %pad[n, c, y + r, x + s] : tensor<1x16x30x30xf32>
+    %f = te.read %w[k, c, r, s] : tensor<32x16x3x3xf32>
+    %p = arith.mulf %a, %f : f32
+    te.reduce add %p : f32
+  }
+  %pack = te.compute "pack" [n: 1, ko: 4, y: 28, x: 28, ki: 8] : tensor<1x4x28x28x8xf32> {
+    %a = te.read %conv[n, 8 * ko + ki, y, x] : tensor<1x32x28x28xf32>
+    te.yield %a : f32
+  }
+  te.return %pack : tensor<1x4x28x28x8xf32>
+}
