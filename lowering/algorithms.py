@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import BlockArgument
@@ -39,9 +40,15 @@ class Algorithm:
     tile: int | None = None
 
 
+@cache
+def algorithms_for(target: Target, products: int) -> Algorithms:
+    """One for all passes that ask: they ask about the same kernels."""
+    return Algorithms(target, products)
+
+
 @dataclass
 class Algorithms:
-    """Asks the rules once for every distinct kernel: networks repeat themselves."""
+    """Asks the rules once for every distinct kernel: networks repeat themselves. `products` as in PRODUCTS."""
 
     target: Target
     products: int

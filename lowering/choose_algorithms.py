@@ -16,7 +16,7 @@ from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.graph.winograd import WinogradWeightOp
 from tilework.dialects.locations import copy_location
-from tilework.lowering.algorithms import Algorithms, conv_of_parameter, products_for, use_winograd
+from tilework.lowering.algorithms import algorithms_for, conv_of_parameter, products_for, use_winograd
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -46,7 +46,7 @@ class ChooseAlgorithms(TileworkPass):
         products = products_for(self.precision)
         if not is_compiled(op):
             return
-        algorithms = Algorithms(parse_target(self.target), products)
+        algorithms = algorithms_for(parse_target(self.target), products)
         transformed: dict[tuple[SSAValue, int], SSAValue] = {}
         for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
             conv = conv_of_parameter(group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
@@ -39,7 +39,7 @@ def put_in_blocks(group: FusedOp, where: InBlocks, block: int) -> None:
 
 
 class LayoutSearch:
-    """From no tensor in blocks, and from all that can be, one class after the other changes while that saves time."""
+    """From no tensor in blocks or all that can be, one class after the other changes while that saves time."""
 
     def __init__(
         self, groups: Sequence[FusedOp], classes: Sequence[Sequence[SSAValue]], algorithms: Algorithms, block: int
@@ -53,20 +53,23 @@ class LayoutSearch:
 
     def best(self) -> set[SSAValue]:
         """The tensors that should be in blocks."""
-        if not self._classes:
-            return set()
-        starts = [set[SSAValue](), {v for values in self._classes for v in values}]
-        return min(map(self._improved, starts), key=lambda packed: self._cycles(self._groups, packed))
+        none, every = set[SSAValue](), {v for values in self._classes for v in values}
+        least = {g: min(self._cycles([g], none), self._cycles([g], every)) for g in self._groups}
+        return self._improved(min(none, every, key=lambda packed: self._cycles(self._groups, packed)), least)
 
-    def _improved(self, packed: set[SSAValue]) -> set[SSAValue]:
-        """Where no class alone can change to save more."""
+    def _improved(self, packed: set[SSAValue], least: Mapping[FusedOp, float]) -> set[SSAValue]:
+        """Where no class alone can change to save more.
+
+        A kernel that reads one layout and makes another is taken to need the `least` of both at least.
+        """
         changed = True
         while changed:
             changed = False
             for values in self._classes:
-                other = packed.symmetric_difference(values)
                 touched = [g for g in self._groups if not {*g.inputs, *g.outputs}.isdisjoint(values)]
-                if self._cycles(touched, other) < self._cycles(touched, packed):
+                now = self._cycles(touched, packed)
+                other = packed.symmetric_difference(values)
+                if now > sum(least[g] for g in touched) and self._cycles(touched, other) < now:
                     packed, changed = other, True
         return packed
 
