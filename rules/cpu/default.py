@@ -14,10 +14,10 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.blocks import place_in_block, store_in_blocks
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.relayout import place_in_block, store_as
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
@@ -59,10 +59,10 @@ class Default(ScheduleRule):
         plan = plan_stages(kernel)
         for name in plan.inlined:
             s.compute_inline(s.stage(name))
-        blocked = {blocks.stored: store_in_blocks(s, blocks) for blocks in plan.blocked}
+        stored = {r.stored: store_as(s, r) for r in plan.relayouts}
 
         def stage_of(compute: ComputeOp) -> StageHandle:
-            return blocked.get(compute.stage.data) or s.stage(compute.stage.data)
+            return stored.get(compute.stage.data) or s.stage(compute.stage.data)
 
         loops: dict[ComputeOp, list[_Around]] = {}
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):

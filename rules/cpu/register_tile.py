@@ -35,6 +35,9 @@ keep it busy as well."""
 _LATENCY = 4.0
 """Cycles until a multiply-add may use the result of the one before."""
 
+NEAR = 4
+"""Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
+
 _FELT = 0.05
 """Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that."""
 
@@ -74,7 +77,12 @@ class Read:
 
         It is one of `count` that are side by side from 0 on; with a count of 0 it begins anywhere.
         """
-        return 1.0 if vector not in self.axes or _stride(self, vector, width, count) == 1 else 1.5 * width
+        if vector not in self.axes:
+            return 1.0
+        stride = _stride(self, vector, width, count)
+        if stride is None or not 0 < abs(stride) <= NEAR:
+            return 1.5 * width
+        return 1.0 if stride == 1 else 2.0 * abs(stride)
 
     def moves(self, axis: str, factor: int) -> bool:
         """Whether `factor` iterations of an axis, the first a multiple of it, read different elements.

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
-from tilework.rules.cpu.blocks import Blocks, block_stages, simplify_reads
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.register_tile import size_of
+from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.transforms.schedule.dataflow.inline import inline_compute
+from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
@@ -17,7 +18,7 @@ LARGEST_COPY = 16
 
 @dataclass(frozen=True)
 class Plan:
-    """`inlined` stages by name; `blocked` ones; `roots` as they look after both.
+    """`inlined` stages by name; `relayouts` of others; `roots` as they look after both.
 
     `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots of which a
     reduction reads a part of its own at every point of some axes -> the root with that reduction, and the names of
@@ -25,7 +26,7 @@ class Plan:
     """
 
     inlined: list[str]
-    blocked: list[Blocks]
+    relayouts: list[Relayout]
     roots: list[ComputeOp]
     anchored: dict[ComputeOp, ComputeOp]
     steps: list[ComputeOp]
@@ -41,7 +42,7 @@ def plan_stages(kernel: KernelOp) -> Plan:
             if may_inline(copy, compute):
                 inlined.append(compute.stage.data)
                 inline_compute(compute)
-    blocked = block_stages(copy)
+    relayouts = relayout_stages(copy)
     for compute in copy.computes:
         simplify_reads(compute)
     anchored: dict[ComputeOp, ComputeOp] = {}
@@ -59,7 +60,7 @@ def plan_stages(kernel: KernelOp) -> Plan:
             axes = _own_part(copy, producer, reduction)
             if axes:
                 parts[producer] = root, axes
-    return Plan(inlined, blocked, roots, anchored, steps, parts)
+    return Plan(inlined, relayouts, roots, anchored, steps, parts)
 
 
 def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str]:

@@ -32,7 +32,9 @@ func.func @main(%x: tensor<1x3x14x14xf32>) -> tensor<1x32x7x7xf32> {
 // CHECK-NEXT:    graph.slice [[C]] {axes = array<i64: 1>, starts = array<i64: 1>, stops = array<i64: 2>, steps = array<i64: 1>, graph.view}
 // CHECK-SAME:      -> tensor<1x1x28x28x16xf32>
 // CHECK-NEXT:    graph.reshape [[C]] {shape = #graph.dims<[1, 3, 1, 784, 16]>, graph.view}
-func.func @views(%x: tensor<1x3x28x28xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x48x1x392xf32>) {
+func.func @views(%x: tensor<1x3x28x28xf32>) -> tensor<1x64x1x1xf32> {
+  %t = graph.parameter @views_t : tensor<64x16x3x3xf32>
+  %u = graph.parameter @views_u : tensor<64x48x1x1xf32>
   %v = graph.parameter @views_v : tensor<16x3x3x3xf32>
   %w = graph.parameter @views_w : tensor<32x3x3x3xf32>
   %0 = graph.fused "conv" (%x, %v) : (tensor<1x3x28x28xf32>, tensor<16x3x3x3xf32>) -> (tensor<1x16x28x28xf32>) {
@@ -48,17 +50,24 @@ func.func @views(%x: tensor<1x3x28x28xf32>) -> (tensor<1x16x14x14xf32>, tensor<1
   %2 = graph.concat %0, %1 {axis = 1 : i64, graph.view} : (tensor<1x16x28x28xf32>, tensor<1x32x28x28xf32>) -> tensor<1x48x28x28xf32>
   %3 = graph.slice %2 {axes = array<i64: 1>, starts = array<i64: 16>, stops = array<i64: 32>, steps = array<i64: 1>, graph.view} : (tensor<1x48x28x28xf32>) -> tensor<1x16x28x28xf32>
   %4 = graph.reshape %2 {shape = #graph.dims<[1, 48, 1, 784]>, graph.view} : (tensor<1x48x28x28xf32>) -> tensor<1x48x1x784xf32>
-  %5 = graph.fused "max_pool" (%3) : (tensor<1x16x28x28xf32>) -> (tensor<1x16x14x14xf32>) {
-  ^bb0(%a: tensor<1x16x28x28xf32>):
-    %c = graph.max_pool %a {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x16x28x28xf32>) -> tensor<1x16x14x14xf32>
-    graph.yield %c : tensor<1x16x14x14xf32>
+  %5 = graph.fused "conv" (%3, %t) : (tensor<1x16x28x28xf32>, tensor<64x16x3x3xf32>) -> (tensor<1x64x28x28xf32>) {
+  ^bb0(%a: tensor<1x16x28x28xf32>, %b: tensor<64x16x3x3xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x28x28xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x28x28xf32>
+    graph.yield %c : tensor<1x64x28x28xf32>
   }
-  %6 = graph.fused "max_pool" (%4) : (tensor<1x48x1x784xf32>) -> (tensor<1x48x1x392xf32>) {
-  ^bb0(%a: tensor<1x48x1x784xf32>):
-    %c = graph.max_pool %a {kernel = array<i64: 1, 2>, strides = array<i64: 1, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x48x1x784xf32>) -> tensor<1x48x1x392xf32>
-    graph.yield %c : tensor<1x48x1x392xf32>
+  %6 = graph.fused "conv" (%4, %u) : (tensor<1x48x1x784xf32>, tensor<64x48x1x1xf32>) -> (tensor<1x64x1x784xf32>) {
+  ^bb0(%a: tensor<1x48x1x784xf32>, %b: tensor<64x48x1x1xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x48x1x784xf32>, tensor<64x48x1x1xf32>) -> tensor<1x64x1x784xf32>
+    graph.yield %c : tensor<1x64x1x784xf32>
   }
-  func.return %5, %6 : tensor<1x16x14x14xf32>, tensor<1x48x1x392xf32>
+  %7 = graph.fused "global" (%5, %6) : (tensor<1x64x28x28xf32>, tensor<1x64x1x784xf32>) -> (tensor<1x64x1x1xf32>) {
+  ^bb0(%a: tensor<1x64x28x28xf32>, %b: tensor<1x64x1x784xf32>):
+    %c = graph.max_pool %a {kernel = array<i64: 28, 28>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x64x28x28xf32>) -> tensor<1x64x1x1xf32>
+    %d = graph.max_pool %b {kernel = array<i64: 1, 784>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x64x1x784xf32>) -> tensor<1x64x1x1xf32>
+    %e = graph.add %c, %d : (tensor<1x64x1x1xf32>, tensor<1x64x1x1xf32>) -> tensor<1x64x1x1xf32>
+    graph.yield %e : tensor<1x64x1x1xf32>
+  }
+  func.return %7 : tensor<1x64x1x1xf32>
 }
 
 // 33 channels fill no blocks; a slice in the middle of one, and a flat view, need the tensor as it is.

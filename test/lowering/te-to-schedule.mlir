@@ -232,3 +232,30 @@ te.kernel @blocks(%x: tensor<1x2x28x28x8xf32>, %w: tensor<32x16x3x3xf32>) -> ten
   }
   te.return %pack : tensor<1x4x28x28x8xf32>
 }
+
+// Where windows move by two, even and odd elements of the padded rows lie apart: each tap reads neighbours.
+
+// CHECK-LABEL: schedule.sequence @phases
+// CHECK: [[P:%[a-z0-9_]+]], {{.*}} = schedule.stage "pad" [n, c, y, x]
+// CHECK-NEXT: schedule.split %{{.*}} factor 2
+// CHECK: schedule.cache_write [[P]] "global" [n, c, y, x.inner, x.outer]
+// CHECK: schedule.stage "conv" [n, k, y, x, r, s]
+te.kernel @phases(%x: tensor<1x16x28x28xf32>, %w: tensor<16x3x3xf32>) -> tensor<1x16x14x14xf32> {
+  %pad = te.compute "pad" [n: 1, c: 16, y: 30, x: 30] : tensor<1x16x30x30xf32> {
+    %v = te.if_then_else [y - 1 >= 0, 28 - y >= 0, x - 1 >= 0, 28 - x >= 0] : f32 {
+      %e = te.read %x[n, c, y - 1, x - 1] : tensor<1x16x28x28xf32>
+      te.yield %e : f32
+    } else {
+      %z = arith.constant 0.0 : f32
+      te.yield %z : f32
+    }
+    te.yield %v : f32
+  }
+  %conv = te.compute "conv" [n: 1, k: 16, y: 14, x: 14] reduce [r: 3, s: 3] : tensor<1x16x14x14xf32> {
+    %a = te.read %pad[n, k, 2 * y + r, 2 * x + s] : tensor<1x16x30x30xf32>
+    %f = te.read %w[k, r, s] : tensor<16x3x3xf32>
+    %p = arith.mulf %a, %f : f32
+    te.reduce add %p : f32
+  }
+  te.return %conv : tensor<1x16x14x14xf32>
+}

@@ -27,8 +27,8 @@ class TransposeWeights(TileworkPass):
     %y = graph.matmul %x, %w : (8x64, 64x32)   ->   %v = graph.transpose %w {permutation = [1, 0]}
                                                     %y = graph.dense %x, %v : (8x64, 32x64)
 
-    A block of outputs then is a block of rows of the weight, which `pack-parameters` can put in one piece. Run it before
-    graph-fold-parameters, which computes the transpose once. Requires nothing.
+    A block of outputs then is a block of rows of the weight, which `pack-parameters` can put in one piece. Run it
+    before graph-fold-parameters, which computes the transpose once. Requires nothing.
     """
 
     name = "graph-transpose-weights"

@@ -26,6 +26,7 @@ from tilework.transforms.schedule.dataflow.cache_write import apply_cache_write
 from tilework.transforms.schedule.dataflow.inline import apply_inline
 from tilework.transforms.schedule.dataflow.pad_to_multiple import apply_pad_to_multiple
 from tilework.transforms.schedule.dataflow.rfactor import apply_rfactor
+from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
 PRIMITIVES: dict[type[Operation], Callable[[KernelOp, Any], None]] = {
     ComputeInlineOp: apply_inline,
@@ -68,7 +69,8 @@ class ApplyDataflow(TileworkPass):
 
 def apply_dataflow(kernel: KernelOp, sequence: SequenceOp) -> None:
     """Rewrite the kernel in place and remove the primitives applied. Raises CompileError at a refused one."""
-    for op in list(sequence.body.block.ops):
-        primitive = PRIMITIVES.get(type(op))
-        if primitive is not None:
-            primitive(kernel, op)
+    applied = [op for op in sequence.body.block.ops if type(op) in PRIMITIVES]
+    for op in applied:
+        PRIMITIVES[type(op)](kernel, op)
+    for compute in kernel.computes if applied else ():
+        simplify_reads(compute)

@@ -1,0 +1,131 @@
+"""Stages stored in another layout than their axes say, so that vectors read them in one piece.
+
+In blocks, as the tensors around them are: between an input that is read at [n, c floordiv 16, y, x, c mod 16] and a
+result made of [n, 16 * co + ci, y, x], a stage with axes (n, c, y, x) is stored as (n, co, y, x, ci); `graph.pack` and
+`graph.unpack` leave such indices. In phases, where windows move by more than one: a stage that is read at [n, c, y,
+2 * x + r] is stored as (n, c, y, xi, xo), even and odd elements apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tilework.algebra.index_expr import Compound, Expr, var
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.rules.cpu.readers import readers_of
+from tilework.transforms.schedule.apply_dataflow import apply_dataflow
+
+FARTHEST = 4
+"""How far windows may move for phases: as many pieces are read of each row of the source."""
+
+
+@dataclass(frozen=True)
+class Relayout:
+    """The stage is stored with `axis` split by `size`; `order`: the names of the dimensions, outermost first."""
+
+    stage: str
+    axis: str
+    size: int
+    order: tuple[str, ...]
+
+    @property
+    def stored(self) -> str:
+        """The name of the stage that fills the new layout."""
+        return f"{self.stage}.global"
+
+
+def relayout_stages(kernel: KernelOp) -> list[Relayout]:
+    """Store stages of a kernel as suits what reads them, or as what they read is stored; producers first."""
+    found: list[Relayout] = []
+    for compute in list(kernel.computes):
+        relayout = _relayout_of(kernel, compute)
+        if relayout is not None:
+            s = ScheduleBuilder(kernel)
+            store_as(s, relayout)
+            apply_dataflow(kernel, s.finish())
+            found.append(relayout)
+    return found
+
+
+def store_as(s: ScheduleBuilder, relayout: Relayout) -> StageHandle:
+    """Let a new stage fill the layout, and inline the old one, which reads it; the new one."""
+    compute = s.kernel.compute(relayout.stage)
+    assert compute is not None
+    stage, axis = s.stage(relayout.stage), relayout.axis
+    leaves = dict(stage.axes)
+    leaves[_outer(axis)], leaves[_inner(axis)] = s.split(leaves.pop(axis), relayout.size)
+    order = [*relayout.order, *(n for n, _ in compute.reduction)]
+    s.reorder([leaves[n] for n in order])
+    stored = s.cache_write(stage, "global", order)
+    s.compute_inline(s.stage_with_axes(relayout.stage, [n for n, _ in compute.spatial]))
+    return stored
+
+
+def _outer(axis: str) -> str:
+    return f"{axis}.outer"
+
+
+def _inner(axis: str) -> str:
+    return f"{axis}.inner"
+
+
+def _relayout_of(kernel: KernelOp, compute: ComputeOp) -> Relayout | None:
+    if len(compute.results) > 1 or compute.result in kernel.results_returned:
+        return None
+    if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
+        return None  # a scan or an extern takes it as a whole
+    names, extents = [n for n, _ in compute.spatial], {n: e.constant for n, e in compute.spatial}
+    for axis, size in (*_as_read(compute), *_as_it_reads(compute)):
+        if (extents[axis] or 1) % size == 0:
+            order = [_outer(n) if n == axis else n for n in names]
+            return Relayout(compute.stage.data, axis, size, (*order, _inner(axis)))
+    step = _step_of_readers(compute)
+    if step > 1 and (extents[names[-1]] or 1) % step == 0:
+        order = (*names[:-1], _inner(names[-1]), _outer(names[-1]))
+        return Relayout(compute.stage.data, names[-1], step, order)
+    return None
+
+
+def _step_of_readers(compute: ComputeOp) -> int:
+    """How far apart a reduction reads elements of the last axis at neighbours of its own; 1 where that is too far."""
+    if compute.reduction or not compute.spatial:
+        return 1
+    steps = {r.exprs[-1].coefficient(reader.spatial[-1][0]) for reader, r in readers_of(compute) if reader.reduction}
+    [step, *others] = steps or {1}
+    return step if not others and 1 < step <= FARTHEST else 1
+
+
+def _as_read(compute: ComputeOp) -> Iterator[tuple[str, int]]:
+    """The axes that readers take block by block, their last axis being the place in a block of so many."""
+    for reader, read in readers_of(compute):
+        lane, extent = reader.spatial[-1] if reader.spatial else ("", None)
+        for (axis, _), e in zip(compute.spatial[:-1], read.exprs, strict=False):
+            if extent is not None and extent.constant and _is_block_of(e, lane, extent.constant):
+                yield axis, extent.constant
+
+
+def _is_block_of(e: Expr, lane: str, size: int) -> bool:
+    """Whether an index is `size` times another variable, and the lane."""
+    others = [key for key in e.variables() if key != lane]
+    return len(others) == 1 and e == size * var(others[0]) + var(lane)
+
+
+def _as_it_reads(compute: ComputeOp) -> Iterator[tuple[str, int]]:
+    """The axes along which the stage itself reads blocks: at [a floordiv 16, a mod 16]."""
+    spatial = {n for n, _ in compute.spatial}
+    for read in [op for op in compute.body.walk() if isinstance(op, ReadOp)]:
+        for e in read.exprs:
+            place = place_in_block(e)
+            if place is not None and place[0] in spatial and var(place[0]) // place[1] in read.exprs:
+                yield place
+
+
+def place_in_block(e: Expr) -> tuple[str, int] | None:
+    """(a, 16) of an index that is a mod 16."""
+    atom = e.terms[0][0] if len(e.terms) == 1 else None
+    if not isinstance(atom, Compound) or atom.kind != "mod" or e != Expr(((atom, 1),), 0):
+        return None
+    axis, size = atom.args[0].as_var, atom.args[1].constant
+    return (axis, size) if isinstance(axis, str) and size else None

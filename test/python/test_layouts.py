@@ -1,0 +1,111 @@
+"""Kernels between tensors in blocks of channels, and stages in other layouts: the answers of the unscheduled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.test import TestOp
+
+from tilework.dialects import graph
+from tilework.dialects.graph.base import GraphOp, ints
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.rules.cpu.stages import plan_stages
+from tilework.rules.registry import choose_rule
+from tilework.targets import parse_target
+from tilework.targets.host import host_target
+
+
+@dataclass(frozen=True)
+class Case:
+    """A convolution with bias and ReLU; with a `block`, the tensors that `packed` names are in blocks of so many."""
+
+    channels: int
+    filters: int
+    size: tuple[int, int]
+    window: int = 3
+    stride: int = 1
+    groups: int = 1
+    pads: tuple[int, ...] = (1, 1, 1, 1)
+    block: int = 0
+    packed: str = "x y"
+
+
+CASES = [
+    Case(32, 32, (6, 9), block=16),
+    Case(16, 16, (7, 7), block=16),  # a single block
+    Case(32, 48, (5, 13), window=1, pads=(0, 0, 0, 0), block=16),
+    Case(32, 32, (9, 8), stride=2, block=8),
+    Case(32, 32, (11, 7), stride=2, groups=32, block=16),
+    Case(32, 64, (5, 5), groups=4, block=16),
+    Case(16, 16, (1, 1), block=4),
+    Case(3, 32, (11, 12), window=5, stride=3, pads=(2, 2, 2, 2), block=16, packed="y"),
+    Case(32, 10, (4, 6), block=16, packed="x"),
+    Case(8, 8, (10, 20), stride=2, groups=8),  # in phases
+    Case(3, 5, (12, 26), window=7, stride=2, pads=(3, 3, 3, 3)),
+    Case(4, 6, (9, 22), window=4, stride=4),
+    Case(4, 6, (9, 21), stride=2),  # an odd row has no phases
+]
+
+
+def apply(k: KernelBuilder, op: type[GraphOp], *tensors: Tensor, **properties) -> Tensor:
+    types = [t.value.type for t in tensors]
+    made = op.of(*TestOp(result_types=types).results, **properties).define(k, *tensors)
+    assert isinstance(made, Tensor)
+    return made
+
+
+def image(k: KernelBuilder, name: str, dims: Sequence[int], block: int) -> Tensor:
+    """An argument, unpacked."""
+    if not block:
+        return k.argument(TensorType(f32, dims), name)
+    n, c, *rest = dims
+    packed = k.argument(TensorType(f32, [n, c // block, *rest, block]), name)
+    return apply(k, graph.UnpackOp, packed, axis=IntegerAttr(1, i64))
+
+
+def conv_relu(case: Case) -> KernelOp:
+    k = KernelBuilder("conv_relu")
+    x = image(k, "x", (1, case.channels, *case.size), case.block if "x" in case.packed else 0)
+    w = k.argument(TensorType(f32, [case.filters, case.channels // case.groups, case.window, case.window]), "w")
+    b = k.argument(TensorType(f32, [case.filters]), "b")
+    strides, groups = ints([case.stride] * 2), IntegerAttr(case.groups, i64)
+    conv = apply(k, graph.ConvOp, x, w, strides=strides, pads=ints(case.pads), dilations=ints([1, 1]), groups=groups)
+    biased = k.compute("bias", conv.dims, lambda n, o, y, x_: conv[n, o, y, x_] + b[o])
+    result = k.compute("relu", conv.dims, lambda n, o, y, x_: k.max(biased[n, o, y, x_], 0.0))
+    if case.block and "y" in case.packed:
+        block = IntegerAttr(case.block, i64)
+        result = apply(k, graph.PackOp, result, axis=IntegerAttr(1, i64), block=block)
+    return k.finish([result])
+
+
+@pytest.mark.parametrize("cpu", [None, "haswell"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_scheduled_kernels(run_kernel_everywhere, case, cpu):
+    target = host_target() if cpu is None else parse_target(f"llvm -mcpu={cpu}")
+    kernel = conv_relu(case)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
+
+
+@pytest.mark.parametrize(
+    ("case", "orders"),
+    [
+        (Case(32, 32, (6, 9), block=16), {"pad": "n c.outer y x c.inner", "conv": "n o.outer y x o.inner"}),
+        (Case(32, 10, (4, 6), block=16, packed="x"), {"pad": "n c.outer y x c.inner"}),
+        (Case(3, 32, (11, 12), block=16, packed="y"), {"conv": "n o.outer y x o.inner"}),
+        (Case(8, 8, (10, 20), stride=2), {"pad": "n c y x.inner x.outer"}),
+        (Case(4, 6, (9, 21), stride=2), {}),
+        (Case(4, 6, (9, 20), window=5, stride=5), {}),  # too far apart
+    ],
+    ids=str,
+)
+def test_stages_are_stored_as_they_are_read(case: Case, orders: dict[str, str]):
+    kernel = conv_relu(case)
+    found = {r.stage: " ".join(r.order) for r in plan_stages(kernel).relayouts}
+    assert found == orders
