@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from tilework.dialects.graph import SliceOp
+from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.values import Value
 
 SLICE_INPUTS = ("starts", "ends", "axes", "steps")
 """Inputs 1 to 4 of a Slice; before opset 10 the first three are attributes."""
@@ -70,3 +73,15 @@ def _slice_input(node: Node, i: int, name: str) -> list[int] | None:
         given = node.attribute(name)
         return None if given is None else list(given)
     return node.integers(i, f"list of {name}") if node.has(i) else None
+
+
+def sliced(node: Node, value: Value, kept: Mapping[int, range]) -> Value:
+    """What these ranges keep of a value along their axes, and everything along the others."""
+    return node.emit(
+        SliceOp,
+        value,
+        axes=ints(kept),
+        starts=ints(taken.start for taken in kept.values()),
+        stops=ints(taken.stop for taken in kept.values()),
+        steps=ints(taken.step for taken in kept.values()),
+    )

@@ -8,11 +8,11 @@ import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
+from tilework.dialects.graph import BroadcastOp, ConcatOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.broadcast import broadcast_dims
 from tilework.dialects.index_attr import DimsAttr
-from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range
+from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr
 from tilework.frontends.onnx.values import Value, as_dims
 
@@ -136,20 +136,9 @@ def split(node: Node) -> Sequence[Value]:
         raise node.error(f"sizes {list(sizes)} do not add up to {extent}")
     starts = np.cumsum([0, *sizes]).tolist()
     return [
-        _sliced(node, node.value(0), {axis: range(start, stop)})
+        sliced(node, node.value(0), {axis: range(start, stop)})
         for start, stop in zip(starts[:-1], starts[1:], strict=True)
     ]
-
-
-def _sliced(node: Node, value: Value, kept: dict[int, range]) -> Value:
-    return node.emit(
-        SliceOp,
-        value,
-        axes=ints(kept),
-        starts=ints(taken.start for taken in kept.values()),
-        stops=ints(taken.stop for taken in kept.values()),
-        steps=ints(taken.step for taken in kept.values()),
-    )
 
 
 @converter("Slice")
@@ -166,7 +155,7 @@ def slice_(node: Node) -> Value:
         kept[axis] = slice_range(start, end, step, extent)
     if all(taken == range(dims[axis].offset) for axis, taken in kept.items()):
         return node.value(0)
-    return _sliced(node, node.value(0), kept)
+    return sliced(node, node.value(0), kept)
 
 
 @converter("Pad")
@@ -220,7 +209,7 @@ def _pad(node: Node, pads: Sequence[int], value: float) -> Value:
             cut[axis] = range(start, max(start, extent - max(0, -after)))
             added[axis] = min(max(0, before), total)
             added[axis + len(dims)] = total - len(cut[axis]) - added[axis]
-    result = _sliced(node, node.value(0), cut) if cut else node.value(0)
+    result = sliced(node, node.value(0), cut) if cut else node.value(0)
     if max(added, default=0) > 0:
         result = node.emit(PadOp, result, pads=ints(added), value=number_attr(value, node.dtype(0)))
     return result
@@ -253,6 +242,6 @@ def gather(node: Node) -> Value:
     if not -extent <= index < extent:
         raise node.error(f"axis {axis} of size {extent} has no element {index}")
     index %= extent
-    taken = _sliced(node, node.value(0), {axis: range(index, index + 1)})
+    taken = sliced(node, node.value(0), {axis: range(index, index + 1)})
     inner = [const(1)] * indices.ndim
     return node.reshape(taken, [*dims[:axis], *inner, *dims[axis + 1 :]])

@@ -75,7 +75,7 @@ def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
     rank = len(kernel)
     if rank != len(node.dims(0)) - 2:
         raise node.error(f"the input has rank {len(node.dims(0))}; windows of {rank} axes slide over rank {rank + 2}")
-    strides, dilations = (_positive(node, name, rank) for name in ("strides", "dilations"))
+    strides, dilations = (positive(node, name, rank) for name in ("strides", "dilations"))
     return {
         "strides": ints(strides),
         "dilations": ints(dilations),
@@ -83,7 +83,8 @@ def _geometry(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
     }
 
 
-def _positive(node: Node, name: str, rank: int) -> list[int]:
+def positive(node: Node, name: str, rank: int) -> list[int]:
+    """An attribute of a positive number for every spatial axis, by default 1."""
     given = list(node.attribute(name, [1] * rank))
     if len(given) != rank or min(given, default=1) < 1:
         raise node.error(f"the {name} are {rank} positive numbers, not {given}")

@@ -76,6 +76,32 @@ CONVOLUTIONS = [
     conv((1, 2, 8, 7), (3, 2, 3, 3), auto_pad="VALID"),
 ]
 
+
+def transposed(x: Sequence[int], w: Sequence[int], bias: bool = False, **attributes: Any) -> Case:
+    inputs = [x, w, (w[1] * attributes.get("group", 1),)] if bias else [x, w]
+    return Case("ConvTranspose", inputs, attributes, constants=range(1, len(inputs)))
+
+
+TRANSPOSED_CONVOLUTIONS = [
+    transposed((1, 3, 5, 6), (3, 4, 3, 3), bias=True),
+    transposed((2, 3, 5, 6), (3, 4, 4, 4), strides=[2, 2], pads=[1, 1, 1, 1], kernel_shape=[4, 4]),
+    transposed((1, 3, 5, 6), (3, 4, 2, 2), strides=[2, 2]),
+    transposed((1, 2, 4, 5), (2, 3, 3, 2), bias=True, strides=[2, 3], pads=[0, 1, 2, 0], output_padding=[1, 2]),
+    transposed((1, 2, 4, 5), (2, 3, 2, 5), strides=[3, 1], pads=[0, 2, 0, 2]),
+    transposed((1, 2, 6, 5), (2, 1, 3, 3), dilations=[2, 3], pads=[1, 2, 1, 2]),
+    transposed((1, 2, 6, 5), (2, 3, 3, 2), strides=[2, 2], dilations=[2, 3], pads=[3, 0, 1, 1]),
+    transposed((1, 2, 6, 5), (2, 3, 2, 2), strides=[2, 1], pads=[2, 1, 3, 1]),
+    transposed((2, 6, 4, 4), (6, 2, 3, 3), bias=True, group=3, strides=[2, 2], pads=[1, 1, 1, 1]),
+    transposed((1, 4, 5, 5), (4, 1, 3, 3), group=4, strides=[2, 2], output_padding=[1, 1]),
+    transposed((1, 2, 7), (2, 3, 5), bias=True, strides=[3], pads=[2, 1]),
+    transposed((1, 2, 3, 4, 3), (2, 2, 3, 2, 2), strides=[2, 1, 3]),
+    transposed((0, 2, 4, 4), (2, 3, 3, 3), strides=[2, 2]),
+    transposed((1, 2, 4, 5), (2, 3, 3, 4), strides=[2, 3], auto_pad="SAME_UPPER"),
+    transposed((1, 2, 4, 5), (2, 3, 3, 4), strides=[2, 3], auto_pad="SAME_LOWER"),
+    transposed((1, 2, 4, 5), (2, 3, 3, 4), strides=[2, 3], auto_pad="VALID"),
+    transposed((1, 2, 4, 5), (2, 3, 3, 4), bias=True, strides=[2, 3], output_shape=[8, 14]),
+]
+
 POOL_ATTRIBUTES: list[tuple[Sequence[int], dict[str, Any]]] = [
     ((1, 2, 6, 6), {"kernel_shape": [2, 2], "strides": [2, 2]}),
     ((1, 2, 6, 6), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 0, 1, 1]}),
@@ -246,6 +272,7 @@ BROADCASTS = [
 
 CASES = [
     *CONVOLUTIONS,
+    *TRANSPOSED_CONVOLUTIONS,
     *POOLS,
     *NORMALIZATIONS,
     *DENSE,
