@@ -182,9 +182,8 @@ def _axes(node: Node) -> list[_Axis]:
         excess = (kernel[i] - 1) * dilations[i] + 1 - strides[i] + added[i]  # without any pads
         front, behind = pads[i], pads[i + rank]
         if automatic:
+            # below zero where more is wanted than there is: zeros are added
             total = excess - _wanted_excess(node, i, extent, strides[i])
-            if total < 0:
-                raise node.error(f"axis {i + 2} is to have {-total} elements more than its windows reach")
             front = total // 2 if automatic == "SAME_UPPER" else total - total // 2
             behind = total - front
         axis = _Axis(extent, kernel[i], strides[i], dilations[i], front, excess - front - behind)

@@ -17,7 +17,6 @@ from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 
 REFUSED = {
-    "ConvTranspose": ["test_ConvTranspose2d", "test_ConvTranspose2d_no_bias", "test_operator_convtranspose"],
     "Gather 'Gather_0': its list of indices is computed from data": ["test_Embedding", "test_Embedding_sparse"],
     "padding mode 'edge'": ["test_ReplicationPad2d"],
     "padding mode 'reflect'": ["test_ReflectionPad2d", "test_operator_pad"],

@@ -152,6 +152,37 @@ NORMALIZATIONS = [
     Case("LayerNormalization", [(2, 3, 5), (3, 5)], {"axis": 1}, (1,), opset=17),
 ]
 
+
+def recurrent(op: str, steps: int = 3, directions: int = 1, given: str = "B", **attributes: Any) -> Case:
+    """Vectors of 4 numbers in a batch of 2, a state of 5; `given` are the optional inputs, of "B", "h", "c" and "P"."""
+    gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[op]
+    inputs: list[Any] = [(steps, 2, 4), (directions, gates * 5, 4), (directions, gates * 5, 5)]
+    optional = [("B", (directions, 2 * gates * 5)), ("", None), ("h", (directions, 2, 5)), ("c", (directions, 2, 5))]
+    optional.append(("P", (directions, 15)))
+    inputs += [shape if name in given else None for name, shape in optional if op == "LSTM" or name not in ("c", "P")]
+    constants = [i for i in (1, 2, 3, 7) if i < len(inputs) and inputs[i] is not None]
+    outputs = 3 if op == "LSTM" else 2
+    return Case(op, inputs, {"hidden_size": 5, **attributes}, constants, opset=14, outputs=outputs)
+
+
+BOTH = {"directions": 2, "direction": "bidirectional"}
+
+RECURRENT = [
+    *(recurrent(op) for op in ("RNN", "GRU", "LSTM")),
+    *(recurrent(op, given="", steps=1) for op in ("RNN", "GRU", "LSTM")),
+    *(recurrent(op, given="Bh", direction="reverse") for op in ("RNN", "GRU")),
+    *(recurrent(op, given="Bh", **BOTH) for op in ("RNN", "GRU")),
+    recurrent("RNN", activations=["Relu"]),
+    recurrent("RNN", activations=["Sigmoid", "Relu"], **BOTH),
+    recurrent("GRU", linear_before_reset=1),
+    recurrent("GRU", given="", linear_before_reset=1),
+    recurrent("GRU", given="Bh", linear_before_reset=1, **BOTH),
+    recurrent("LSTM", given="BhcP"),
+    recurrent("LSTM", given="P"),
+    recurrent("LSTM", given="Bc", direction="reverse"),
+    recurrent("LSTM", given="BhcP", **BOTH),
+]
+
 DENSE = [
     Case("Gemm", [(1, 7), (5, 7), (5,)], {"transB": 1}, (1, 2)),
     Case("Gemm", [(3, 7), (7, 5)], {"alpha": 0.5}, (1,)),
@@ -276,6 +307,7 @@ CASES = [
     *POOLS,
     *NORMALIZATIONS,
     *DENSE,
+    *RECURRENT,
     *MOVEMENTS,
     *REDUCTIONS,
     *ELEMENTWISE,

@@ -57,6 +57,9 @@ def node(operator: str, *outputs: str, **attributes: Any) -> onnx.NodeProto:
 
 X = f32(1, 3, 8, 9)
 W = f32(4, 3, 3, 3)
+FILTERS = f32(3, 2, 3, 3)
+STEPS, LSTM_WEIGHTS, LSTM_BIAS = f32(3, 2, 4), (f32(1, 20, 4), f32(1, 20, 5)), f32(1, 40)
+LENGTHS = np.array([3, 2], np.int32)
 SAME = {"auto_pad": "SAME_UPPER"}
 MATRIX = f32(2, 3)
 LONG = "x" * 300
@@ -91,6 +94,47 @@ HUGE = int64(10**6, 10**6)
         ("Unsqueeze", [MATRIX, int64(0, -4)], [1], {}, "axes [0, 0] name one axis twice"),
         ("Clip", [MATRIX, f32(2)], [1], {}, "its bound is one number, not 2"),
         ("Gemm", [np.ones((2, 2), np.int32)] * 2, [], {"alpha": 1.5}, "it computes with 1.5, which is no int32"),
+        ("ConvTranspose", [X, f32(4, 3, 3, 3)], [1], {}, "the input has 3 channels, the weight is for 4"),
+        ("ConvTranspose", [X, f32(3, 3, 3)], [1], {}, "input and weight are of one rank, at least 2, not 4 and 3"),
+        ("ConvTranspose", [X, FILTERS], [1], {"group": 2}, "3 channels do not divide into 2 groups"),
+        ("ConvTranspose", [X, FILTERS], [1], {"kernel_shape": [2, 2]}, "is not that of the weight, [3, 3]"),
+        ("ConvTranspose", [X, FILTERS], [1], {"strides": [2, 0]}, "the strides are 2 positive numbers, not [2, 0]"),
+        ("ConvTranspose", [X, FILTERS], [1], {"output_padding": [-1, 0]}, "output_padding has 2 numbers that are not"),
+        ("ConvTranspose", [X, FILTERS], [1], {"output_shape": [8]}, "output_shape has 2 numbers, not 1"),
+        ("ConvTranspose", [X, FILTERS], [1], {"pads": [5, 5, 5, 5]}, "its pads leave nothing of axis 2"),
+        ("ConvTranspose", [X, FILTERS], [1], {"auto_pad": "SOME"}, "auto_pad 'SOME' is not known"),
+        ("ConvTranspose", [X, FILTERS], [1], {"pads": [1] * 4, **SAME}, "and pads [1, 1, 1, 1] contradict each other"),
+        ("ConvTranspose", [X, FILTERS, f32(3)], [1, 2], {}, "the bias is a vector over the 2 filters"),
+        ("LSTM", [f32(4, 2), *LSTM_WEIGHTS], [1, 2], {}, "a sequence of vectors has rank 3, not 2"),
+        ("LSTM", [f32(0, 2, 4), *LSTM_WEIGHTS], [1, 2], {}, "its sequence has no steps"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"hidden_size": 6}, "hidden_size is that of the weight, 5"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"direction": "up"}, "direction 'up' is not known; there are forward"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"direction": "bidirectional"}, "input 1 is of shape [2, 20, 4]"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS, f32(1, 20)], [1, 2, 3], {}, "input 3 is of shape [1, 40]"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"clip": 3.0}, "clip is not supported"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"input_forget": 1}, "input_forget=1, input and forget gate as one"),
+        (
+            "LSTM",
+            [STEPS, *LSTM_WEIGHTS],
+            [1, 2],
+            {"activations": ["Tanh"]},
+            "3 activations a direction are needed, not 1",
+        ),
+        ("GRU", [STEPS, f32(1, 15, 4), f32(1, 15, 5)], [], {"activations": ["Tanh", "Elu"]}, "activation 'Elu' is not"),
+        (
+            "LSTM",
+            [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS],
+            [],
+            {},
+            "sequences of different lengths are not supported",
+        ),
+        (
+            "LSTM",
+            [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS],
+            [4],
+            {},
+            "sequences of different lengths are not supported",
+        ),
         ("Concat", [f32(2), f32(3)], [], {"axis": 5}, "a tensor of rank 1 has no axis 5"),
     ],
 )

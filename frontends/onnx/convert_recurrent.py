@@ -1,0 +1,203 @@
+"""Converters: recurrent layers, unrolled. The inputs of all steps are multiplied at once, the state at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilework.algebra.index_expr import const
+from tilework.dialects.graph import AddOp, ConcatOp, DenseOp, ReluOp, SigmoidOp, TanhOp, TransposeOp
+from tilework.dialects.graph.base import GraphOp, ints
+from tilework.frontends.onnx.axes import sliced
+from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.recurrent_cells import (
+    Layer,
+    State,
+    Step,
+    gru_step,
+    gru_step_of_products,
+    lstm_step,
+    rnn_step,
+)
+from tilework.frontends.onnx.values import Known, Value
+
+ACTIVATIONS: dict[str, type[GraphOp]] = {"relu": ReluOp, "sigmoid": SigmoidOp, "tanh": TanhOp}
+"""By their names in small letters."""
+
+DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+"""Whether each walk through the sequence begins at its end."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """gates: how many; their weights stand behind one another. activations: those of f, g and h where the node names
+    none. states: how many values a step hands on."""
+
+    gates: int
+    activations: tuple[str, ...]
+    states: int
+    step: Step
+
+
+KINDS = {
+    "RNN": _Kind(1, ("tanh",), 1, rnn_step),
+    "GRU": _Kind(3, ("sigmoid", "tanh"), 1, gru_step),
+    "LSTM": _Kind(4, ("sigmoid", "tanh", "tanh"), 2, lstm_step),
+}
+
+
+def recurrent(node: Node) -> Sequence[Value]:
+    """The outputs of all steps, [steps, directions, batch, hidden], and the last states, [directions, batch, hidden].
+
+    With layout=1 the batch is the first axis.
+    """
+    kind, steps = KINDS[node.op_type], _steps(node)
+    _check_shapes(node, kind)
+    _require_supported(node, steps)
+    outputs: dict[tuple[int, int], Value] = {}
+    last: list[State] = []
+    for direction, backwards in enumerate(_directions(node)):
+        order = range(steps)[::-1] if backwards else range(steps)
+        states = _walk(node, kind, direction, order)
+        outputs |= {(t, direction): _given(state[0]) for t, state in states.items()}
+        last.append(states[order[-1]])
+    sequence = _stacked(node, [outputs[key] for key in sorted(outputs)])
+    _, batch, hidden = value_dims(sequence)
+    sequence = node.reshape(sequence, [const(steps), const(len(last)), batch, hidden])
+    ends = [_stacked(node, [_given(state[i]) for state in last]) for i in range(kind.states)]
+    if not _batch_first(node):
+        return [sequence, *ends]
+    return [_transposed(node, sequence, [2, 0, 1, 3]), *(_transposed(node, end, [1, 0, 2]) for end in ends)]
+
+
+for _name in KINDS:
+    converter(_name)(recurrent)
+
+
+def _walk(node: Node, kind: _Kind, direction: int, order: Sequence[int]) -> dict[int, State]:
+    """The state after every step of a direction."""
+    products, layer = _layer(node, kind, direction)
+    _, *dims = value_dims(products)
+    state = _initial(node, kind, direction)
+    states: dict[int, State] = {}
+    for t in order:
+        x = node.reshape(sliced(node, products, {0: range(t, t + 1)}), dims)
+        states[t] = state = layer.step(layer, x, state)
+    return states
+
+
+def _batch_first(node: Node) -> bool:
+    return bool(node.attribute("layout", 0))
+
+
+def _given(value: Value | None) -> Value:
+    assert value is not None  # only before the first step
+    return value
+
+
+def _transposed(node: Node, value: Value, permutation: Sequence[int]) -> Value:
+    return node.emit(TransposeOp, value, permutation=ints(permutation))
+
+
+def _stacked(node: Node, values: Sequence[Value]) -> Value:
+    """Values behind one another along a new first axis."""
+    rows = [node.reshape(value, [const(1), *value_dims(value)]) for value in values]
+    return rows[0] if len(rows) == 1 else node.emit(ConcatOp, *rows, axis=int_attr(0))
+
+
+def _layer(node: Node, kind: _Kind, direction: int) -> tuple[Value, Layer]:
+    """The products of all inputs, [steps, batch, gates * hidden], and what steps need besides."""
+    weight, recurrence = (_of_direction(node, i, direction) for i in (1, 2))
+    x = _transposed(node, node.value(0), [1, 0, 2]) if _batch_first(node) else node.value(0)
+    products, bias = node.emit(DenseOp, x, weight), None
+    reset_products = node.attribute("linear_before_reset", 0)
+    if node.has(3):
+        both, rows = _of_direction(node, 3, direction), value_dims(weight)[0].offset
+        first, bias = (sliced(node, both, {0: range(start, start + rows)}) for start in (0, rows))
+        if not reset_products:  # both are added to the same sums
+            first, bias = node.emit(AddOp, first, bias), None
+        products = node.emit(AddOp, products, first)
+    return products, Layer(
+        node,
+        step=gru_step_of_products if reset_products else kind.step,
+        hidden=value_dims(recurrence)[1].offset,
+        recurrence=recurrence,
+        bias=bias,
+        peepholes=_of_direction(node, 7, direction) if node.has(7) else None,
+        activations=_activations(node, kind, direction),
+    )
+
+
+def _of_direction(node: Node, i: int, direction: int, axis: int = 0) -> Value:
+    """The part of input `i` that belongs to one direction, without the axis that counts them."""
+    value, dims = node.value(i), node.dims(i)
+    part = value if dims[axis] == 1 else sliced(node, value, {axis: range(direction, direction + 1)})
+    return node.reshape(part, [*dims[:axis], *dims[axis + 1 :]])
+
+
+def _initial(node: Node, kind: _Kind, direction: int) -> State:
+    """The state before the first step, zeros where it is not given."""
+    axis = int(_batch_first(node))
+    return tuple(_of_direction(node, i, direction, axis) if node.has(i) else None for i in range(5, 5 + kind.states))
+
+
+def _activations(node: Node, kind: _Kind, direction: int) -> list[type[GraphOp]]:
+    count = len(kind.activations)
+    names = [name.decode(errors="replace") for name in node.attribute("activations", [])]
+    if names and len(names) != count * len(_directions(node)):
+        raise node.error(f"{count} activations a direction are needed, not {len(names)} in all")
+    if unknown := [name for name in names if name.lower() not in ACTIVATIONS]:
+        raise node.error(f"activation '{unknown[0]}' is not supported, only Relu, Sigmoid and Tanh")
+    own = names[count * direction : count * (direction + 1)] or kind.activations
+    return [ACTIVATIONS[name.lower()] for name in own]
+
+
+# ---- What is refused -------------------------------------------------------------------------------------------------
+
+
+def _directions(node: Node) -> tuple[bool, ...]:
+    direction = node.attribute("direction", "forward")
+    if direction not in DIRECTIONS:
+        raise node.error(f"direction '{direction}' is not known; there are {', '.join(DIRECTIONS)}")
+    return DIRECTIONS[direction]
+
+
+def _steps(node: Node) -> int:
+    """The length of the sequence."""
+    if len(node.dims(0)) != 3:
+        raise node.error(f"a sequence of vectors has rank 3, not {len(node.dims(0))}")
+    length = node.dims(0)[_batch_first(node)]
+    if length.constant is None:
+        raise node.error(f"its steps are unrolled: there is a constant number of them, not {length}")
+    if length == 0:
+        raise node.error("its sequence has no steps")
+    return length.constant
+
+
+def _check_shapes(node: Node, kind: _Kind) -> None:
+    if (hidden := node.dims(2)[-1].constant) is None or node.attribute("hidden_size", hidden) != hidden:
+        raise node.error(f"hidden_size is that of the weight, {node.dims(2)[-1]}")
+    directions, rows = const(len(_directions(node))), const(kind.gates * hidden)
+    batch = node.dims(0)[not _batch_first(node)]
+    state = (batch, directions, const(hidden)) if _batch_first(node) else (directions, batch, const(hidden))
+    for i, wanted in {
+        1: (directions, rows, node.dims(0)[2]),
+        2: (directions, rows, const(hidden)),
+        3: (directions, rows * 2),
+        5: state,
+        6: state,
+        7: (directions, const(3 * hidden)),
+    }.items():
+        if node.has(i) and node.dims(i) != wanted:
+            raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
+
+
+def _require_supported(node: Node, steps: int) -> None:
+    if node.has(4):
+        lengths = node.value(4)
+        if not isinstance(lengths, Known) or any(length != steps for length in lengths.array.flat):
+            raise node.error("sequences of different lengths are not supported: sequence_lens")
+    if node.attribute("clip") is not None:
+        raise node.error("clip is not supported")
+    if node.attribute("input_forget", 0):
+        raise node.error("input_forget=1, input and forget gate as one, is not supported")
