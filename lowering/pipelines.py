@@ -53,8 +53,10 @@ GRAPH: tuple[ModulePass, ...] = (
 RULES: tuple[ModulePass, ...] = (
     ChooseLayouts(),  # with the best algorithm for every kernel in every layout in mind
     ChooseAlgorithms(),
+    CommonSubexpressionElimination(),  # what several kernels read is transformed once
     FoldParameters(),  # another algorithm reads other parameters, which are packed now
     PackParameters(),
+    CommonSubexpressionElimination(),  # and packed once
     FoldParameters(),  # packing moves into @prepare too
 )
 
