@@ -16,8 +16,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilework.analysis.verification import verify
 from tilework.dialects import graph
+from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.locations import source_name
+from tilework.dialects.registration import make_context
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.interpreters.graph import run_function
 from tilework.tools.light_models import (
@@ -28,8 +31,10 @@ from tilework.tools.light_models import (
     stage_tensors,
     with_outputs,
 )
+from tilework.transforms.graph.fold_parameters import FoldParameters
 
 FLOAT = TensorProto.FLOAT
+
 Array = np.ndarray[Any, Any]
 
 
@@ -211,6 +216,62 @@ def test_shapes_follow_symbols():
         "tensor<?x4xf32, #graph.dims<[N, 4]>>",
     ]
     check(made, random(2, 3, 7, 8))
+
+
+def test_a_transposed_convolution_follows_symbols():
+    """Where the size is not known nothing can be cut off: the filters are laid out such that nothing has to be."""
+    nodes = [node("ConvTranspose", "x w v", strides=[2, 2], pads=[1, 1, 1, 1])]
+    made = model(nodes, {"x": ["N", 3, "H", 6]}, initializers={"w": random(3, 5, 4, 4), "v": random(5)})
+    assert result_types(import_onnx(made)) == ["tensor<?x5x?x12xf32, #graph.dims<[N, 5, 2 * H, 12]>>"]
+    check(made, random(2, 3, 7, 6))
+
+
+def test_a_transposed_convolution_that_would_have_to_be_cut_at_an_unknown_place():
+    nodes = [node("ConvTranspose", "x w", strides=[2, 2], pads=[1, 1, 1, 1])]
+    made = model(nodes, {"x": ["N", 3, "H", 6]}, initializers={"w": random(3, 5, 3, 3)})
+    with pytest.raises(TileworkError, match=r"only an axis of constant size is cut; axis 2 would have size 2 \* H - 1"):
+        import_onnx(made)
+
+
+def recurrent_model(op: str, gates: int, steps: int | str) -> onnx.ModelProto:
+    weights = {"w": random(1, gates * 5, 4), "r": random(1, gates * 5, 5)}
+    return model([node(op, "x w r", "y", hidden_size=5)], {"x": [steps, "N", 4]}, initializers=weights)
+
+
+@pytest.mark.parametrize(("op", "gates"), [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+def test_a_recurrent_layer_takes_any_batch(op: str, gates: int):
+    made = recurrent_model(op, gates, 3)
+    assert result_types(import_onnx(made)) == ["tensor<3x1x?x5xf32, #graph.dims<[3, 1, N, 5]>>"]
+    check(made, random(3, 2, 4))
+
+
+def test_a_recurrent_layer_of_unknown_length():
+    with pytest.raises(TileworkError, match="its steps are unrolled: there is a constant number of them, not T"):
+        import_onnx(recurrent_model("GRU", 3, "T"))
+
+
+@pytest.mark.parametrize(
+    ("made", "left"),
+    [
+        (recurrent_model("LSTM", 4, 2), {"slice", "dense", "reshape", "sigmoid", "tanh", "add", "mul", "concat"}),
+        (
+            model(
+                [node("ConvTranspose", "x w", strides=[2, 2], pads=[1, 1, 1, 1])],
+                {"x": [1, 3, 5, 5]},
+                initializers={"w": random(3, 32, 4, 4)},
+            ),
+            {"conv", "reshape", "transpose", "slice"},
+        ),
+    ],
+)
+def test_what_is_done_to_weights_is_done_beforehand(made: onnx.ModelProto, left: set[str]):
+    module = import_onnx(made).module
+    FoldParameters().apply(make_context(), module)
+    main = next(op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+    operators = [op for op in main.body.block.ops if isinstance(op, GraphOp) and not isinstance(op, ParameterOp)]
+    assert {op.label for op in operators} == left
+    uses = [op for op in operators if any(isinstance(operand.owner, ParameterOp) for operand in op.operands)]
+    assert {op.label for op in uses} <= {"dense", "conv"}
 
 
 def test_reshape_by_computed_shape():
