@@ -1,4 +1,4 @@
-"""What may stand for a model on the command line: an ONNX file, an artefact, or a light model by name."""
+"""What may stand for a model on the command line: an ONNX file, an artefact, or a network by name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import ModelProto
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.api import compile as compile_model
@@ -15,6 +16,7 @@ from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.runtime.manifest import TensorSpec
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
+from tilework.tools.bench.networks.catalogue import NETWORK, network_model
 from tilework.tools.light_models import load_light_model
 from tilework.tools.progress import shown_progress
 
@@ -25,11 +27,21 @@ _ZIP = b"PK\x03\x04"
 
 
 def import_model(source: str) -> ImportedModel:
-    """The graph of an ONNX file, or of "light:NAME" with random weights."""
-    if source.startswith(LIGHT):
-        return import_onnx(load_light_model(source.removeprefix(LIGHT)))
+    """The graph of an ONNX file, or of "light:NAME" or "net:NAME" with random weights."""
+    if is_named(source):
+        return import_onnx(named_model(source))
     check_uncompiled(source)
     return import_onnx(source)
+
+
+def is_named(source: str) -> bool:
+    """Is it a network by name, no file?"""
+    return source.startswith((LIGHT, NETWORK))
+
+
+def named_model(source: str) -> ModelProto:
+    """The network of "light:NAME" or "net:NAME". Raises UsageError where there is none."""
+    return network_model(source) if source.startswith(NETWORK) else load_light_model(source.removeprefix(LIGHT))
 
 
 def check_uncompiled(source: str) -> None:
@@ -50,8 +62,8 @@ def open_model(source: str, target: str | None = None) -> Module:
 
 
 def title_of(source: str) -> str:
-    """A short name: the file's without its folder and ending, or the light model's."""
-    return source.removeprefix(LIGHT) if source.startswith(LIGHT) else Path(source).stem
+    """A short name: the file's without its folder and ending, or the network's."""
+    return source.partition(":")[2] if is_named(source) else Path(source).stem
 
 
 def is_artefact(source: str) -> bool:

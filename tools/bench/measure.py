@@ -22,7 +22,7 @@ from tilework.tools.bench.feeds import relative_error, saved_results
 from tilework.tools.bench.operators import OPERATOR
 from tilework.tools.bench.processes import run_task
 from tilework.tools.bench.subject import Subject, SubjectError
-from tilework.tools.model_source import LIGHT
+from tilework.tools.model_source import is_named
 
 SCHEMA = 2
 """Raised when what `measure_model` and `machine` return changes its meaning."""
@@ -58,7 +58,7 @@ def measure_model(source: str, plan: Plan) -> dict[str, Any]:
     """All measurements of one model, as JSON values. Raises TileworkError for a model that cannot be compiled."""
     with tempfile.TemporaryDirectory(prefix="tilework-bench-") as folder:
         model, artefact = source, f"{folder}/model.tw"
-        if source.startswith((LIGHT, OPERATOR)):
+        if is_named(source) or source.startswith(OPERATOR):
             model = f"{folder}/model.onnx"
             run_task("save", source=source, path=model)
         compiling = {"model": model, "cache": f"{folder}/cache", "artefact": artefact, "precision": plan.precision}

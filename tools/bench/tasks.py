@@ -34,12 +34,11 @@ def peak_bytes() -> int:
 
 
 def save_model(source: str, path: str) -> dict[str, Any]:
-    """Write a light model with random weights, or a single operator, to a file."""
+    """Write a network with random weights, or a single operator, to a file."""
     from tilework.tools.bench.operators import OPERATOR, operator_model
-    from tilework.tools.light_models import load_light_model
-    from tilework.tools.model_source import LIGHT
+    from tilework.tools.model_source import named_model
 
-    model = operator_model(source) if source.startswith(OPERATOR) else load_light_model(source.removeprefix(LIGHT))
+    model = operator_model(source) if source.startswith(OPERATOR) else named_model(source)
     Path(path).write_bytes(model.SerializeToString())
     return {}
 

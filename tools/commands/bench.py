@@ -14,6 +14,7 @@ from tilework.lowering.algorithms import PRODUCTS
 from tilework.targets.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
+from tilework.tools.bench.networks.catalogue import NETWORK, check_network
 from tilework.tools.bench.operators import FAMILIES, GROUP, expand_operators
 from tilework.tools.bench.table import compiling_lines, model_lines
 from tilework.tools.files import check_writable
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"op:{name},{','.join(f'{size}=' for size in family.required)}" for name, family in FAMILIES.items()
     )
     parser.add_argument(
-        "models", nargs="*", metavar="MODEL", help=f"an ONNX file, light:NAME, {GROUP}, op:C1, or {operators}"
+        "models", nargs="*", metavar="MODEL", help=f"an ONNX file, light:NAME, net:NAME, {GROUP}, op:C1, or {operators}"
     )
     parser.add_argument("--compile", action="store_true", help="measure lowering te kernels in Python, no model")
     parser.add_argument(
@@ -64,6 +65,8 @@ def _models(options: argparse.Namespace) -> int:
     plan = Plan(parse_dims(options.dim), threads, options.repeat, yardsticks, options.kernels, options.precision)
     models = expand_operators(options.models)
     for model in models:
+        if model.startswith(NETWORK):
+            check_network(model)
         check_uncompiled(model)
     results: list[dict[str, Any]] = []
     for model in models:

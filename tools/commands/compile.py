@@ -25,7 +25,9 @@ from tilework.transforms.graph.fuse_operators import explain
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework compile`."""
-    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or light:NAME for a graph with random weights")
+    parser.add_argument(
+        "model", metavar="MODEL", help="an ONNX file, or light:NAME or net:NAME for a graph with random weights"
+    )
     parser.add_argument(
         "-o", dest="output", metavar="FILE", help="the artefact; by default MODEL's name with .tw, here"
     )

@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework run`."""
-    parser.add_argument("model", metavar="MODEL", help="an ONNX file, a .tw artefact, or light:NAME")
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file, a .tw artefact, light:NAME or net:NAME")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; repeatable")
     parser.add_argument("--random", type=int, metavar="SEED", help="random values for the inputs not given")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")

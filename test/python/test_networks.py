@@ -1,0 +1,95 @@
+"""The networks of `tilework bench net:NAME`: small ones of each are valid, and compute what onnxruntime says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import tilework as tw
+from tilework.backends.cache import KernelCache
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
+from tilework.tools.bench.networks.catalogue import NETWORKS, network_model
+from tilework.tools.bench.tasks import save_model
+from tilework.tools.cli import main
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+LSTM: dict[str, Any] = {"hidden": 10, "vocabulary": 20}
+WORDS: dict[str, Any] = {"layers": 1, "words": 6, "size": 16, "heads": 4}
+
+SMALL: dict[str, dict[str, Any]] = {
+    "resnet18": {"image": 32, "width": 4, "blocks": (1, 2)},
+    "mobilenet_v1": {"image": 32, "divisor": 16},
+    "dqn": {},
+    "dcgan": {"width": 4},
+    "lstm_step": LSTM,
+    "lstm_35": {"steps": 3, **LSTM},
+    "dqn_2013": {},
+    "mobilenet_v2": {"image": 32, "divisor": 16},
+    "resnext26": {"image": 32, "width": 8, "blocks": (1, 2), "groups": 4},
+    "unet": {"image": 16, "width": 4, "depth": 2},
+    "encoder": WORDS,
+    "decoder_step": WORDS,
+}
+"""Sizes for tests; those without are small anyway."""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+def random_feeds(model: onnx.ModelProto) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input}
+    return {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def small_network(name: str) -> tuple[onnx.ModelProto, dict[str, Any], list[Any]]:
+    """A model, feeds, and what onnxruntime makes of them."""
+    model = NETWORKS[name](**SMALL[name])
+    feeds = random_feeds(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return model, feeds, session.run(None, feeds)
+
+
+def check(got: Iterable[Any], wanted: Iterable[Any]) -> None:
+    for result, expected in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_small_network(name: str):
+    model, feeds, wanted = small_network(name)
+    onnx.checker.check_model(model, full_check=True)
+    assert all(1e-3 < np.abs(array).max() < 100 for array in wanted), "values neither vanish nor explode"
+    imported = import_onnx(model)
+    check(run_function(imported.module, "main", list(feeds.values()), imported.parameters), wanted)
+
+
+@pytest.mark.parametrize("name", ["dcgan", "lstm_35", "decoder_step"])
+def test_a_small_network_compiled(name: str, cache: KernelCache):
+    model, feeds, wanted = small_network(name)
+    check(tw.compile(model, cache=cache).run(feeds).values(), wanted)
+
+
+def test_weights_are_the_same_every_time():
+    assert network_model("net:dqn") == network_model("net:dqn")
+
+
+@pytest.mark.parametrize("command", ["bench", "compile", "run"])
+def test_a_network_that_there_is_not(command: str, capsys: pytest.CaptureFixture[str]):
+    assert main([command, "net:resnet"]) == 2
+    said = "net:resnet: there is no network 'resnet'; did you mean 'resnet18'?"
+    assert capsys.readouterr().err == f"tilework: error: {said}\n"
+
+
+def test_the_bench_measures_a_network(tmp_path: Path):
+    save_model("net:dqn_2013", str(tmp_path / "model.onnx"))
+    assert onnx.load(tmp_path / "model.onnx") == network_model("net:dqn_2013")
