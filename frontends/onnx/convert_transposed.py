@@ -1,28 +1,43 @@
-"""Converter: transposed convolution, as an ordinary one that computes all phases of its result at once."""
+"""Converter: transposed convolution, as ordinary ones that compute a phase of its result each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import product
+from math import gcd, prod
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, ConvOp, PadOp, TransposeOp
+from tilework.dialects.graph import AddOp, ConcatOp, ConvOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.convert_windows import positive
-from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr
+from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.values import Value
+
+MOST_RUNS = 4
+"""Of one axis; each combination of runs is a convolution of its own."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Some neighbouring phases, computed by one convolution: the taps that the first one begins with, how many rows of
+    taps each has, and the padding of the input."""
+
+    first_tap: int
+    rows: int
+    pads: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class _Axis:
-    """One spatial axis of a transposed convolution, and of the convolution of stride 1 in its place.
+    """One spatial axis of a transposed convolution.
 
     Element i of the input, by tap t of the weight, is added to element i * stride + t * dilation - front of the result,
-    which is `excess` elements longer than stride times the input. So its element q * stride + phase - front is the sum
-    over j of x[q - j] * w[j * stride + phase]: for each phase a filter of every stride-th tap, the last one first. With
-    a stride of 1 there is one phase, and dilation stays what it is; else the taps that dilation jumps over are zeros.
+    which is `excess` elements longer than stride times the input. With a stride of 1 that is a convolution by the taps
+    in reverse. Else the result has phases, those elements that are a stride apart: to element q * stride + r come only
+    the taps (r + front) mod stride + stride * j, and these are multiplied with elements q + (r + front) / stride - j,
+    a convolution too. Taps that dilation jumps over are zeros then.
     """
 
     extent: Expr
@@ -44,7 +59,7 @@ class _Axis:
 
     @property
     def spacing(self) -> int:
-        """The dilation of the convolution of stride 1."""
+        """The dilation of the convolutions."""
         return self.dilation if self.stride == 1 else 1
 
     @property
@@ -54,55 +69,49 @@ class _Axis:
 
     @property
     def lead(self) -> int:
-        """Zeros in front of the taps: where no slice can remove what is computed in front of the result, there must be
-        no such elements."""
-        return -self.front % self.stride if self.extent.constant is None else 0
+        """Zeros in front of the taps, for which one run computes all phases where there would be too many runs."""
+        many = self.stride // gcd(self.front, self.stride) > MOST_RUNS
+        return -self.front % self.stride if many else 0
 
     @property
-    def rows(self) -> int:
-        """How many taps each phase has."""
-        return -(-(self.lead + self.taps) // self.stride)
+    def together(self) -> int:
+        """How many phases a run computes: all runs as many, each of them from the same elements of the input."""
+        return gcd(self.front + self.lead, self.stride)
 
     @property
-    def _reach(self) -> int:
-        return (self.rows - 1) * self.spacing
+    def runs(self) -> list[_Run]:
+        """All of them, in order of their phases."""
+        return [self._run(first) for first in range(0, self.stride, self.together)]
+
+    def _run(self, phase: int) -> _Run:
+        first_tap = (phase + self.front + self.lead) % self.stride
+        rows = max(-(-(self.lead + self.taps - first_tap) // self.stride), 1)
+        # where whole elements of the input are cut off, taps that are zeros pass over them
+        rows = max(rows, -(-self._shift(phase) // self.spacing) + 1)
+        before = (rows - 1) * self.spacing - self._shift(phase)
+        return _Run(first_tap, rows, (before, self._more + self._shift(phase)))
+
+    def _shift(self, phase: int) -> int:
+        """Which element of the input the first tap of a phase is multiplied with, for the first element."""
+        return (phase + self.front + self.lead) // self.stride
 
     @property
-    def _skipped(self) -> int:
-        """Values of q that are never computed: all of their elements are in front of the result."""
-        return min((self.front + self.lead) // self.stride, self._reach)
-
-    @property
-    def start(self) -> int:
-        """How many elements are computed in front of the result."""
-        return self.front + self.lead - self._skipped * self.stride
-
-    @property
-    def pads(self) -> tuple[int, int]:
-        """The padding of the input."""
-        return self._reach - self._skipped, max(0, self._skipped - (-(self.start + self.excess) // self.stride))
+    def _more(self) -> int:
+        return max(-(-self.excess // self.stride), -self._shift(0))
 
     @property
     def positions(self) -> Expr:
-        """How many values of q are computed."""
-        return self.extent + (sum(self.pads) - self._reach)
+        """How many elements of each phase are computed."""
+        return self.extent + self._more
 
 
 @converter("ConvTranspose")
 def conv_transpose(node: Node) -> Value:
-    """A convolution with a filter for every phase; its channels move between the positions, and the ends are cut."""
+    """Convolutions of stride 1 behind one another, whose channels then move between the positions."""
     axes, groups = _axes(node), node.attribute("group", 1)
-    filters = _phase_filters(node, axes, groups)
-    before, after = zip(*(axis.pads for axis in axes), strict=True) if axes else ((), ())
-    result = node.emit(
-        ConvOp,
-        node.value(0),
-        filters,
-        strides=ints([1] * len(axes)),
-        pads=ints([*before, *after]),
-        dilations=ints(axis.spacing for axis in axes),
-        groups=int_attr(groups),
-    )
+    taps = _taps(node, axes, groups)
+    parts = [_convolution(node, axes, runs, taps, groups) for runs in product(*(axis.runs for axis in axes))]
+    result = parts[0] if len(parts) == 1 else node.emit(ConcatOp, *parts, axis=int_attr(1))
     result = _cut(node, axes, _interleaved(node, axes, result, node.dims(1)[1] * groups))
     if not node.has(2):
         return result
@@ -111,21 +120,38 @@ def conv_transpose(node: Node) -> Value:
     return node.emit(AddOp, result, node.reshape(node.value(2), [*node.dims(2), *[const(1)] * len(axes)]))
 
 
-def _phase_filters(node: Node, axes: Sequence[_Axis], groups: int) -> Value:
-    """The weight [channels, filters / groups, taps...] as [filters * phases, channels / groups, rows...]."""
+def _taps(node: Node, axes: Sequence[_Axis], groups: int) -> Value:
+    """The weight as [groups, channels / groups, filters / groups, rows, phases, ...], a pair for every spatial axis.
+
+    Tap row * stride + phase is at that row and phase.
+    """
     channels, filters = node.dims(1)[:2]
-    weight = _spread(node, axes, node.value(1))
-    behind = [axis.rows * axis.stride - axis.lead - axis.taps for axis in axes]
-    weight = _padded(node, weight, [0, 0, *(axis.lead for axis in axes)], [0, 0, *behind])
-    share = channels // groups
-    parts = [const(n) for axis in axes for n in (axis.rows, axis.stride)]
-    weight = node.reshape(weight, [const(groups), share, filters, *parts])
-    backwards = {3 + 2 * i: range(axis.rows - 1, -1, -1) for i, axis in enumerate(axes) if axis.rows > 1}
-    weight = sliced(node, weight, backwards) if backwards else weight
-    rows, phases = (list(range(first, 3 + 2 * len(axes), 2)) for first in (3, 4))
-    weight = node.emit(TransposeOp, weight, permutation=ints([0, 2, *phases, 1, *rows]))
-    outputs = filters * (groups * prod(axis.stride for axis in axes))
-    return node.reshape(weight, [outputs, share, *(const(axis.rows) for axis in axes)])
+    rows = [max(run.rows for run in axis.runs) for axis in axes]
+    behind = [n * axis.stride - axis.lead - axis.taps for n, axis in zip(rows, axes, strict=True)]
+    weight = _padded(node, _spread(node, axes, node.value(1)), [0, 0, *(axis.lead for axis in axes)], [0, 0, *behind])
+    split = [const(n) for count, axis in zip(rows, axes, strict=True) for n in (count, axis.stride)]
+    return node.reshape(weight, [const(groups), channels // groups, filters, *split])
+
+
+def _convolution(node: Node, axes: Sequence[_Axis], runs: Sequence[_Run], taps: Value, groups: int) -> Value:
+    """The phases of these runs, [n, filters * phases, positions...]."""
+    rank, (_, share, filters, *_) = len(axes), value_dims(taps)
+    kept: dict[int, range] = {}
+    for i, (axis, run) in enumerate(zip(axes, runs, strict=True)):
+        kept[3 + 2 * i] = range(run.rows - 1, -1, -1)
+        kept[4 + 2 * i] = range(run.first_tap, run.first_tap + axis.together)
+    rows, phases = (range(first, 3 + 2 * rank, 2) for first in (3, 4))
+    weight = node.emit(TransposeOp, sliced(node, taps, kept), permutation=ints([0, 2, *phases, 1, *rows]))
+    outputs = filters * (groups * prod(axis.together for axis in axes))
+    return node.emit(
+        ConvOp,
+        node.value(0),
+        node.reshape(weight, [outputs, share, *(const(run.rows) for run in runs)]),
+        strides=ints([1] * rank),
+        pads=ints(run.pads[end] for end in (0, 1) for run in runs),
+        dilations=ints(axis.spacing for axis in axes),
+        groups=int_attr(groups),
+    )
 
 
 def _spread(node: Node, axes: Sequence[_Axis], weight: Value) -> Value:
@@ -147,12 +173,13 @@ def _padded(node: Node, value: Value, before: Sequence[int], after: Sequence[int
 
 
 def _interleaved(node: Node, axes: Sequence[_Axis], value: Value, channels: Expr) -> Value:
-    """[n, channels * phases, positions...] as [n, channels, positions * phases...]."""
-    outer = [node.dims(0)[0], channels]
-    value = node.reshape(value, [*outer, *(const(a.stride) for a in axes), *(a.positions for a in axes)])
-    pairs = [at for i in range(len(axes)) for at in (2 + len(axes) + i, 2 + i)]
-    value = node.emit(TransposeOp, value, permutation=ints([0, 1, *pairs]))
-    return node.reshape(value, [*outer, *(axis.positions * axis.stride for axis in axes)])
+    """[n, runs... * channels * phases..., positions...] as [n, channels, positions * runs * phases...]."""
+    rank, n = len(axes), node.dims(0)[0]
+    runs, together = [const(len(axis.runs)) for axis in axes], [const(axis.together) for axis in axes]
+    value = node.reshape(value, [n, *runs, channels, *together, *(axis.positions for axis in axes)])
+    split = [first + i for i in range(rank) for first in (2 + 2 * rank, 1, 2 + rank)]
+    value = node.emit(TransposeOp, value, permutation=ints([0, 1 + rank, *split]))
+    return node.reshape(value, [n, channels, *(axis.positions * axis.stride for axis in axes)])
 
 
 def _cut(node: Node, axes: Sequence[_Axis], value: Value) -> Value:
@@ -163,7 +190,7 @@ def _cut(node: Node, axes: Sequence[_Axis], value: Value) -> Value:
             continue
         if (size := axis.size.constant) is None:
             raise node.error(f"only an axis of constant size is cut; axis {i} would have size {axis.size}")
-        kept[i] = range(axis.start, axis.start + size)
+        kept[i] = range(size)
     return sliced(node, value, kept) if kept else value
 
 
