@@ -62,8 +62,8 @@ def recurrent(node: Node) -> Sequence[Value]:
         outputs |= {(t, direction): _given(state[0]) for t, state in states.items()}
         last.append(states[order[-1]])
     sequence = _stacked(node, [outputs[key] for key in sorted(outputs)])
-    _, batch, hidden = value_dims(sequence)
-    sequence = node.reshape(sequence, [const(steps), const(len(last)), batch, hidden])
+    _, *dims = value_dims(sequence)
+    sequence = node.reshape(sequence, [const(steps), const(len(last)), *dims])
     ends = [_stacked(node, [_given(state[i]) for state in last]) for i in range(kind.states)]
     if not _batch_first(node):
         return [sequence, *ends]
@@ -77,12 +77,10 @@ for _name in KINDS:
 def _walk(node: Node, kind: _Kind, direction: int, order: Sequence[int]) -> dict[int, State]:
     """The state after every step of a direction."""
     products, layer = _layer(node, kind, direction)
-    _, *dims = value_dims(products)
     state = _initial(node, kind, direction)
     states: dict[int, State] = {}
     for t in order:
-        x = node.reshape(sliced(node, products, {0: range(t, t + 1)}), dims)
-        states[t] = state = layer.step(layer, x, state)
+        states[t] = state = layer.step(layer, sliced(node, products, {0: range(t, t + 1)}), state)
     return states
 
 
@@ -100,9 +98,8 @@ def _transposed(node: Node, value: Value, permutation: Sequence[int]) -> Value:
 
 
 def _stacked(node: Node, values: Sequence[Value]) -> Value:
-    """Values behind one another along a new first axis."""
-    rows = [node.reshape(value, [const(1), *value_dims(value)]) for value in values]
-    return rows[0] if len(rows) == 1 else node.emit(ConcatOp, *rows, axis=int_attr(0))
+    """Values behind one another along the first axis."""
+    return values[0] if len(values) == 1 else node.emit(ConcatOp, *values, axis=int_attr(0))
 
 
 def _layer(node: Node, kind: _Kind, direction: int) -> tuple[Value, Layer]:
@@ -128,17 +125,26 @@ def _layer(node: Node, kind: _Kind, direction: int) -> tuple[Value, Layer]:
     )
 
 
-def _of_direction(node: Node, i: int, direction: int, axis: int = 0) -> Value:
-    """The part of input `i` that belongs to one direction, without the axis that counts them."""
-    value, dims = node.value(i), node.dims(i)
-    part = value if dims[axis] == 1 else sliced(node, value, {axis: range(direction, direction + 1)})
-    return node.reshape(part, [*dims[:axis], *dims[axis + 1 :]])
+def _of_direction(node: Node, i: int, direction: int) -> Value:
+    """The part of weights that belongs to one direction, without the axis that counts them."""
+    return node.reshape(_part(node, i, direction, 0), node.dims(i)[1:])
 
 
 def _initial(node: Node, kind: _Kind, direction: int) -> State:
     """The state before the first step, zeros where it is not given."""
-    axis = int(_batch_first(node))
-    return tuple(_of_direction(node, i, direction, axis) if node.has(i) else None for i in range(5, 5 + kind.states))
+    return tuple(_initial_state(node, i, direction) if node.has(i) else None for i in range(5, 5 + kind.states))
+
+
+def _initial_state(node: Node, i: int, direction: int) -> Value:
+    if not _batch_first(node):
+        return _part(node, i, direction, 0)
+    batch, _, hidden = node.dims(i)
+    return node.reshape(_part(node, i, direction, 1), [const(1), batch, hidden])
+
+
+def _part(node: Node, i: int, direction: int, axis: int) -> Value:
+    only = node.dims(i)[axis] == 1
+    return node.value(i) if only else sliced(node, node.value(i), {axis: range(direction, direction + 1)})
 
 
 def _activations(node: Node, kind: _Kind, direction: int) -> list[type[GraphOp]]:

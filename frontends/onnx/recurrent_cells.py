@@ -13,10 +13,10 @@ from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Value
 
 State: TypeAlias = "tuple[Value | None, ...]"
-"""What a step hands to the next, its output first; None stands for zeros."""
+"""What a step hands to the next, each [1, batch, hidden], its output first; None stands for zeros."""
 
 Step: TypeAlias = "Callable[[Layer, Value, State], State]"
-"""Of a layer, from the products of one step's input, [batch, gates * hidden], and the state before to that after."""
+"""Of a layer, from the products of one step's input, [1, batch, gates * hidden], and the state before to that after."""
 
 
 @dataclass(frozen=True)
