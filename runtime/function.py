@@ -11,13 +11,15 @@ from typing import cast
 import numpy as np
 
 from tilework.algebra.errors import UsageError
+from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
+from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.manifest import Dim, TensorSpec
 from tilework.runtime.native import NativeLibrary
 from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
-from tilework.runtime.shapes import InputShapes, SymbolicShape
+from tilework.runtime.shapes import InputShapes
 from tilework.runtime.threads import threads_for_call
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
@@ -68,9 +70,12 @@ class Function:
         self._written = set(info.outputs)
         self._narrow = {i for i, dtype in enumerate(self._dtypes) if is_narrow(dtype)}
         self._unpacked = self._narrow & self._written
-        self._shapes = InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name)
-        self._output_shapes = [SymbolicShape(info.arguments[i].shape) for i in info.outputs]
-        self._scratch = SymbolicShape(info.scratch_bytes)
+        self._passed = (*info.inputs, *info.outputs)
+        self._sizes = SizesOfCalls(
+            InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name),
+            [info.arguments[i] for i in info.outputs],
+            info.scratch_bytes,
+        )
         self._arenas = ArenaPool()
 
     @property
@@ -81,17 +86,16 @@ class Function:
     def __call__(self, *args: object) -> None:
         """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written."""
         arrays = self._arrays(args)
-        symbols = self._shapes.bind([arrays[i].shape for i in self.info.inputs])
-        self._check_outputs(arrays, symbols)
+        sizes = self._sizes.of(tuple([arrays[i].shape for i in self.info.inputs]))
+        self._check_outputs(arrays, sizes)
         code = self._code
-        sizes = self._scratch.evaluate(symbols)
-        arena = self._arenas.take(sum(map(_rounded, sizes)))
+        arena = self._arenas.take(sum(map(_rounded, sizes.scratch)))
         memory = self._memory(arrays)
         try:
             code.entry(
-                *(memory[i].ctypes.data for i in (*self.info.inputs, *self.info.outputs)),
-                *_addresses(arena.address, sizes),
-                *symbols.values(),
+                *addresses([memory[i] for i in self._passed]),
+                *_scratch_addresses(arena.address, sizes.scratch),
+                *sizes.symbols.values(),
                 threads_for_call(code.runtime),
             )
         finally:
@@ -134,14 +138,16 @@ class Function:
             raise UsageError(f"'{spec.name}' is written: it must be a writable, aligned, C-contiguous array")
         return array
 
-    def _check_outputs(self, arrays: Sequence[Array], symbols: dict[str, int]) -> None:
-        for i, shape in zip(self.info.outputs, self._output_shapes, strict=True):
-            spec, expected = self.info.arguments[i], shape.evaluate(symbols)
+    def _check_outputs(self, arrays: Sequence[Array], sizes: CallSizes) -> None:
+        for i, expected in zip(self.info.outputs, sizes.outputs, strict=True):
             if arrays[i].shape != expected:
+                spec, symbols = self.info.arguments[i], sizes.symbols
                 known = "" if arrays[i].ndim != len(expected) or not symbols else f" with {_listed(symbols)}"
                 raise UsageError(
                     f"'{spec.name}' has shape {arrays[i].shape}, {self.info.name} writes {expected}{known}"
                 )
+        if are_apart(arrays):
+            return
         for i in self.info.outputs:
             for j, other in enumerate(arrays):
                 if i != j and np.may_share_memory(arrays[i], other):
@@ -163,12 +169,12 @@ def _rounded(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def _addresses(start: int, sizes: Sequence[int]) -> list[int]:
-    addresses: list[int] = []
+def _scratch_addresses(start: int, sizes: Sequence[int]) -> list[int]:
+    found: list[int] = []
     for size in sizes:
-        addresses.append(start)
+        found.append(start)
         start += _rounded(size)
-    return addresses
+    return found
 
 
 def _listed(symbols: dict[str, int]) -> str:

@@ -6,10 +6,12 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.runtime.addresses import AddressTables
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import (
     Array,
@@ -21,11 +23,12 @@ from tilework.runtime.arrays import (
     refuse_overlap,
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
+from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.native import NativeLibrary
 from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
-from tilework.runtime.shapes import InputShapes, Requirements, SymbolicShape
+from tilework.runtime.shapes import InputShapes, Requirements
 from tilework.runtime.threads import threads_for_call
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
@@ -68,14 +71,20 @@ class Module:
         self.objects = list(objects)
         self.parameters = {spec.name: aligned(parameters[spec.name]) for spec in manifest.parameters}
         self._check_parameters()
+        self._input_specs = {spec.name: spec for spec in manifest.inputs}
+        self._output_names = [spec.name for spec in manifest.outputs]
         self._input_dtypes = [dtype_named(spec.dtype) for spec in manifest.inputs]
         self._output_dtypes = [dtype_named(spec.dtype) for spec in manifest.outputs]
-        self._input_shapes = InputShapes(manifest.inputs, manifest.symbols)
-        self._requirements = Requirements(manifest.requirements)
-        self._output_shapes = [SymbolicShape(spec.shape) for spec in manifest.outputs]
-        self._arena_shape = SymbolicShape((manifest.arena_bytes,))
+        self._sizes = SizesOfCalls(
+            InputShapes(manifest.inputs, manifest.symbols),
+            manifest.outputs,
+            (manifest.arena_bytes,),
+            Requirements(manifest.requirements),
+        )
         self._arenas = ArenaPool()
-        self._parameter_addresses = _addresses(list(self.parameters.values()))
+        self._input_tables = AddressTables(len(manifest.inputs))
+        self._output_tables = AddressTables(len(manifest.outputs))
+        self._parameter_addresses = AddressTables(len(self.parameters)).of(list(self.parameters.values()))
 
     @staticmethod
     def load(path: str | Path) -> Module:
@@ -111,66 +120,54 @@ class Module:
         out: arrays to write outputs to, by name; the other outputs are fresh. Raises as `__call__` does.
         """
         _require_mapping(inputs, "inputs")
-        _require_mapping({} if out is None else out, "out")
-        names = [spec.name for spec in self.manifest.inputs]
-        missing, unknown = [n for n in names if n not in inputs], [n for n in inputs if n not in names]
-        if missing or unknown:
-            wrong = [f"'{name}' is missing" for name in missing] + [f"'{name}' is unknown" for name in unknown]
-            raise UsageError(f"{', '.join(wrong)}: the module takes {self._known_inputs()}")
-        results = [spec.name for spec in self.manifest.outputs]
-        for name in out or {}:
-            if name not in results:
-                raise UsageError(f"out['{name}'] is no output: the module returns {', '.join(results)}")
-        outputs = self._run([inputs[name] for name in names], out or {})
-        return dict(zip(results, outputs, strict=True))
+        if inputs.keys() != self._input_specs.keys():
+            raise self._wrong_names(inputs)
+        if out is not None:
+            self._check_output_names(out)
+        outputs = self._run([inputs[name] for name in self._input_specs], out or {})
+        return dict(zip(self._output_names, outputs, strict=True))
 
     def __repr__(self) -> str:
         takes, returns = (", ".join(map(str, specs)) for specs in (self.manifest.inputs, self.manifest.outputs))
         return f"Module({takes}) -> ({returns})"
 
     def _run(self, given: Sequence[object], out: Mapping[str, object]) -> list[Array]:
-        inputs = [
-            input_array(value, spec, dtype)
-            for value, spec, dtype in zip(given, self.manifest.inputs, self._input_dtypes, strict=True)
-        ]
-        symbols = self._input_shapes.bind([array.shape for array in inputs])
-        self._requirements.check(symbols)
-        outputs = self._outputs(symbols, inputs, out)
-        status = self._call(inputs, outputs, symbols)
+        inputs = list(map(input_array, given, self.manifest.inputs, self._input_dtypes))
+        sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
+        if out:
+            outputs = self._given_outputs(out, sizes, inputs)
+        else:
+            outputs = list(map(aligned_empty, sizes.outputs, self._output_dtypes))
+        status = self._call(inputs, outputs, sizes)
         if status != 0:
             raise TileworkError(self.manifest.messages[status])
         return outputs
 
-    def _call(self, inputs: Sequence[Array], outputs: Sequence[Array], symbols: Mapping[str, int]) -> int:
+    def _call(self, inputs: Sequence[Array], outputs: Sequence[Array], sizes: CallSizes) -> int:
         """The one native call; the status it returns."""
         code = self._code
-        values = (ctypes.c_int64 * len(symbols))(*symbols.values())
-        arena = self._arenas.take(self._arena_shape.evaluate(symbols)[0])
+        arena = self._arenas.take(sizes.scratch[0])
         try:
             return code.entry(
-                _addresses(inputs),
-                _addresses(outputs),
+                self._input_tables.of(inputs),
+                self._output_tables.of(outputs),
                 self._parameter_addresses,
                 arena.address,
-                values,
+                sizes.symbol_table,
                 threads_for_call(code.runtime),
             )
         finally:
             self._arenas.give_back(arena)
 
-    def _outputs(self, symbols: Mapping[str, int], inputs: Sequence[Array], out: Mapping[str, object]) -> list[Array]:
-        written: dict[str, Array] = {}
-        outputs: list[Array] = []
-        for spec, shape, dtype in zip(self.manifest.outputs, self._output_shapes, self._output_dtypes, strict=True):
-            extents = shape.evaluate(symbols)
-            if spec.name in out:
-                written[spec.name] = output_array(out[spec.name], spec, dtype, extents)
-                outputs.append(written[spec.name])
-            else:
-                outputs.append(aligned_empty(extents, dtype))
-        if written:
-            read = {spec.name: array for spec, array in zip(self.manifest.inputs, inputs, strict=True)}
-            refuse_overlap(written, read)
+    def _given_outputs(self, out: Mapping[str, object], sizes: CallSizes, inputs: Sequence[Array]) -> list[Array]:
+        """The user's arrays for the outputs that `out` names, fresh ones for the others."""
+        expected = zip(self.manifest.outputs, self._output_dtypes, sizes.outputs, strict=True)
+        outputs = [
+            output_array(out[spec.name], spec, dtype, shape) if spec.name in out else aligned_empty(shape, dtype)
+            for spec, dtype, shape in expected
+        ]
+        written = {name: array for name, array in zip(self._output_names, outputs, strict=True) if name in out}
+        refuse_overlap(written, dict(zip(self._input_specs, inputs, strict=True)))
         return outputs
 
     @cached_property
@@ -187,15 +184,25 @@ class Module:
             if array.dtype != dtype_named(spec.dtype) or array.shape != spec.shape:
                 raise ValueError(f"parameter '{spec.name}' is {array.dtype} {array.shape}, the manifest has {spec}")
 
+    def _wrong_names(self, inputs: Mapping[str, object]) -> UsageError:
+        missing = [f"'{spec.name}' is missing" for spec in self.manifest.inputs if spec.name not in inputs]
+        unknown = [f"'{name}' is unknown" for name in inputs if name not in self._input_specs]
+        return UsageError(f"{', '.join(missing + unknown)}: the module takes {self._known_inputs()}")
+
+    def _check_output_names(self, out: Mapping[str, object]) -> None:
+        _require_mapping(out, "out")
+        for name in out:
+            if name not in self._output_names:
+                raise UsageError(f"out['{name}'] is no output: the module returns {', '.join(self._output_names)}")
+
     def _known_inputs(self) -> str:
         specs = self.manifest.inputs
         return f"{len(specs)} input{'s' if len(specs) != 1 else ''} ({'; '.join(map(str, specs))})"
 
 
+_shape_of = attrgetter("shape")
+
+
 def _require_mapping(value: object, what: str) -> None:
     if not isinstance(value, Mapping):
         raise UsageError(f"{what} is a {type(value).__name__}: pass a dictionary of arrays by name")
-
-
-def _addresses(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))

@@ -19,7 +19,6 @@ class InputShapes:
     def __init__(self, specs: Sequence[TensorSpec], symbols: Sequence[str], taker: str = "the module"):
         self._specs = specs
         self._taker = taker
-        self._fixed = [_fixed_shape(spec) for spec in specs]
         self._sources = {symbol: _source(symbol, specs) for symbol in symbols}
         self._expressions = {
             (spec.name, axis): parse(dim)
@@ -30,8 +29,6 @@ class InputShapes:
 
     def bind(self, shapes: Sequence[Shape]) -> Symbols:
         """The symbols' values, from the shapes of the inputs in order. Raises UsageError for shapes that do not fit."""
-        if shapes == self._fixed:
-            return {}
         for spec, shape in zip(self._specs, shapes, strict=True):
             _check_numbers(spec, shape, self._taker)
         values = {symbol: shapes[index][axis] for symbol, (index, axis) in self._sources.items()}
@@ -87,11 +84,6 @@ class SymbolicShape:
 
 def _is_symbolic(dims: Sequence[Dim]) -> bool:
     return any(isinstance(dim, str) for dim in dims)
-
-
-def _fixed_shape(spec: TensorSpec) -> Shape | None:
-    """The shape of a spec without symbols."""
-    return None if _is_symbolic(spec.shape) else tuple(dim for dim in spec.shape if isinstance(dim, int))
 
 
 def _source(symbol: str, specs: Sequence[TensorSpec]) -> tuple[int, int]:

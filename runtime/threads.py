@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilework.algebra.errors import UsageError
 from tilework.runtime.openmp import OpenMPRuntime
@@ -12,10 +12,19 @@ from tilework.targets.host import physical_cores
 
 @dataclass
 class _Setting:
+    process: int = field(default_factory=os.getpid)
     threads: int | None = None
 
 
 _setting = _Setting()
+
+
+def _note_process() -> None:
+    _setting.process = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
+    os.register_at_fork(after_in_child=_note_process)
 
 
 def set_num_threads(n: int) -> None:
@@ -34,9 +43,9 @@ def get_num_threads() -> int:
 
 def threads_for_call(runtime: OpenMPRuntime) -> int:
     """The threads to give one call: one where the runtime has no others to give, as libgomp in a forked child."""
-    if not runtime.is_parallel:
+    if runtime.path is None:
         return 1
-    if runtime.process != os.getpid() and not runtime.survives_fork:
+    if runtime.process != _setting.process and not runtime.survives_fork:
         return 1
     return get_num_threads()
 

@@ -135,6 +135,19 @@ def test_out_is_written_in_place(add: Module):
     assert y.tolist() == [4.5, 6.5]
 
 
+def test_read_only_inputs_are_taken(add: Module):
+    a = f32(1, 2)
+    a.flags.writeable = False
+    assert add(a, a).tolist() == [2.5, 4.5]
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_one_array_may_be_two_inputs_beside_out(add: Module, n: int):
+    a, y = np.ones(n, np.float32), np.zeros(n, np.float32)
+    assert add.run({"a": a, "b": a}, out={"y": y})["y"] is y
+    assert y.tolist() == [2.5] * n
+
+
 X = np.zeros(2, np.float32)
 
 
