@@ -25,7 +25,9 @@ from tilework.dialects.graph.elementwise import (
     SqrtOp,
     TanhOp,
 )
+from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp
+from tilework.dialects.graph.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, WhereOp, XorOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
@@ -41,10 +43,12 @@ OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
     *(ReluOp, SigmoidOp, SinOp, SqrtOp, TanhOp, CastOp),
     *(AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, PReluOp, SubOp),
+    *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, WhereOp),
     *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp),
+    *(GatherOp,),
     *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp),
 ]
 

@@ -8,13 +8,13 @@ import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import BroadcastOp, ConcatOp, PadOp, TransposeOp
+from tilework.dialects.graph import BroadcastOp, ConcatOp, GatherOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.broadcast import broadcast_dims
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr
-from tilework.frontends.onnx.values import Value, as_dims
+from tilework.frontends.onnx.values import Known, Value, as_dims
 
 
 @converter("Reshape")
@@ -231,17 +231,20 @@ def expand(node: Node) -> Value:
 
 @converter("Gather")
 def gather(node: Node) -> Value:
-    """One known index along an axis of constant size: a slice without that axis."""
-    indices = node.array(1, "list of indices")
-    dims = node.dims(0)
+    """One known index along an axis of constant size is a slice without that axis."""
     axis = axis_from_front(node, 0)
-    extent = dims[axis].constant
-    if indices.size != 1 or extent is None:
-        raise node.error("only a single element along an axis of constant size is gathered")
-    index = int(indices.item())
-    if not -extent <= index < extent:
-        raise node.error(f"axis {axis} of size {extent} has no element {index}")
-    index %= extent
+    indices, extent = node.value(1), node.dims(0)[axis].constant
+    if isinstance(indices, Known) and extent is not None:
+        known = node.integers(1, "list of indices")
+        if wrong := [index for index in known if not -extent <= index < extent]:
+            raise node.error(f"axis {axis} of size {extent} has no element {wrong[0]}")
+        if len(known) == 1:
+            return _element(node, axis, known[0] % extent, indices.array.ndim)
+    return node.emit(GatherOp, node.value(0), indices, axis=int_attr(axis))
+
+
+def _element(node: Node, axis: int, index: int, rank: int) -> Value:
+    """One element along an axis, which becomes `rank` axes of size 1."""
+    dims = node.dims(0)
     taken = sliced(node, node.value(0), {axis: range(index, index + 1)})
-    inner = [const(1)] * indices.ndim
-    return node.reshape(taken, [*dims[:axis], *inner, *dims[axis + 1 :]])
+    return node.reshape(taken, [*dims[:axis], *[const(1)] * rank, *dims[axis + 1 :]])

@@ -241,6 +241,11 @@ MOVEMENTS = [
     Case("Pad", [(3, 4), int64(1, 2), np.array(0, np.float32), int64(1)], {}, (1, 2, 3), opset=18),
     Case("Gather", [(3, 4, 5), np.array(-1)], {"axis": 1}, (1,)),
     Case("Gather", [(3, 4, 5), int64(2)], {}, (1,)),
+    Case("Gather", [(3, 4, 5), np.array([[0, -4], [3, 1]])], {"axis": 1}),
+    Case("Gather", [(3, 4), np.array([2, -1, 0], np.int32)], {}),
+    Case("Gather", [(3, 4), int64(2, 0, 2)], {"axis": -1}, (1,)),
+    Case("Gather", [(3,), np.array(1)], {}),
+    Case("Gather", [(0, 4), int64()], {"axis": 1}),
     Case("Expand", [(3, 1), int64(2, 1, 4)], {}, (1,)),
 ]
 
@@ -305,7 +310,26 @@ BROADCASTS = [
     Case("Max", [(2, 3)]),
 ]
 
+nans = np.array([1, 2, np.nan, -0.0], np.float32)
+truths = np.array([[True, False], [True, True]])
+
+LOGIC = [
+    *(
+        Case(op, [nans, np.array([[2], [np.nan], [0]], np.float32)], {}, opset=16)
+        for op in ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+    ),
+    *(Case(op, [int64(-3, 2), int64(2)]) for op in ("Equal", "Less", "Greater")),
+    Case("Less", [np.array([2**63, 1], np.uint64), np.array([3], np.uint64)]),
+    Case("Equal", [truths, np.array([True, False])]),
+    *(Case(op, [truths, np.array([True, False])]) for op in ("And", "Or", "Xor")),
+    Case("Not", [truths]),
+    Case("Where", [truths, (3, 1, 2), ()], opset=16),
+    Case("Where", [truths, np.array([[1], [2**62 + 1]]), int64(7)], opset=16),
+    Case("Where", [truths, nans[1:3], (2, 1)], opset=16),
+]
+
 CASES = [
+    *LOGIC,
     *CONVOLUTIONS,
     *TRANSPOSED_CONVOLUTIONS,
     *POOLS,

@@ -1,0 +1,69 @@
+"""Elements that other data choose: rows of a table by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
+from tilework.dialects.shapes import tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+
+INDEX_TYPES = (IntegerType(32), IntegerType(64))
+
+
+@irdl_op_definition
+class GatherOp(GraphOp):
+    """The elements of the input along `axis` that `indices` name; the axis becomes the axes of `indices`.
+
+    A negative index counts from the end. One that is out of range is taken for the first or the last.
+
+    %y = graph.gather %table, %words {axis = 0 : i64} : (tensor<9x4xf32>, tensor<2x5xi64>) -> tensor<2x5x4xf32>
+    """
+
+    name = "graph.gather"
+    CATEGORY: ClassVar[Category] = Category.INJECTIVE
+    input = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    axis = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        x, axis = self.dims(0), self.axis.value.data
+        if axis < 0 or normalize_axis(axis, len(x)) != axis:
+            raise VerifyException(f"the axis is counted from the front, it is not {axis}")
+        if self.dtype(1) not in INDEX_TYPES:
+            raise VerifyException(f"indices are of type {' or '.join(map(str, INDEX_TYPES))}, not {self.dtype(1)}")
+        if x[axis] == 0:
+            raise VerifyException(f"axis {axis} of {self.operand_type(0)} has no element to take")
+        return [tensor_type((*x[:axis], *self.dims(1), *x[axis + 1 :]), self.dtype())]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        x, indices = inputs
+        axis, rank = self.axis.value.data, len(indices.dims)
+
+        def element(*i: Expr) -> Scalar:
+            taken = self._in_range(k, indices[i[axis : axis + rank]], x.dims[axis])
+            return x[(*i[:axis], taken, *i[axis + rank :])]
+
+        return k.compute("gather", (*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :]), element)
+
+    def _in_range(self, k: KernelBuilder, index: Scalar, extent: Expr) -> Scalar:
+        size = k.index(extent, index.dtype)
+        from_front = k.select(index.compare("lt", 0), index + size, index)
+        return k.max(k.min(from_front, size - 1), 0)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        x, indices = inputs
+        extent = x.shape[self.axis.value.data]
+        from_front = np.where(indices < 0, indices + extent, indices)
+        return x.take(from_front, axis=self.axis.value.data, mode="clip")

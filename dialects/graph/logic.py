@@ -1,0 +1,164 @@
+"""Comparisons, logic, and the choice between two tensors: what masks are made of."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, i1
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.broadcast import BinaryOp, broadcast_dims, read_broadcast
+from tilework.dialects.graph.elementwise import UnaryOp
+from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+
+
+class CompareOp(BinaryOp, ABC):
+    """Whether a relation holds, an i1, at every element. With NaN none does.
+
+    %y = graph.less %a, %b : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xi1>
+    """
+
+    RELATION: ClassVar[str]
+    """As `Scalar.compare` names it."""
+    NUMPY: ClassVar[Callable[..., Any]]
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        [joined] = super().infer()
+        return [tensor_type(dims_of(joined), i1)]
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return a.compare(self.RELATION, b)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return type(self).NUMPY(*inputs)
+
+
+@irdl_op_definition
+class EqualOp(CompareOp):
+    """a == b."""
+
+    name = "graph.equal"
+    RELATION: ClassVar = "eq"
+    NUMPY: ClassVar = np.equal
+
+
+@irdl_op_definition
+class LessOp(CompareOp):
+    """a < b."""
+
+    name = "graph.less"
+    RELATION: ClassVar = "lt"
+    NUMPY: ClassVar = np.less
+
+
+@irdl_op_definition
+class LessEqualOp(CompareOp):
+    """a <= b."""
+
+    name = "graph.less_equal"
+    RELATION: ClassVar = "le"
+    NUMPY: ClassVar = np.less_equal
+
+
+class LogicOp(BinaryOp, ABC):
+    """Of two truth values, i1, at every element."""
+
+    SIGN: ClassVar[str]
+    NUMPY: ClassVar[Callable[..., Any]]
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        _require_truth(self, 0)
+        return super().infer()
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return a.binary(self.SIGN, b)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return type(self).NUMPY(*inputs)
+
+
+@irdl_op_definition
+class AndOp(LogicOp):
+    """Both."""
+
+    name = "graph.and"
+    SIGN: ClassVar = "&"
+    NUMPY: ClassVar = np.logical_and
+
+
+@irdl_op_definition
+class OrOp(LogicOp):
+    """At least one."""
+
+    name = "graph.or"
+    SIGN: ClassVar = "|"
+    NUMPY: ClassVar = np.logical_or
+
+
+@irdl_op_definition
+class XorOp(LogicOp):
+    """Exactly one."""
+
+    name = "graph.xor"
+    SIGN: ClassVar = "^"
+    NUMPY: ClassVar = np.logical_xor
+
+
+@irdl_op_definition
+class NotOp(UnaryOp):
+    """The opposite of a truth value, an i1."""
+
+    name = "graph.not"
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        _require_truth(self, 0)
+        return [self.operand_type(0)]
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return x.compare("eq", 0)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.logical_not(inputs[0])
+
+
+@irdl_op_definition
+class WhereOp(GraphOp):
+    """The element of `a` where the condition, an i1, holds, else that of `b`; all three broadcast.
+
+    %y = graph.where %mask, %a, %b : (tensor<8x8xi1>, tensor<2x8x8xf32>, tensor<f32>) -> tensor<2x8x8xf32>
+    """
+
+    name = "graph.where"
+    CATEGORY: ClassVar[Category] = Category.BROADCAST
+    condition = operand_def(TensorType)
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        _require_truth(self, 0)
+        if self.dtype(1) != self.dtype(2):
+            raise VerifyException(f"{self.name} chooses between {self.dtype(1)} and {self.dtype(2)}, two types")
+        dims = broadcast_dims(self.dims(0), broadcast_dims(self.dims(1), self.dims(2)))
+        return [tensor_type(dims, self.dtype(1))]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        dims = broadcast_dims(inputs[0].dims, broadcast_dims(inputs[1].dims, inputs[2].dims))
+        return k.compute("where", dims, lambda *i: k.select(*(read_broadcast(x, dims, i) for x in inputs)))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.where(*inputs)
+
+
+def _require_truth(op: GraphOp, i: int) -> None:
+    if op.dtype(i) != i1:
+        raise VerifyException(f"operand {i} of {op.name} is of truth values, i1, not of {op.dtype(i)}")
