@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from tilework.algebra.index_expr import Expr
-from tilework.analysis.windows_that_must_fit import windows_that_must_fit
+from tilework.analysis.sizes_that_must_be_positive import sizes_that_must_be_positive
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import HostInfo, emit_host
@@ -88,7 +88,7 @@ def compile_module(
         passes = with_options(PIPELINES[name], target=str(target), precision=precision)
         PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
-    requirements = windows_that_must_fit(module)
+    requirements = sizes_that_must_be_positive(module)
     with no_cyclic_gc():
         progress("graph passes", 0, 1)
         with report.phase("graph"):

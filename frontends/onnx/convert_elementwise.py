@@ -21,6 +21,7 @@ from tilework.dialects.graph import (
     ExpOp,
     FloorOp,
     LeakyReluOp,
+    LessOp,
     LogOp,
     MaxOp,
     MinOp,
@@ -32,6 +33,7 @@ from tilework.dialects.graph import (
     SinOp,
     SqrtOp,
     TanhOp,
+    WhereOp,
 )
 from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.node import Node, converter, float_attr, number_attr, value_dims
@@ -173,10 +175,46 @@ def hard_swish(node: Node) -> Value:
 
 @converter("Softplus")
 def softplus(node: Node) -> Value:
-    """log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
+    """log(1 + exp(x))."""
+    return _softplus(node)
+
+
+def _softplus(node: Node) -> Value:
+    """As max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
     x = node.value(0)
     exps = node.emit(ExpOp, node.emit(NegOp, node.emit(AbsOp, x)))
     return node.emit(AddOp, node.emit(ReluOp, x), node.emit(LogOp, node.emit(AddOp, exps, node.scalar(1.0, x))))
+
+
+@converter("Mish", since=18)
+def mish(node: Node) -> Value:
+    """x * tanh(softplus(x))."""
+    return node.emit(MulOp, node.value(0), node.emit(TanhOp, _softplus(node)))
+
+
+@converter("Swish", since=24)
+def swish(node: Node) -> Value:
+    """x * sigmoid(alpha * x)."""
+    x = node.value(0)
+    scaled = node.emit(MulOp, x, node.scalar(node.attribute("alpha", 1.0), x))
+    return node.emit(MulOp, x, node.emit(SigmoidOp, scaled))
+
+
+@converter("Celu", since=12)
+def celu(node: Node) -> Value:
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    x, alpha = node.value(0), node.attribute("alpha", 1.0)
+    scaled = node.emit(DivOp, x, node.scalar(alpha, x))
+    below = node.emit(MinOp, node.emit(EluOp, scaled, alpha=float_attr(alpha)), node.scalar(0.0, x))
+    return node.emit(AddOp, node.emit(ReluOp, x), below)
+
+
+@converter("ThresholdedRelu", since=10)
+def thresholded_relu(node: Node) -> Value:
+    """x where it is above alpha, else 0."""
+    x = node.value(0)
+    above = node.emit(LessOp, node.scalar(node.attribute("alpha", 1.0), x), x)
+    return node.emit(WhereOp, above, x, node.scalar(0.0, x))
 
 
 @converter("Softsign")

@@ -1,4 +1,4 @@
-"""Converters: reshape and its kin, transpose, concat, slice, split, pad, expand."""
+"""Converters: reshape and its kin, transpose, concat, slice, split, pad, expand, tile, gather."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def _left_over(node: Node, dims: Sequence[Expr], others: Sequence[Expr]) -> Expr
     return quotient
 
 
-def _require_sizes(node: Node, target: Sequence[Expr]) -> None:
+def _require_sizes(node: Node, target: Sequence[Expr], what: str = "shape") -> None:
     if negative := [d.constant for d in target if d.constant is not None and d.constant < 0]:
-        raise node.error(f"{negative[0]} in its shape [{', '.join(map(str, target))}] is no size")
+        raise node.error(f"{negative[0]} in its {what} [{', '.join(map(str, target))}] is no size")
 
 
 @converter("Flatten")
@@ -227,6 +227,19 @@ def expand(node: Node) -> Value:
     if dims == node.dims(0):
         return node.value(0)
     return node.emit(BroadcastOp, node.value(0), shape=DimsAttr.of(dims))
+
+
+@converter("Tile")
+def tile(node: Node) -> Value:
+    """The input repeated along every axis: an axis of size 1 before it is broadcast, and both become one."""
+    dims, repeats = node.dims(0), as_dims(node.array(1, "list of repeats"))
+    _require_sizes(node, repeats, "repeats")
+    if len(repeats) != len(dims):
+        raise node.error(f"{len(dims)} axes need {len(dims)} repeats, not {len(repeats)}")
+    pairs = list(zip(repeats, dims, strict=True))
+    apart = node.reshape(node.value(0), [size for _, d in pairs for size in (const(1), d)])
+    repeated = node.emit(BroadcastOp, apart, shape=DimsAttr.of([size for pair in pairs for size in pair]))
+    return node.reshape(repeated, [times * d for times, d in pairs])
 
 
 @converter("Gather")

@@ -21,7 +21,7 @@ from tilework.dialects.graph import (
 )
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.frontends.onnx.axes import axis_from_front
-from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr
+from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
 SOFTMAX: dict[str, type[GraphOp]] = {"Softmax": SoftmaxOp, "LogSoftmax": LogSoftmaxOp}
@@ -78,25 +78,58 @@ for _name in SOFTMAX:
 def instance_normalization(node: Node) -> Value:
     """Over the spatial axes of each image and channel; scale and bias are vectors over the channels."""
     rank = len(node.dims(0))
-    normalized = _normalized(node, range(2, rank))
-    scale, bias = (node.reshape(node.value(i), [*node.dims(i), *[const(1)] * (rank - 2)]) for i in (1, 2))
-    return node.emit(AddOp, node.emit(MulOp, normalized, scale), bias)
+    return _scaled(node, _normalized(node, node.value(0), range(2, rank)))
+
+
+@converter("GroupNormalization", since=21)
+def group_normalization(node: Node) -> Value:
+    """Over groups of channels; scale and bias are vectors over the channels."""
+    return _scaled(node, node.reshape(_normalized_groups(node), node.dims(0)))
+
+
+def _normalized_groups(node: Node) -> Value:
+    dims, groups = node.dims(0), node.attribute("num_groups")
+    if groups < 1 or dims[1] // groups * groups != dims[1]:
+        raise node.error(f"{dims[1]} channels do not make {groups} groups")
+    apart = [dims[0], const(groups), dims[1] // groups, *dims[2:]]
+    return _normalized(node, node.reshape(node.value(0), apart), range(2, len(apart)))
+
+
+def _scaled(node: Node, x: Value) -> Value:
+    """Times input 1 plus input 2, vectors over axis 1."""
+    behind = [const(1)] * (len(value_dims(x)) - 2)
+    scale, bias = (node.reshape(node.value(i), [*node.dims(i), *behind]) for i in (1, 2))
+    return node.emit(AddOp, node.emit(MulOp, x, scale), bias)
 
 
 @converter("LayerNormalization", since=17)
 def layer_normalization(node: Node) -> Value:
     """Over the axes from `axis` on; the outputs for training are not made."""
     rank = len(node.dims(0))
-    result = _normalized(node, range(axis_from_front(node, -1), rank))
+    result = _normalized(node, node.value(0), range(axis_from_front(node, -1), rank))
     result = node.emit(MulOp, result, node.value(1))
     return node.emit(AddOp, result, node.value(2)) if node.has(2) else result
 
 
-def _normalized(node: Node, axes: Sequence[int]) -> Value:
-    """(x - mean) / sqrt(variance + epsilon), both over these axes."""
+@converter("RMSNormalization", since=23)
+def rms_normalization(node: Node) -> Value:
+    """By the root of the mean of the squares over the axes from `axis` on, times a scale."""
     x = node.widened(node.value(0))
+    axes = range(axis_from_front(node, -1), len(node.dims(0)))
+    return node.emit(MulOp, node.narrowed(node.emit(DivOp, x, _deviation(node, x, axes))), node.value(1))
+
+
+def _normalized(node: Node, value: Value, axes: Sequence[int]) -> Value:
+    """(x - mean) / sqrt(variance + epsilon), both over these axes, of what has the element type of input 0."""
+    x = node.widened(value)
     keep = BoolAttr.from_bool(True)
     centred = node.emit(SubOp, x, node.emit(ReduceMeanOp, x, axes=ints(axes), keep_dims=keep))
-    variance = node.emit(ReduceMeanOp, node.emit(MulOp, centred, centred), axes=ints(axes), keep_dims=keep)
+    return node.narrowed(node.emit(DivOp, centred, _deviation(node, centred, axes)))
+
+
+def _deviation(node: Node, x: Value, axes: Sequence[int]) -> Value:
+    """The root of the mean of the squares, and epsilon, over these axes."""
+    squares = node.emit(MulOp, x, x)
+    mean = node.emit(ReduceMeanOp, squares, axes=ints(axes), keep_dims=BoolAttr.from_bool(True))
     epsilon = node.scalar(node.attribute("epsilon", 1e-5), x)
-    return node.narrowed(node.emit(DivOp, centred, node.emit(SqrtOp, node.emit(AddOp, variance, epsilon))))
+    return node.emit(SqrtOp, node.emit(AddOp, mean, epsilon))

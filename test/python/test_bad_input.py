@@ -185,6 +185,16 @@ def test_windows_that_do_not_fit_into_the_image_of_one_call(node):
         )
 
 
+def test_a_table_that_is_empty_in_one_call():
+    made = model([helper.make_node("Gather", ["x", "i"], ["y"])], {"x": ["N", 2]}, weights={"i": np.array([[-1, 0]])})
+    compiled = tw.compile(made)
+    assert compiled(np.array([[1, 2], [3, 4]], np.float32)).tolist() == [[[3, 4], [1, 2]]]
+    with pytest.raises(tw.UsageError) as caught:
+        compiled(np.ones((0, 2), np.float32))
+    why = "gather has nothing to take elements of: dimension 0 of its input is 0"
+    assert str(caught.value) == f"inputs with N = 0: {why}"
+
+
 def test_unknown_precision():
     with pytest.raises(
         tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"

@@ -184,6 +184,14 @@ def test_softmax_does_not_overflow():
     np.testing.assert_array_equal(by_definition(op, large), [[0.5, 0.5]])
 
 
+def test_gather_stays_in_range():
+    op = make(graph.GatherOp, [tensor(N), tensor_type([6], i64)], axis=IntegerAttr(0, i64))
+    table, indices = np.array([10, 20, 30], np.float32), np.array([-(2**62), -4, -3, 2, 3, 2**62])
+    expected = [10, 10, 10, 30, 30, 30]
+    np.testing.assert_array_equal(op.evaluate(table, indices), expected)
+    np.testing.assert_array_equal(by_definition(op, table, indices), expected)
+
+
 def test_operands_get_no_use_from_inference():
     source = TestOp(result_types=[tensor(3)])
     op = graph.ReluOp.of(source.results[0])

@@ -154,6 +154,8 @@ NORMALIZATIONS = [
     Case("InstanceNormalization", [(2, 3, 4, 5), (3,), (3,)], {}, (1, 2)),
     Case("LayerNormalization", [(2, 3, 5), (5,), (5,)], {}, (1, 2), opset=17),
     Case("LayerNormalization", [(2, 3, 5), (3, 5)], {"axis": 1}, (1,), opset=17),
+    Case("GroupNormalization", [(2, 6, 4, 3), (6,), (6,)], {"num_groups": 2}, (1, 2), opset=21),
+    Case("RMSNormalization", [(2, 3, 5), (3, 5)], {"axis": 1, "epsilon": 0.1}, (1,), opset=23),
 ]
 
 
@@ -247,6 +249,11 @@ MOVEMENTS = [
     Case("Gather", [(3,), np.array(1)], {}),
     Case("Gather", [(0, 4), int64()], {"axis": 1}),
     Case("Expand", [(3, 1), int64(2, 1, 4)], {}, (1,)),
+    Case("Tile", [(2, 3), int64(2, 3)], {}, (1,)),
+    Case("Tile", [(2, 3, 1), int64(1, 0, 4)], {}, (1,)),
+    Case("Tile", [(), int64()], {}, (1,)),
+    *(Case("DepthToSpace", [(2, 18, 2, 4)], {"blocksize": 3, "mode": mode}) for mode in ("DCR", "CRD")),
+    Case("SpaceToDepth", [(2, 3, 4, 6)], {"blocksize": 2}),
 ]
 
 REDUCTIONS = [
@@ -273,6 +280,10 @@ ELEMENTWISE = [
     Case("PRelu", [(7,), np.array([np.inf], np.float32)]),
     Case("PRelu", [np.array([-3, 4], np.int32), np.array([2], np.int32)], runtime_lacks_it=True),
     Case("HardSwish", [(3, 5)], opset=14),
+    Case("Mish", [(3, 5)], opset=18),
+    Case("Swish", [(3, 5)], {"alpha": 0.5}, opset=24, runtime_lacks_it=True),
+    Case("Celu", [(3, 5)], {"alpha": 0.5}),
+    Case("ThresholdedRelu", [(3, 5)], {"alpha": 0.5}),
     Case("Gelu", [(3, 5)], opset=20),
     Case("Gelu", [(3, 5)], {"approximate": "tanh"}, opset=20),
     Case("Clip", [(3, 5)], {"min": -0.5, "max": 0.5}, opset=10),

@@ -136,6 +136,14 @@ HUGE = int64(10**6, 10**6)
             "sequences of different lengths are not supported",
         ),
         ("Concat", [f32(2), f32(3)], [], {"axis": 5}, "a tensor of rank 1 has no axis 5"),
+        ("Gather", [MATRIX, int64(0, -3, 2)], [1], {}, "axis 0 of size 2 has no element -3"),
+        ("Tile", [MATRIX, int64(1)], [1], {}, "2 axes need 2 repeats, not 1"),
+        ("Tile", [MATRIX, int64(1, -2)], [1], {}, "-2 in its repeats [1, -2] is no size"),
+        ("DepthToSpace", [X], [], {"blocksize": 2}, "the number of channels, 3, is no multiple of 4"),
+        ("DepthToSpace", [f32(1, 4, 3, 3)], [], {"blocksize": 2, "mode": "x"}, "its mode is DCR or CRD, it is not x"),
+        ("SpaceToDepth", [X], [], {"blocksize": 2}, "the width, 9, is no multiple of 2"),
+        ("SpaceToDepth", [X], [], {"blocksize": 0}, "its block size is positive, it is not 0"),
+        ("SpaceToDepth", [MATRIX], [], {"blocksize": 2}, "it takes images: tensors of rank 4, not 2"),
     ],
 )
 def test_numbers_that_make_no_sense(
@@ -183,6 +191,10 @@ def test_numbers_that_make_no_sense(
             "2 axes need 4 pads, not 3",
         ),
         (model(node("Constant", value_float=1.0, value_int=3), []), "a constant has one attribute, not 2"),
+        (
+            model(node("GroupNormalization", num_groups=4), [X, f32(3), f32(3)], opset=21),
+            "3 channels do not make 4 groups",
+        ),
     ],
 )
 def test_what_the_standard_does_not_allow(made: onnx.ModelProto, message: str):

@@ -1,0 +1,41 @@
+"""What a model of symbolic sizes needs of them besides the shapes of its inputs, so that windows fit, for example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr
+from tilework.algebra.predicate import at_least
+from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.shapes import dims_of
+
+
+def sizes_that_must_be_positive(module: ModuleOp) -> dict[Expr, str]:
+    """Expressions over symbols that are at least 0 where the model can be run, and what to say otherwise.
+
+    Where sizes are constants the operators' verifiers tell; other operators make no size negative that was not.
+    """
+    found: dict[Expr, str] = {}
+    for op in module.walk():
+        for size, text in _sizes(op):
+            domain = Domain({key: (0, None) for key in size.variables()})
+            if domain.proves(at_least(size, 1)) is not True:
+                found.setdefault(size - 1, text)
+    return found
+
+
+def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
+    """What must be positive for one operator, and what to say where it is not."""
+    if isinstance(op, ConvOp | MaxPoolOp | AveragePoolOp):
+        for axis, dim in list(enumerate(dims_of(op.result.type)))[2:]:
+            what = f"dimension {axis} of the result of {op.label} would be {dim}"
+            yield dim, f"{what}: the window does not fit into the image"
+    elif isinstance(op, GatherOp):
+        axis = op.axis.value.data
+        yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"

@@ -1,0 +1,61 @@
+"""Converters: blocks of an image that become channels, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph import TransposeOp
+from tilework.dialects.graph.base import ints
+from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.values import Value
+
+DEPTH_FIRST = [0, 3, 4, 1, 5, 2]
+"""n, y, x, c, h, w -> n, c, h, y, w, x: channels count positions in the block first, then those of the image."""
+COLUMN_FIRST = [0, 1, 4, 2, 5, 3]
+"""n, c, y, x, h, w -> n, c, h, y, w, x."""
+
+
+@converter("DepthToSpace")
+def depth_to_space(node: Node) -> Value:
+    """Channels become blocks of size b x b; `mode` says in which order they stand."""
+    (n, c, h, w), b = _image(node)
+    kept = _quotient(node, "number of channels", c, b * b)
+    match node.attribute("mode", "DCR"):
+        case "DCR":
+            apart, permutation = [n, const(b), const(b), kept, h, w], DEPTH_FIRST
+        case "CRD":
+            apart, permutation = [n, kept, const(b), const(b), h, w], COLUMN_FIRST
+        case mode:
+            raise node.error(f"its mode is DCR or CRD, it is not {mode}")
+    return _rearranged(node, apart, permutation, [n, kept, h * b, w * b])
+
+
+@converter("SpaceToDepth")
+def space_to_depth(node: Node) -> Value:
+    """Blocks of size b x b become channels, the block's positions first."""
+    (n, c, h, w), b = _image(node)
+    rows, columns = _quotient(node, "height", h, b), _quotient(node, "width", w, b)
+    apart = [n, c, rows, const(b), columns, const(b)]
+    return _rearranged(node, apart, [0, 3, 5, 1, 2, 4], [n, c * (b * b), rows, columns])
+
+
+def _image(node: Node) -> tuple[tuple[Expr, ...], int]:
+    dims, block = node.dims(0), node.attribute("blocksize")
+    if len(dims) != 4:
+        raise node.error(f"it takes images: tensors of rank 4, not {len(dims)}")
+    if block < 1:
+        raise node.error(f"its block size is positive, it is not {block}")
+    return dims, block
+
+
+def _quotient(node: Node, what: str, size: Expr, divisor: int) -> Expr:
+    quotient = size // divisor
+    if quotient * divisor != size:
+        raise node.error(f"the {what}, {size}, is no multiple of {divisor}")
+    return quotient
+
+
+def _rearranged(node: Node, apart: Sequence[Expr], permutation: Sequence[int], dims: Sequence[Expr]) -> Value:
+    split = node.reshape(node.value(0), apart)
+    return node.reshape(node.emit(TransposeOp, split, permutation=ints(permutation)), dims)
