@@ -33,6 +33,7 @@ from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, Lrn
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.resize import ResizeOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.index_attr import DimsAttr
@@ -48,7 +49,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp),
-    *(GatherOp,),
+    *(GatherOp, ResizeOp),
     *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp),
 ]
 

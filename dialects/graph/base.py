@@ -23,7 +23,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 
@@ -167,7 +167,7 @@ def normalize_axis(axis: int, rank: int) -> int:
 def runtime_shape(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[int]) -> list[int]:
     """`target` in numbers, for an input of dimensions `dims` that has this shape; -1 for what that does not tell."""
     sizes = dict(zip(dims, shape, strict=True))
-    symbols = {d.as_var: size for d, size in sizes.items() if d.as_var is not None}
+    symbols = {key: (size - d.offset) // d.coefficient(key) for d, size in sizes.items() for key in _linear_in(d)}
 
     def size(d: Expr) -> int:
         if d in sizes:
@@ -175,6 +175,12 @@ def runtime_shape(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[
         return int(d.evaluate(symbols)) if set(d.variables()) <= symbols.keys() else -1
 
     return [size(d) for d in target]
+
+
+def _linear_in(d: Expr) -> Sequence[Key]:
+    """The only variable of a dimension that is a multiple of it and a number."""
+    keys = d.variables()
+    return keys if len(keys) == 1 and d.coefficient(keys[0]) and d.is_affine_in(keys[0]) else ()
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:

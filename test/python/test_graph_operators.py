@@ -59,6 +59,12 @@ def pool(kernel: int, stride: int, *pads: int, ceil_mode: BoolAttr = NO) -> dict
     }
 
 
+def resize(*shape: ExprLike, linear: BoolAttr) -> dict[str, Attribute]:
+    """By 3/2 along the first axis, by 2 along the second, pixels being centred."""
+    numbers = {"steps": ints([4, 2]), "offsets": ints([-1, -1]), "divisors": ints([6, 4])}
+    return {"shape": DimsAttr.of(shape), "linear": linear, **numbers}
+
+
 CONV = {"strides": ints([2, 1]), "pads": ints([1, 0, 1, 2]), "dilations": ints([1, 2]), "groups": IntegerAttr(2, i64)}
 
 SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attribute]]] = [
@@ -87,6 +93,8 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     ),
     (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
+    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, linear=NO)),
+    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, linear=YES)),
     (graph.ReduceMeanOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": YES}),
     (graph.ReduceMaxOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": NO}),
 ]

@@ -321,6 +321,40 @@ BROADCASTS = [
     Case("Max", [(2, 3)]),
 ]
 
+
+def resize(shape: Sequence[int], scales: Sequence[float], **attributes: Any) -> Case:
+    """By scales."""
+    none = np.zeros(0, np.float32)
+    return Case("Resize", [shape, none, np.array(scales, np.float32)], attributes, (1, 2))
+
+
+def resize_to(shape: Sequence[int], sizes: Sequence[int], opset: int = 13, **attributes: Any) -> Case:
+    """To sizes."""
+    return Case("Resize", [shape, None, None, int64(*sizes)], attributes, (3,), opset=opset)
+
+
+COORDINATES = ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")
+
+RESIZES = [
+    *(resize((1, 2, 4, 5), (1, 1, 2, 3), coordinate_transformation_mode=how) for how in COORDINATES),
+    *(resize((2, 4, 5), (1, 0.6, 1.5), coordinate_transformation_mode=how) for how in COORDINATES),
+    *(resize((2, 4, 5), (1, 0.6, 1.5), coordinate_transformation_mode=how, mode="linear") for how in COORDINATES),
+    *(
+        resize((1, 1, 5, 7), (1, 1, 1.5, 0.8), nearest_mode=rounding)
+        for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+    ),
+    *(resize_to((1, 2, 4, 5), (1, 2, 7, 3), coordinate_transformation_mode=how, mode="linear") for how in COORDINATES),
+    *(resize_to((1, 2, 4, 5), (1, 2, 1, 1), coordinate_transformation_mode=how, mode="linear") for how in COORDINATES),
+    resize((1, 1, 4, 5), (1, 1, 1.37, 2.71), mode="linear"),
+    resize((4, 5), (2, 3), coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="floor"),
+    resize_to((1, 2, 4, 5), (7, 3), 18, axes=[2, 3], keep_aspect_ratio_policy="not_larger"),
+    resize_to((1, 2, 4, 5), (3, 7), 18, axes=[3, 2], keep_aspect_ratio_policy="not_smaller", mode="linear"),
+    resize_to((2, 4, 5), (2, 7, 3), 19, coordinate_transformation_mode="half_pixel_symmetric", mode="linear"),
+    Case("Resize", [(4,), np.array([2], np.float32)], {}, (1,), opset=10),
+    Case("Upsample", [(1, 2, 3, 4), np.array([1, 1, 2, 3], np.float32)], {}, (1,), opset=9),
+    Case("Upsample", [(1, 2, 3, 4)], {"scales": [1.0, 1.0, 2.0, 2.0], "mode": "linear"}, opset=7),
+]
+
 nans = np.array([1, 2, np.nan, -0.0], np.float32)
 truths = np.array([[True, False], [True, True]])
 
@@ -341,6 +375,7 @@ LOGIC = [
 
 CASES = [
     *LOGIC,
+    *RESIZES,
     *CONVOLUTIONS,
     *TRANSPOSED_CONVOLUTIONS,
     *POOLS,

@@ -63,6 +63,8 @@ LENGTHS = np.array([3, 2], np.int32)
 SAME = {"auto_pad": "SAME_UPPER"}
 MATRIX = f32(2, 3)
 LONG = "x" * 300
+NONE = np.zeros(0, np.float32)
+CROP = {"coordinate_transformation_mode": "tf_crop_and_resize"}
 HUGE = int64(10**6, 10**6)
 
 
@@ -136,6 +138,12 @@ HUGE = int64(10**6, 10**6)
             "sequences of different lengths are not supported",
         ),
         ("Concat", [f32(2), f32(3)], [], {"axis": 5}, "a tensor of rank 1 has no axis 5"),
+        ("Resize", [X, NONE, f32(4)], [1, 2], {"mode": "cubic"}, "mode 'cubic' is not supported, only 'nearest' and"),
+        ("Resize", [X, NONE, f32(3)], [1, 2], {}, "4 different axes have as many scales, not 3"),
+        ("Resize", [X, NONE, -f32(4)], [1, 2], {}, "scales are positive, -1.0 is not"),
+        ("Resize", [X, NONE, f32(4) * 2], [1, 2], {"nearest_mode": "x"}, "its nearest_mode is one of floor, ceil,"),
+        ("Resize", [X, NONE, f32(4) * 2], [1, 2], CROP, "coordinates 'tf_crop_and_resize' are not supported, only"),
+        ("Resize", [X, NONE, NONE, int64(1, 3, -1, 9)], [1, 2, 3], {}, "it cannot make sizes [1, 3, -1, 9] of"),
         ("Gather", [MATRIX, int64(0, -3, 2)], [1], {}, "axis 0 of size 2 has no element -3"),
         ("Tile", [MATRIX, int64(1)], [1], {}, "2 axes need 2 repeats, not 1"),
         ("Tile", [MATRIX, int64(1, -2)], [1], {}, "-2 in its repeats [1, -2] is no size"),
@@ -191,6 +199,14 @@ def test_numbers_that_make_no_sense(
             "2 axes need 4 pads, not 3",
         ),
         (model(node("Constant", value_float=1.0, value_int=3), []), "a constant has one attribute, not 2"),
+        (
+            model(node("Resize", antialias=1), [X, NONE, f32(4)], [1, 2], opset=18),
+            "smoothing (antialias) is not supported",
+        ),
+        (
+            model(node("Resize", keep_aspect_ratio_policy="x"), [X, NONE, NONE, int64(*[9] * 4)], [1, 2, 3], opset=18),
+            "its keep_aspect_ratio_policy is stretch, not_larger or not_smaller, it is not x",
+        ),
         (
             model(node("GroupNormalization", num_groups=4), [X, f32(3), f32(3)], opset=21),
             "3 channels do not make 4 groups",

@@ -1,0 +1,191 @@
+"""Converters: Resize, and Upsample as older models have it.
+
+Every way to compute coordinates makes a linear function of the position, slope * i + start, of exact fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, gcd, lcm
+
+import numpy as np
+from xdsl.dialects.builtin import BoolAttr
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph import ResizeOp
+from tilework.dialects.graph.base import ints
+from tilework.dialects.graph.resize import Coordinates
+from tilework.dialects.index_attr import DimsAttr
+from tilework.frontends.onnx.axes import from_front
+from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.values import Value
+
+HALF = Fraction(1, 2)
+SIMPLE = 4096
+"""A scale that is a fraction of a smaller denominator is meant to be that one: 0.6 is 3/5, not 5033165/8388608."""
+
+NEEDS_SIZES = ("align_corners", "half_pixel_symmetric", "pytorch_half_pixel")
+"""Coordinates that depend on both sizes, not only on their ratio."""
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """What becomes of one axis: its size before and after, and the ratio of the two that is asked for."""
+
+    extent: Expr
+    size: Expr
+    scale: Fraction
+
+
+@converter("Upsample")
+def upsample(node: Node) -> Value:
+    """Scales are an attribute, from opset 9 on an input."""
+    scales = node.attribute("scales") if node.opset < 9 else _numbers(node, 1, "list of scales")
+    return _resized(node, _by_scales(node, range(len(node.dims(0))), scales), "asymmetric", "floor")
+
+
+@converter("Resize", since=10)
+def resize_by_scales(node: Node) -> Value:
+    """As Upsample, but also to smaller images."""
+    scales = _numbers(node, 1, "list of scales")
+    return _resized(node, _by_scales(node, range(len(node.dims(0))), scales), "asymmetric", "floor")
+
+
+@converter("Resize", since=11)
+def resize(node: Node) -> Value:
+    """By scales or to sizes, of all axes or of some; the region of interest is for a mode that is not supported."""
+    if node.attribute("antialias", 0):
+        raise node.error("smoothing (antialias) is not supported")
+    rank = len(node.dims(0))
+    axes = from_front(node, node.attribute("axes", range(rank)), rank)
+    if node.has(2) and node.dims(2) != (const(0),):
+        resized = _by_scales(node, axes, _numbers(node, 2, "list of scales"))
+    else:
+        resized = _to_sizes(node, axes, node.integers(3, "list of sizes"))
+    how = node.attribute("coordinate_transformation_mode", "half_pixel")
+    return _resized(node, resized, how, node.attribute("nearest_mode", "round_prefer_floor"))
+
+
+# ---- Sizes -----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(node: Node, i: int, what: str) -> list[float]:
+    return [float(number) for number in node.array(i, what)]
+
+
+def _by_scales(node: Node, axes: Sequence[int], scales: Sequence[float]) -> dict[int, _Axis]:
+    _require_count(node, "scales", scales, axes)
+    if wrong := [scale for scale in scales if not 0 < scale < float("inf")]:
+        raise node.error(f"scales are positive, {wrong[0]} is not")
+    return {axis: _scaled(node.dims(0)[axis], scale) for axis, scale in zip(axes, scales, strict=True)}
+
+
+def _scaled(extent: Expr, scale: float) -> _Axis:
+    ratio = _fraction(scale)
+    if extent.constant is None:
+        return _Axis(extent, extent * ratio.numerator // ratio.denominator, ratio)
+    return _Axis(extent, const(int(np.float32(extent.constant) * np.float32(scale))), ratio)
+
+
+def _fraction(scale: float) -> Fraction:
+    exact = Fraction(scale)
+    simple = exact.limit_denominator(SIMPLE)
+    return simple if np.float32(float(simple)) == np.float32(scale) else exact
+
+
+def _to_sizes(node: Node, axes: Sequence[int], sizes: Sequence[int]) -> dict[int, _Axis]:
+    _require_count(node, "sizes", sizes, axes)
+    extents = [_size(node, axis) for axis in axes]
+    if min(sizes, default=0) < 0 or 0 in extents:
+        raise node.error(f"it cannot make sizes {list(sizes)} of {extents}")
+    scales = [Fraction(size, extent) for size, extent in zip(sizes, extents, strict=True)]
+    policy = node.attribute("keep_aspect_ratio_policy", "stretch")
+    if policy in ("not_larger", "not_smaller"):
+        scales = [min(scales) if policy == "not_larger" else max(scales)] * len(scales)
+        sizes = [floor(scale * extent + HALF) for scale, extent in zip(scales, extents, strict=True)]
+    elif policy != "stretch":
+        raise node.error(f"its keep_aspect_ratio_policy is stretch, not_larger or not_smaller, it is not {policy}")
+    made = zip(axes, extents, sizes, scales, strict=True)
+    return {axis: _Axis(const(extent), const(size), scale) for axis, extent, size, scale in made}
+
+
+def _require_count(node: Node, what: str, given: Sequence[object], axes: Sequence[int]) -> None:
+    if len(given) != len(axes) or len(set(axes)) < len(axes):
+        raise node.error(f"{len(axes)} different axes have as many {what}, not {len(given)}")
+
+
+def _size(node: Node, axis: int) -> int:
+    extent = node.dims(0)[axis].constant
+    if extent is None:
+        raise node.error(f"only an axis of constant size is given a size; axis {axis} has size {node.dims(0)[axis]}")
+    return extent
+
+
+# ---- Coordinates -----------------------------------------------------------------------------------------------------
+
+
+def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) -> Value:
+    mode = node.attribute("mode", "nearest")
+    if mode not in ("nearest", "linear"):
+        raise node.error(f"mode '{mode}' is not supported, only 'nearest' and 'linear'")
+    dims = list(node.dims(0))
+    coordinates = [Coordinates(1, 0, 1)] * len(dims)
+    for axis, one in resized.items():
+        if one.scale == 1 and one.size == one.extent:
+            continue
+        slope, start = _coordinate(node, one, how)
+        if mode == "nearest":
+            start = _rounded_down(node, slope, start, rounding)
+        dims[axis], coordinates[axis] = one.size, _integers(slope, start)
+    steps, offsets, divisors = (ints(column) for column in zip(*coordinates, strict=True))
+    return node.emit(
+        ResizeOp,
+        node.value(0),
+        shape=DimsAttr.of(dims),
+        steps=steps,
+        offsets=offsets,
+        divisors=divisors,
+        linear=BoolAttr.from_bool(mode == "linear"),
+    )
+
+
+def _coordinate(node: Node, axis: _Axis, how: str) -> tuple[Fraction, Fraction]:
+    """Slope and start of the coordinates of one axis."""
+    slope = 1 / axis.scale
+    centred = HALF * slope - HALF
+    if how in NEEDS_SIZES:
+        extent, size = axis.extent.constant, axis.size.constant
+        if extent is None or size is None:
+            raise node.error(f"coordinates '{how}' need constant sizes, not {axis.extent}")
+        if how == "half_pixel_symmetric":
+            return slope, Fraction(extent, 2) * (1 - size / (axis.scale * extent)) + centred
+        if size == 1:
+            return Fraction(0), Fraction(0)
+        return (Fraction(extent - 1, size - 1), Fraction(0)) if how == "align_corners" else (slope, centred)
+    starts = {"half_pixel": centred, "asymmetric": Fraction(0), "tf_half_pixel_for_nn": HALF * slope}
+    if how not in starts:
+        raise node.error(f"coordinates '{how}' are not supported, only {', '.join([*starts, *NEEDS_SIZES])}")
+    return slope, starts[how]
+
+
+def _rounded_down(node: Node, slope: Fraction, start: Fraction, rounding: str) -> Fraction:
+    """The start for which rounding down does what `rounding` does: numbers lie apart by 1/step at least."""
+    step = lcm(slope.denominator, start.denominator, 2)
+    shifts = {
+        "floor": Fraction(0),
+        "ceil": 1 - Fraction(1, step),
+        "round_prefer_ceil": HALF,
+        "round_prefer_floor": HALF - Fraction(1, step),
+    }
+    if rounding not in shifts:
+        raise node.error(f"its nearest_mode is one of {', '.join(shifts)}, it is not {rounding}")
+    return start + shifts[rounding]
+
+
+def _integers(slope: Fraction, start: Fraction) -> Coordinates:
+    divisor = lcm(slope.denominator, start.denominator)
+    step, offset = int(slope * divisor), int(start * divisor)
+    common = gcd(step, offset, divisor)
+    return Coordinates(step // common, offset // common, divisor // common)
