@@ -10,34 +10,37 @@ from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.values import Value
 
-DEPTH_FIRST = [0, 3, 4, 1, 5, 2]
-"""n, y, x, c, h, w -> n, c, h, y, w, x: channels count positions in the block first, then those of the image."""
-COLUMN_FIRST = [0, 1, 4, 2, 5, 3]
-"""n, c, y, x, h, w -> n, c, h, y, w, x."""
+DEPTH_LAST = "DCR"
+"""Channels count positions in the block first, then the depth of what is in space; the other order is CRD."""
 
 
 @converter("DepthToSpace")
 def depth_to_space(node: Node) -> Value:
-    """Channels become blocks of size b x b; `mode` says in which order they stand."""
+    """Channels become blocks of size b x b."""
     (n, c, h, w), b = _image(node)
     kept = _quotient(node, "number of channels", c, b * b)
-    match node.attribute("mode", "DCR"):
-        case "DCR":
-            apart, permutation = [n, const(b), const(b), kept, h, w], DEPTH_FIRST
-        case "CRD":
-            apart, permutation = [n, kept, const(b), const(b), h, w], COLUMN_FIRST
-        case mode:
-            raise node.error(f"its mode is DCR or CRD, it is not {mode}")
+    if _mode(node) == DEPTH_LAST:  # n, y, x, c, h, w -> n, c, h, y, w, x
+        apart, permutation = [n, const(b), const(b), kept, h, w], [0, 3, 4, 1, 5, 2]
+    else:  # n, c, y, x, h, w -> n, c, h, y, w, x
+        apart, permutation = [n, kept, const(b), const(b), h, w], [0, 1, 4, 2, 5, 3]
     return _rearranged(node, apart, permutation, [n, kept, h * b, w * b])
 
 
 @converter("SpaceToDepth")
 def space_to_depth(node: Node) -> Value:
-    """Blocks of size b x b become channels, the block's positions first."""
+    """Blocks of size b x b become channels."""
     (n, c, h, w), b = _image(node)
     rows, columns = _quotient(node, "height", h, b), _quotient(node, "width", w, b)
-    apart = [n, c, rows, const(b), columns, const(b)]
-    return _rearranged(node, apart, [0, 3, 5, 1, 2, 4], [n, c * (b * b), rows, columns])
+    apart = [n, c, rows, const(b), columns, const(b)]  # n, c, h, y, w, x
+    permutation = [0, 3, 5, 1, 2, 4] if _mode(node) == DEPTH_LAST else [0, 1, 3, 5, 2, 4]
+    return _rearranged(node, apart, permutation, [n, c * (b * b), rows, columns])
+
+
+def _mode(node: Node) -> str:
+    mode = node.attribute("mode", DEPTH_LAST)
+    if mode not in (DEPTH_LAST, "CRD"):
+        raise node.error(f"its mode is DCR or CRD, it is not {mode}")
+    return mode
 
 
 def _image(node: Node) -> tuple[tuple[Expr, ...], int]:

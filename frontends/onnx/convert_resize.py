@@ -20,7 +20,7 @@ from tilework.dialects.graph.resize import Coordinates
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter
-from tilework.frontends.onnx.values import Value
+from tilework.frontends.onnx.values import Value, as_dims
 
 HALF = Fraction(1, 2)
 SIMPLE = 4096
@@ -63,7 +63,7 @@ def resize(node: Node) -> Value:
     if node.has(2) and node.dims(2) != (const(0),):
         resized = _by_scales(node, axes, _numbers(node, 2, "list of scales"))
     else:
-        resized = _to_sizes(node, axes, node.integers(3, "list of sizes"))
+        resized = _to_sizes(node, axes, as_dims(node.array(3, "list of sizes")))
     how = node.attribute("coordinate_transformation_mode", "half_pixel")
     return _resized(node, resized, how, node.attribute("nearest_mode", "round_prefer_floor"))
 
@@ -95,20 +95,32 @@ def _fraction(scale: float) -> Fraction:
     return simple if np.float32(float(simple)) == np.float32(scale) else exact
 
 
-def _to_sizes(node: Node, axes: Sequence[int], sizes: Sequence[int]) -> dict[int, _Axis]:
+def _to_sizes(node: Node, axes: Sequence[int], sizes: Sequence[Expr]) -> dict[int, _Axis]:
+    """An axis that keeps its size may be of any; the others are of constant sizes."""
     _require_count(node, "sizes", sizes, axes)
-    extents = [_size(node, axis) for axis in axes]
-    if min(sizes, default=0) < 0 or 0 in extents:
-        raise node.error(f"it cannot make sizes {list(sizes)} of {extents}")
-    scales = [Fraction(size, extent) for size, extent in zip(sizes, extents, strict=True)]
+    given = zip(axes, sizes, strict=True)
+    changed = {axis: size for axis, size in given if size != node.dims(0)[axis]}
+    extents = [_number(node, axis, node.dims(0)[axis]) for axis in changed]
+    wanted = [_number(node, axis, size) for axis, size in changed.items()]
+    if min(wanted, default=0) < 0 or 0 in extents:
+        raise node.error(f"it cannot make sizes {wanted} of {extents}")
+    scales = [Fraction(size, extent) for size, extent in zip(wanted, extents, strict=True)]
     policy = node.attribute("keep_aspect_ratio_policy", "stretch")
     if policy in ("not_larger", "not_smaller"):
-        scales = [min(scales) if policy == "not_larger" else max(scales)] * len(scales)
-        sizes = [floor(scale * extent + HALF) for scale, extent in zip(scales, extents, strict=True)]
-    elif policy != "stretch":
+        if len(changed) < len(axes):
+            scales.append(Fraction(1))  # that of the axes which keep their sizes
+        return _in_proportion(node, axes, min(scales) if policy == "not_larger" else max(scales))
+    if policy != "stretch":
         raise node.error(f"its keep_aspect_ratio_policy is stretch, not_larger or not_smaller, it is not {policy}")
-    made = zip(axes, extents, sizes, scales, strict=True)
+    made = zip(changed, extents, wanted, scales, strict=True)
     return {axis: _Axis(const(extent), const(size), scale) for axis, extent, size, scale in made}
+
+
+def _in_proportion(node: Node, axes: Sequence[int], scale: Fraction) -> dict[int, _Axis]:
+    """All axes scaled alike, to the nearest size."""
+    extents = [_number(node, axis, node.dims(0)[axis]) for axis in axes]
+    made = zip(axes, extents, strict=True)
+    return {axis: _Axis(const(extent), const(floor(scale * extent + HALF)), scale) for axis, extent in made}
 
 
 def _require_count(node: Node, what: str, given: Sequence[object], axes: Sequence[int]) -> None:
@@ -116,11 +128,10 @@ def _require_count(node: Node, what: str, given: Sequence[object], axes: Sequenc
         raise node.error(f"{len(axes)} different axes have as many {what}, not {len(given)}")
 
 
-def _size(node: Node, axis: int) -> int:
-    extent = node.dims(0)[axis].constant
-    if extent is None:
-        raise node.error(f"only an axis of constant size is given a size; axis {axis} has size {node.dims(0)[axis]}")
-    return extent
+def _number(node: Node, axis: int, size: Expr) -> int:
+    if size.constant is None:
+        raise node.error(f"sizes before and after differ and have to be constant; axis {axis} has size {size}")
+    return size.constant
 
 
 # ---- Coordinates -----------------------------------------------------------------------------------------------------

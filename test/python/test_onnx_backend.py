@@ -17,10 +17,8 @@ from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 
 REFUSED = {
-    "Gather 'Gather_0': its list of indices is computed from data": ["test_Embedding", "test_Embedding_sparse"],
     "padding mode 'edge'": ["test_ReplicationPad2d"],
     "padding mode 'reflect'": ["test_ReflectionPad2d", "test_operator_pad"],
-    "Tile": ["test_operator_repeat", "test_operator_repeat_dim_overflow"],
 }
 """Cases that are not supported yet, by what the refusal mentions. One that becomes supported has to leave this list."""
 

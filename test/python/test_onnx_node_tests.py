@@ -1,0 +1,83 @@
+"""The node tests of the ONNX standard, operator by operator: imported and interpreted."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import numpy as np
+import onnx
+import pytest
+from onnx.backend.test.case import node
+from onnx.backend.test.case.test_case import TestCase as NodeCase
+
+from tilework.dialects.diagnostics import TileworkError
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
+
+LOGIC = ["and_", "equal", "greater", "greater_or_equal", "less", "less_or_equal", "not_", "or_", "where", "xor"]
+MOVEMENT = ["depthtospace", "expand", "gather", "resize", "spacetodepth", "split", "tile", "upsample"]
+NORMALIZATION = ["groupnormalization", "instance_normalization", "layernormalization", "rmsnormalization"]
+ELEMENTWISE = ["celu", "gelu", "hardsigmoid", "hardswish", "mish", "swish", "thresholdedrelu"]
+
+SIZED = ("Expand", "Resize", "Split", "Tile", "Upsample")
+
+"""What inputs after the first say of these has to be known beforehand."""
+
+ARGUED = ["test_resize_downsample_scales_linear_align_corners"]
+"""It takes the size of the result for a fraction, 2.4; Tilework and onnxruntime take the 2 that it is."""
+
+REFUSED: dict[str, list[str]] = {
+    "holds elements of type STRING": ["test_equal_string"],
+    "holds elements of type BFLOAT16": ["test_celu_bfloat16"],
+    "the model uses opset 1;": ["test_not_"],
+    "smoothing (antialias) is not supported": [
+        f"test_resize_downsample_{kind}_antialias"
+        for kind in ("scales_linear", "sizes_linear", "scales_cubic", "sizes_cubic")
+    ],
+    "mode 'cubic' is not supported": [
+        f"test_resize_{kind}_cubic"
+        for kind in ("upsample_scales", "upsample_sizes", "downsample_scales", "downsample_sizes")
+    ],
+    "coordinates 'tf_crop_and_resize' are not supported": ["test_resize_tf_crop_and_resize"],
+    "the output 'Mean' is one that inference does not make": ["test_layer_normalization"],
+}
+"""What a refusal says -> the cases that are refused, by the beginnings of their names."""
+
+
+def cases() -> list[NodeCase]:
+    for module in (*LOGIC, *MOVEMENT, *NORMALIZATION, *ELEMENTWISE):
+        importlib.import_module(f"{node.__name__}.{module}")  # which makes its cases; those of all take seconds
+    return [case for case in node._NodeTestCases if "_expanded" not in case.name and case.name not in ARGUED]
+
+
+def with_constants(case: NodeCase) -> tuple[onnx.ModelProto, list[np.ndarray]]:
+    """The model and its inputs; what says how large a result is has to be known beforehand, and is a constant."""
+    model, [(inputs, _)] = case.model, case.data_sets
+    if model.graph.node[0].op_type not in SIZED:
+        return model, inputs
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    for value, array in zip(model.graph.input[1:], inputs[1:], strict=True):
+        changed.graph.initializer.append(onnx.numpy_helper.from_array(array, value.name))
+    return changed, inputs[:1]
+
+
+def refusal_of(name: str) -> str | None:
+    return next((text for text, starts in REFUSED.items() if name.startswith(tuple(starts))), None)
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_node(case: NodeCase):
+    model, inputs = with_constants(case)
+    refusal = refusal_of(case.name)
+    if refusal is not None:
+        with pytest.raises(TileworkError, match=re.escape(refusal)):
+            import_onnx(model)
+        return
+    imported = import_onnx(model)
+    results = run_function(imported.module, "main", inputs, imported.parameters)
+    [(_, outputs)] = case.data_sets
+    for result, expected in zip(results, outputs, strict=True):
+        assert result.dtype == expected.dtype and result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=max(case.rtol, 1e-5), atol=max(case.atol, 1e-6))
