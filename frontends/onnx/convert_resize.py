@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import BoolAttr
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import ResizeOp
+from tilework.dialects.graph import BroadcastOp, ResizeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.resize import Coordinates
 from tilework.dialects.index_attr import DimsAttr
@@ -150,6 +150,9 @@ def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) 
         if mode == "nearest":
             start = _rounded_down(node, slope, start, rounding)
         dims[axis], coordinates[axis] = one.size, _integers(slope, start)
+    axes = list(zip(node.dims(0), dims, coordinates, strict=True))
+    if mode == "nearest" and all((c.step, c.offset) == (1, 0) and size == d * c.divisor for d, size, c in axes):
+        return _repeated(node, [c.divisor for c in coordinates])
     steps, offsets, divisors = (ints(column) for column in zip(*coordinates, strict=True))
     return node.emit(
         ResizeOp,
@@ -160,6 +163,14 @@ def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) 
         divisors=divisors,
         linear=BoolAttr.from_bool(mode == "linear"),
     )
+
+
+def _repeated(node: Node, factors: Sequence[int]) -> Value:
+    """Every element so many times in a row: an axis of size 1 behind its own is broadcast, and both become one."""
+    pairs = list(zip(node.dims(0), factors, strict=True))
+    apart = node.reshape(node.value(0), [size for d, n in pairs for size in ((d, const(1)) if n > 1 else (d,))])
+    shape = DimsAttr.of([size for d, n in pairs for size in ((d, const(n)) if n > 1 else (d,))])
+    return node.reshape(node.emit(BroadcastOp, apart, shape=shape), [d * n for d, n in pairs])
 
 
 def _coordinate(node: Node, axis: _Axis, how: str) -> tuple[Fraction, Fraction]:
