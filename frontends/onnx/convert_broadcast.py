@@ -8,7 +8,7 @@ from tilework.algebra.index_expr import const
 from tilework.dialects.graph import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp
 from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.node import Node, converter
-from tilework.frontends.onnx.values import Value
+from tilework.frontends.onnx.values import Known, Value
 
 BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp, "Pow": PowOp}
 
@@ -43,6 +43,18 @@ def variadic(node: Node) -> Value:
 for _name in BINARY:
     converter(_name)(binary_with_axis)
     converter(_name, since=7)(binary)
+
+
+@converter("Pow", since=7)  # in place of `binary`
+def power(node: Node) -> Value:
+    """Squares and cubes are products."""
+    base, exponent = node.value(0), node.value(1)
+    known = exponent.array if isinstance(exponent, Known) and exponent.array.ndim <= len(node.dims(0)) else None
+    if known is None or known.size != 1 or known.item() not in (2, 3):
+        return binary(node)
+    square = node.emit(MulOp, base, base)
+    return square if known.item() == 2 else node.emit(MulOp, square, base)
+
 
 for _name in VARIADIC:
     converter(_name)(variadic)

@@ -313,6 +313,9 @@ ELEMENTWISE = [
 BROADCASTS = [
     *(Case(op, [(2, 3, 5), (3, 1)]) for op in ("Add", "Sub", "Mul", "Div", "Max", "Min")),
     Case("Pow", [np.linspace(0.1, 3, 5, dtype=np.float32), (1,)]),
+    *(Case("Pow", [(3, 5), np.array(n, np.float32)], {}, (1,)) for n in (2, 3)),
+    Case("Pow", [np.array([-2, 3], np.int32), int64(3)], {}, (1,)),
+    Case("Pow", [(3,), np.array([[2]], np.float32)], {}, (1,)),
     Case("Add", [(5,), (4, 1)]),
     Case("Add", [(), (4, 1)]),
     Case("Mul", [(1, 3), (0, 1, 3)]),
