@@ -11,6 +11,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.predicate import at_least
 from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.shapes import dims_of
@@ -36,6 +37,11 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
         for axis, dim in list(enumerate(dims_of(op.result.type)))[2:]:
             what = f"dimension {axis} of the result of {op.label} would be {dim}"
             yield dim, f"{what}: the window does not fit into the image"
+    elif isinstance(op, ExtendOp):
+        for axis, (dim, ends) in enumerate(zip(op.dims(0), op.ends(), strict=True)):
+            if any(ends):
+                what = f"dimension {axis} of the input of {op.label} is too short for mode {op.mode.data}"
+                yield dim - (op.least(axis) - 1), f"{what}: it takes {op.least(axis)} elements"
     elif isinstance(op, GatherOp):
         axis = op.axis.value.data
         yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"

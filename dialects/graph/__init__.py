@@ -25,6 +25,7 @@ from tilework.dialects.graph.elementwise import (
     SqrtOp,
     TanhOp,
 )
+from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp
 from tilework.dialects.graph.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, WhereOp, XorOp
@@ -49,7 +50,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp),
-    *(GatherOp, ResizeOp),
+    *(ExtendOp, GatherOp, ResizeOp),
     *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp),
 ]
 

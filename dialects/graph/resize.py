@@ -77,9 +77,9 @@ class ResizeOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
-        if self.linear.value.data:
-            return self._define_linear(k, x)
         axes = list(zip(self.coordinates(), x.dims, self.shape.data, strict=True))
+        if self.linear.value.data and not all(along.reads_all(extent, size) for along, extent, size in axes):
+            return self._define_linear(k, x)
 
         def element(*index: Expr) -> Scalar:
             return x[tuple(_taps(i, *axis)[0] for i, axis in zip(index, axes, strict=True))]

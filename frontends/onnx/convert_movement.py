@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import BroadcastOp, ConcatOp, GatherOp, PadOp, TransposeOp
+from tilework.dialects.graph import BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.broadcast import broadcast_dims
+from tilework.dialects.graph.extend import MODES
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr
@@ -190,10 +192,10 @@ def _pad(node: Node, pads: Sequence[int], value: float) -> Value:
 
     So a negative width cuts elements off, and where these run out, what the other end adds.
     """
-    if (mode := node.attribute("mode", "constant")) != "constant":
-        raise node.error(f"padding mode '{mode}' is not supported, only 'constant'")
     dims = node.dims(0)
     _require_pads(node, pads, len(dims))
+    if (mode := node.attribute("mode", "constant")) != "constant":
+        return _extended(node, pads, mode)
     added = list(pads)
     cut: dict[int, range] = {}
     for axis, (before, after) in enumerate(zip(pads[: len(dims)], pads[len(dims) :], strict=True)):
@@ -213,6 +215,12 @@ def _pad(node: Node, pads: Sequence[int], value: float) -> Value:
     if max(added, default=0) > 0:
         result = node.emit(PadOp, result, pads=ints(added), value=number_attr(value, node.dtype(0)))
     return result
+
+
+def _extended(node: Node, pads: Sequence[int], mode: str) -> Value:
+    if mode not in MODES:
+        raise node.error(f"padding mode '{mode}' is not supported, only 'constant', 'edge' and 'reflect'")
+    return node.emit(ExtendOp, node.value(0), pads=ints(pads), mode=StringAttr(mode))
 
 
 @converter("Expand")

@@ -195,6 +195,17 @@ def test_a_table_that_is_empty_in_one_call():
     assert str(caught.value) == f"inputs with N = 0: {why}"
 
 
+def test_an_image_too_short_to_be_mirrored_in_one_call():
+    pads = {"p": np.array([0, 2, 0, 1])}
+    made = model([helper.make_node("Pad", ["x", "p"], ["y"], mode="reflect")], {"x": [1, "W"]}, weights=pads)
+    compiled = tw.compile(made)
+    assert compiled(np.array([[1, 2, 3]], np.float32)).tolist() == [[3, 2, 1, 2, 3, 2]]
+    with pytest.raises(tw.UsageError) as caught:
+        compiled(np.ones((1, 2), np.float32))
+    why = "dimension 1 of the input of extend is too short for mode reflect: it takes 3 elements"
+    assert str(caught.value) == f"inputs with W = 2: {why}"
+
+
 def test_unknown_precision():
     with pytest.raises(
         tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"

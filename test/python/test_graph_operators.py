@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, StringAttr, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
@@ -93,6 +93,8 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     ),
     (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
+    (graph.ExtendOp, [tensor(N, M + 2)], {"pads": ints([2, 1, 3, 2]), "mode": StringAttr("edge")}),
+    (graph.ExtendOp, [tensor(N, M + 2)], {"pads": ints([0, 1, 0, 2]), "mode": StringAttr("reflect")}),
     (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, linear=NO)),
     (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, linear=YES)),
     (graph.ReduceMeanOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": YES}),

@@ -17,8 +17,6 @@ from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 
 REFUSED = {
-    "padding mode 'edge'": ["test_ReplicationPad2d"],
-    "padding mode 'reflect'": ["test_ReflectionPad2d", "test_operator_pad"],
 }
 """Cases that are not supported yet, by what the refusal mentions. One that becomes supported has to leave this list."""
 

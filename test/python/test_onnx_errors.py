@@ -323,7 +323,7 @@ def test_unread_output_may_be_missing_but_not_a_read_one():
 @pytest.mark.parametrize(
     ("node", "message"),
     [
-        (helper.make_node("Pad", ["x"], ["y"], pads=[0, 1, 0, 1], mode="reflect"), "padding mode 'reflect'"),
+        (helper.make_node("Pad", ["x"], ["y"], pads=[0, 1, 0, 1], mode="wrap"), "padding mode 'wrap'"),
         (helper.make_node("Slice", ["x"], ["y"], starts=[0], ends=[1], axes=[2]), "rank 2 has no axis 2"),
         (helper.make_node("Slice", ["x"], ["y"], starts=[1], ends=[9], axes=[0]), "axis 0 has size N"),
         (helper.make_node("Squeeze", ["x"], ["y"], axes=[1]), "axis 1 has size 4, not 1"),
@@ -333,6 +333,19 @@ def test_unread_output_may_be_missing_but_not_a_read_one():
 )
 def test_what_an_operator_refuses(node: onnx.NodeProto, message: str):
     assert message in refusal(model([node], {"x": ["N", 4]}, opset=9))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "attributes", "message"),
+    [
+        (["x", "", "scales"], {"coordinate_transformation_mode": "align_corners"}, "need constant sizes, not N"),
+        (["x", "", "", "sizes"], {}, "sizes before and after differ and have to be constant; axis 0 has size N"),
+    ],
+)
+def test_sizes_that_a_resize_has_to_know(inputs: list[str], attributes: dict[str, str], message: str):
+    node = helper.make_node("Resize", inputs, ["y"], **attributes)
+    constants = {"scales": np.array([2, 2], np.float32), "sizes": np.array([8, 4])}
+    assert message in refusal(model([node], {"x": ["N", 4]}, initializers=constants))
 
 
 def test_attribute_of_another_type():

@@ -57,7 +57,8 @@ def model(
 
 
 def node(op: str, inputs: str, outputs: str = "y", **attributes: Any) -> onnx.NodeProto:
-    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+    """An input that is absent is a second space."""
+    return helper.make_node(op, inputs.split(" ") if inputs else [], outputs.split(), **attributes)
 
 
 def main_of(module: ModuleOp) -> func.FuncOp:
@@ -272,6 +273,27 @@ def test_what_is_done_to_weights_is_done_beforehand(made: onnx.ModelProto, left:
     assert {op.label for op in operators} == left
     uses = [op for op in operators if any(isinstance(operand.owner, ParameterOp) for operand in op.operands)]
     assert {op.label for op in uses} <= {"dense", "conv"}
+
+
+def test_resize_to_sizes_of_which_some_stay():
+    """As PyTorch writes interpolate(x, (6, 7)) for any batch."""
+    nodes = [
+        node("Shape", "x", "s"),
+        node("Slice", "s from to", "kept"),
+        node("Concat", "kept size", "target", axis=0),
+        node("Resize", "x   target", mode="linear", coordinate_transformation_mode="pytorch_half_pixel"),
+    ]
+    constants = {"from": np.array([0]), "to": np.array([2]), "size": np.array([6, 7])}
+    imported = check(model(nodes, {"x": ["N", 3, 4, 4]}, initializers=constants), random(2, 3, 4, 4))
+    assert result_types(imported) == ["tensor<?x3x6x7xf32, #graph.dims<[N, 3, 6, 7]>>"]
+
+
+def test_images_of_any_size_are_doubled():
+    for mode in ("nearest", "linear"):
+        nodes = [node("Resize", "x  scales", mode=mode)]
+        made = model(nodes, {"x": [1, 2, "H", "W"]}, initializers={"scales": np.array([1, 1, 2, 2], np.float32)})
+        imported = check(made, random(1, 2, 3, 4))
+        assert result_types(imported) == ["tensor<1x2x?x?xf32, #graph.dims<[1, 2, 2 * H, 2 * W]>>"]
 
 
 def test_reshape_by_computed_shape():

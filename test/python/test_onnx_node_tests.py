@@ -16,11 +16,11 @@ from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 
 LOGIC = ["and_", "equal", "greater", "greater_or_equal", "less", "less_or_equal", "not_", "or_", "where", "xor"]
-MOVEMENT = ["depthtospace", "expand", "gather", "resize", "spacetodepth", "split", "tile", "upsample"]
+MOVEMENT = ["depthtospace", "expand", "gather", "pad", "resize", "spacetodepth", "split", "tile", "upsample"]
 NORMALIZATION = ["groupnormalization", "instance_normalization", "layernormalization", "rmsnormalization"]
 ELEMENTWISE = ["celu", "gelu", "hardsigmoid", "hardswish", "mish", "swish", "thresholdedrelu"]
 
-SIZED = ("Expand", "Resize", "Split", "Tile", "Upsample")
+SIZED = ("Expand", "Pad", "Resize", "Split", "Tile", "Upsample")
 
 """What inputs after the first say of these has to be known beforehand."""
 
@@ -40,6 +40,7 @@ REFUSED: dict[str, list[str]] = {
         for kind in ("upsample_scales", "upsample_sizes", "downsample_scales", "downsample_sizes")
     ],
     "coordinates 'tf_crop_and_resize' are not supported": ["test_resize_tf_crop_and_resize"],
+    "padding mode 'wrap' is not supported": ["test_wrap_pad"],
     "the output 'Mean' is one that inference does not make": ["test_layer_normalization"],
 }
 """What a refusal says -> the cases that are refused, by the beginnings of their names."""
