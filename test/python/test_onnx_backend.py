@@ -12,13 +12,8 @@ from onnx import numpy_helper
 from onnx.backend.test.case.test_case import TestCase as BackendCase
 from onnx.backend.test.loader import load_model_tests
 
-from tilework.dialects.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
-
-REFUSED = {
-}
-"""Cases that are not supported yet, by what the refusal mentions. One that becomes supported has to leave this list."""
 
 CASES: list[BackendCase] = [
     case for kind in ("pytorch-converted", "pytorch-operator") for case in load_model_tests(kind=kind)
@@ -34,11 +29,6 @@ def arrays(folder: Path, kind: str) -> list[np.ndarray[Any, Any]]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_exported_model(case: BackendCase):
     folder = Path(case.model_dir)
-    reason = next((reason for reason, names in REFUSED.items() if case.name in names), None)
-    if reason is not None:
-        with pytest.raises(TileworkError, match=reason):
-            import_onnx(folder / "model.onnx")
-        return
     imported = import_onnx(folder / "model.onnx")
     data = folder / "test_data_set_0"
     results = run_function(imported.module, "main", arrays(data, "input"), imported.parameters)

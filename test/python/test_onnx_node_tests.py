@@ -20,8 +20,9 @@ MOVEMENT = ["depthtospace", "expand", "gather", "pad", "resize", "spacetodepth",
 NORMALIZATION = ["groupnormalization", "instance_normalization", "layernormalization", "rmsnormalization"]
 ELEMENTWISE = ["celu", "gelu", "hardsigmoid", "hardswish", "mish", "swish", "thresholdedrelu"]
 
-SIZED = ("Expand", "Pad", "Resize", "Split", "Tile", "Upsample")
+LAYERS = ["convtranspose", "gru", "lstm", "rnn"]
 
+SIZED = ("Expand", "Pad", "Resize", "Split", "Tile", "Upsample")
 """What inputs after the first say of these has to be known beforehand."""
 
 ARGUED = ["test_resize_downsample_scales_linear_align_corners"]
@@ -41,13 +42,14 @@ REFUSED: dict[str, list[str]] = {
     ],
     "coordinates 'tf_crop_and_resize' are not supported": ["test_resize_tf_crop_and_resize"],
     "padding mode 'wrap' is not supported": ["test_wrap_pad"],
+    "sequence_lens": ["test_lstm_with_peepholes"],
     "the output 'Mean' is one that inference does not make": ["test_layer_normalization"],
 }
 """What a refusal says -> the cases that are refused, by the beginnings of their names."""
 
 
 def cases() -> list[NodeCase]:
-    for module in (*LOGIC, *MOVEMENT, *NORMALIZATION, *ELEMENTWISE):
+    for module in (*LOGIC, *MOVEMENT, *NORMALIZATION, *ELEMENTWISE, *LAYERS):
         importlib.import_module(f"{node.__name__}.{module}")  # which makes its cases; those of all take seconds
     return [case for case in node._NodeTestCases if "_expanded" not in case.name and case.name not in ARGUED]
 
