@@ -113,8 +113,11 @@ def _is_block_of(e: Expr, lane: str, size: int) -> bool:
 
 
 def _as_it_reads(compute: ComputeOp) -> Iterator[tuple[str, int]]:
-    """The axes along which the stage itself reads blocks: at [a floordiv 16, a mod 16]."""
-    spatial = {n for n, _ in compute.spatial}
+    """The axes along which the stage itself reads blocks: at [a floordiv 16, a mod 16].
+
+    Not of a reduction: that computes what its readers want, whatever the layout of a weight.
+    """
+    spatial = set[str]() if compute.reduction else {n for n, _ in compute.spatial}
     for read in [op for op in compute.body.walk() if isinstance(op, ReadOp)]:
         for e in read.exprs:
             place = place_in_block(e)

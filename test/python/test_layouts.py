@@ -109,3 +109,10 @@ def test_stages_are_stored_as_they_are_read(case: Case, orders: dict[str, str]):
     kernel = conv_relu(case)
     found = {r.stage: " ".join(r.order) for r in plan_stages(kernel).relayouts}
     assert found == orders
+
+
+def test_a_packed_weight_does_not_change_the_result():
+    k = KernelBuilder("dense")
+    x, packed = k.argument(TensorType(f32, [4, 64]), "x"), k.argument(TensorType(f32, [3, 64, 16]), "w")
+    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64))
+    assert plan_stages(k.finish([apply(k, graph.DenseOp, x, w)])).relayouts == []
