@@ -18,11 +18,12 @@ from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reductio
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
 from tilework.rules.cpu.relayout import place_in_block, store_as
+from tilework.rules.cpu.rows import Rows, rows_for
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
 
-PART_BYTES = 64 << 10
+PART_BYTES = 96 << 10
 """What is computed just before it is read should be found in a near cache then, and fits on the stack."""
 
 
@@ -70,12 +71,14 @@ class Default(ScheduleRule):
             reduction = plan.anchored.get(compute)
             if reduction is not None and compute.spatial:
                 work = _work(reduction, compute)
-                loops[compute] = _tiled(s, stage, stage_of(reduction), reduction, work, target)
+                rows = _rows(plan, compute, reduction, target)
+                loops[compute] = _tiled(s, stage, stage_of(reduction), reduction, work, target, rows)
             elif compute.reduction and compute.spatial:
                 work = _work(compute, compute)
-                loops[compute] = _tiled(s, stage, s.cache_write(stage, "local"), compute, work, target)
+                rows = _rows(plan, compute, compute, target)
+                loops[compute] = _tiled(s, stage, s.cache_write(stage, "local"), compute, work, target, rows)
             elif compute.spatial:
-                _elementwise(s, stage, compute, target, _loop_of_part(plan, compute, loops))
+                _elementwise(s, stage, compute, target, _loop_of_part(plan, compute, loops, target))
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
         return s.finish()
@@ -103,16 +106,33 @@ class _Around:
     fixed: frozenset[str]
 
 
-def _loop_of_part(plan: Plan, compute: ComputeOp, loops: Mapping[ComputeOp, Sequence[_Around]]) -> SSAValue | None:
+def _rows(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -> Rows | None:
+    """How many positions of a reduction to take at a time, so that what they read of a producer's part is small."""
+    tile = choose_tile(reduction, reads_of(reduction), target)
+    for producer, (reader, shared) in plan.parts.items():
+        if reader is root:
+            return rows_for(producer, reduction, shared, tile, PART_BYTES)
+    return None
+
+
+def _loop_of_part(
+    plan: Plan, compute: ComputeOp, loops: Mapping[ComputeOp, Sequence[_Around]], target: Target
+) -> SSAValue | None:
     """The innermost loop in which a stage is computed part by part, where it has several that are small."""
     if compute not in plan.parts:
         return None
     root, shared = plan.parts[compute]
+    rows = _rows(plan, root, plan.anchored.get(root, root), target)
     found: SSAValue | None = None
     for around in loops[root]:
-        inside = [axis for i, axis in enumerate(compute.spatial) if i >= len(shared) or shared[i] not in around.fixed]
-        small = size_of(inside) * bits_of(compute.result.type) // 8 <= PART_BYTES
-        if small and around.fixed <= set(shared) and size_of(inside) < size_of(compute.spatial):
+        by_rows = rows is not None and rows.loop in around.fixed
+        fixed = around.fixed - {rows.loop} if rows is not None else around.fixed
+        inside = [axis for i, axis in enumerate(compute.spatial) if i >= len(shared) or shared[i] not in fixed]
+        elements = size_of(inside)
+        if rows is not None and by_rows:
+            elements = elements // size_of(compute.spatial[len(shared) : len(shared) + 1]) * rows.needed
+        small = elements * bits_of(compute.result.type) // 8 <= PART_BYTES
+        if small and fixed <= set(shared) and elements < size_of(compute.spatial):
             found = around.axis
     return found
 
@@ -132,7 +152,13 @@ class _Loops:
 
 
 def _tiled(
-    s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, work: int, target: Target
+    s: ScheduleBuilder,
+    final: StageHandle,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    work: int,
+    target: Target,
+    rows: Rows | None,
 ) -> list[_Around]:
     """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order.
 
@@ -141,6 +167,11 @@ def _tiled(
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
     for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
+        if rows is not None and name == rows.axis:
+            outer, axis = s.split(axis, rows.count)
+            loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
+            loops.whole[outer] = rows.loop
+            extent = const(rows.count)
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *_as_in(tile, loops.unrolled), *loops.vector])

@@ -14,6 +14,8 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.rules.cpu import default
+from tilework.rules.cpu.rows import Rows, rows_for
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.registry import choose_rule
 from tilework.targets import parse_target
@@ -109,6 +111,23 @@ def test_stages_are_stored_as_they_are_read(case: Case, orders: dict[str, str]):
     kernel = conv_relu(case)
     found = {r.stage: " ".join(r.order) for r in plan_stages(kernel).relayouts}
     assert found == orders
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monkeypatch, stride: int):
+    """Four rows of a result read six or nine padded ones, of 11 x 16 numbers; there are 14 in a part."""
+    kernel = conv_relu(Case(32, 32, (12 * stride, 9), stride=stride, groups=32, block=16))
+    plan = plan_stages(kernel)
+    [(pad, (root, shared))] = plan.parts.items()
+    most = 4 * 16 * 11 * (6 if stride == 1 else 9)
+    found = rows_for(pad, plan.anchored[root], shared, None, most)
+    assert found == Rows("y", 4, 6 if stride == 1 else 9)
+    assert rows_for(pad, plan.anchored[root], shared, None, 1 << 20) is None
+    assert rows_for(pad, plan.anchored[root], shared, None, 4 * 16 * 11 * 2) is None  # no window fits
+    monkeypatch.setattr(default, "PART_BYTES", most)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
 
 
 def test_a_packed_weight_does_not_change_the_result():

@@ -1,0 +1,66 @@
+"""Large parts of a stage that windows read, some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, var
+from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.register_tile import Tile, bits_of, size_of
+
+AGAIN = 1.5
+"""How many times a row may be computed, on average, for the windows of several blocks of rows."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`count` positions at a time along `axis` of a reduction take `needed` rows of what its windows read."""
+
+    axis: str
+    count: int
+    needed: int
+
+    @property
+    def loop(self) -> str:
+        """A name for the loop over blocks of positions."""
+        return f"{self.axis}.rows"
+
+
+def rows_for(
+    producer: ComputeOp, reduction: ComputeOp, shared: Sequence[str], tile: Tile | None, most: int
+) -> Rows | None:
+    """The most rows of a part of the producer that take at most `most` bytes; None where all of them do, or none.
+
+    shared: the first axes of both, at each point of which the reduction reads a part of its own.
+    """
+    at = len(shared)
+    row = size_of(producer.spatial[at + 1 :]) * bits_of(producer.result.type) // 8
+    axis, extent = reduction.spatial[at]
+    if size_of(producer.spatial[at : at + 1]) * row <= most or (tile is not None and axis == tile.vector):
+        return None
+    windows = {read.exprs[at] for reader, read in readers_of(producer) if reader is reduction}
+    if len(windows) != 1 or extent.constant is None:
+        return None
+    [window] = windows
+    step, reach = window.coefficient(axis), _reach(window, axis, reduction)
+    if step < 1 or reach is None:
+        return None
+    factor = 1 if tile is None else tile.factors.get(axis, 1)
+    for count in range(extent.constant - 1, 0, -1):
+        needed = (count - 1) * step + reach
+        if extent.constant % count == 0 and count % factor == 0 and needed * row <= most:
+            return Rows(axis, count, needed) if needed <= AGAIN * count * step else None
+    return None
+
+
+def _reach(window: Expr, axis: str, reduction: ComputeOp) -> int | None:
+    """How many rows one position's window reaches over; None where another axis moves it."""
+    taps = window - window.coefficient(axis) * var(axis)
+    if not set(taps.variables()) <= {n for n, _ in reduction.reduction}:
+        return None
+    domain = Domain({n: (0, e - 1) for n, e in reduction.reduction})
+    first, last = domain.lower(taps), domain.upper(taps)
+    return None if first is None or last is None else last - first + 1
