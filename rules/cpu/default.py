@@ -15,7 +15,7 @@ from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
-from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
 from tilework.rules.cpu.relayout import place_in_block, store_as
 from tilework.rules.cpu.rows import Rows, rows_for
@@ -177,6 +177,8 @@ def _tiled(
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *_as_in(tile, loops.unrolled), *loops.vector])
     outer = parallel_prefix(s, loops.outer, work, target)
     around = [*outer, *loops.late]
+    if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
+        s.parallel(loops.late[0])
     for axis in loops.unrolled.values():
         s.unroll(axis)
     _mark_vector(s, loops.vector)

@@ -259,3 +259,18 @@ te.kernel @phases(%x: tensor<1x16x28x28xf32>, %w: tensor<16x3x3xf32>) -> tensor<
   }
   te.return %conv : tensor<1x16x14x14xf32>
 }
+
+// A loop with a rest around the tile is the only one that threads can share.
+
+// CHECK-LABEL: schedule.sequence @rest
+// CHECK: [[O:%[a-z0-9_]+]], {{.*}} = schedule.split %{{.*}} factor {{[0-9]+}} tail partition
+// CHECK: schedule.parallel [[O]]
+te.kernel @rest(%x: tensor<1021x64xf32>, %w: tensor<64x8xf32>) -> tensor<1021x8xf32> {
+  %y = te.compute "y" [i: 1021, j: 8] reduce [k: 64] : tensor<1021x8xf32> {
+    %a = te.read %x[i, k] : tensor<1021x64xf32>
+    %b = te.read %w[k, j] : tensor<64x8xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<1021x8xf32>
+}
