@@ -16,15 +16,12 @@ from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
+from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
 from tilework.rules.cpu.relayout import place_in_block, store_as
-from tilework.rules.cpu.rows import Rows, rows_for
-from tilework.rules.cpu.stages import Plan, plan_stages
+from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.targets.target import Target
-
-PART_BYTES = 96 << 10
-"""What is computed just before it is read should be found in a near cache then, and fits on the stack."""
 
 
 class Default(ScheduleRule):
@@ -65,20 +62,19 @@ class Default(ScheduleRule):
         def stage_of(compute: ComputeOp) -> StageHandle:
             return stored.get(compute.stage.data) or s.stage(compute.stage.data)
 
-        loops: dict[ComputeOp, list[_Around]] = {}
+        loops: dict[ComputeOp, tuple[list[Around], Rows | None]] = {}
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
             stage = stage_of(compute)
-            reduction = plan.anchored.get(compute)
-            if reduction is not None and compute.spatial:
+            reduction = plan.anchored.get(compute, compute)
+            if reduction.reduction and compute.spatial:
+                inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction)
+                rows = rows_of(plan, compute, reduction, target)
                 work = _work(reduction, compute)
-                rows = _rows(plan, compute, reduction, target)
-                loops[compute] = _tiled(s, stage, stage_of(reduction), reduction, work, target, rows)
-            elif compute.reduction and compute.spatial:
-                work = _work(compute, compute)
-                rows = _rows(plan, compute, compute, target)
-                loops[compute] = _tiled(s, stage, s.cache_write(stage, "local"), compute, work, target, rows)
+                loops[compute] = _tiled(s, stage, inside, reduction, work, target, rows), rows
             elif compute.spatial:
-                _elementwise(s, stage, compute, target, _loop_of_part(plan, compute, loops, target))
+                part_of = plan.parts.get(compute)
+                loop = None if part_of is None else loop_of_part(plan, compute, *loops[part_of[0]])
+                _elementwise(s, stage, compute, target, loop)
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
         return s.finish()
@@ -96,45 +92,6 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[
         for read, argument, axis in wanted
         if argument is not None and axis is not None and read.dims[axis:] != (const(tile.span),)
     ]
-
-
-@dataclass(frozen=True)
-class _Around:
-    """A loop around the tile, and the axes of which it and those outside it fix the point."""
-
-    axis: SSAValue
-    fixed: frozenset[str]
-
-
-def _rows(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -> Rows | None:
-    """How many positions of a reduction to take at a time, so that what they read of a producer's part is small."""
-    tile = choose_tile(reduction, reads_of(reduction), target)
-    for producer, (reader, shared) in plan.parts.items():
-        if reader is root:
-            return rows_for(producer, reduction, shared, tile, PART_BYTES)
-    return None
-
-
-def _loop_of_part(
-    plan: Plan, compute: ComputeOp, loops: Mapping[ComputeOp, Sequence[_Around]], target: Target
-) -> SSAValue | None:
-    """The innermost loop in which a stage is computed part by part, where it has several that are small."""
-    if compute not in plan.parts:
-        return None
-    root, shared = plan.parts[compute]
-    rows = _rows(plan, root, plan.anchored.get(root, root), target)
-    found: SSAValue | None = None
-    for around in loops[root]:
-        by_rows = rows is not None and rows.loop in around.fixed
-        fixed = around.fixed - {rows.loop} if rows is not None else around.fixed
-        inside = [axis for i, axis in enumerate(compute.spatial) if i >= len(shared) or shared[i] not in fixed]
-        elements = size_of(inside)
-        if rows is not None and by_rows:
-            elements = elements // size_of(compute.spatial[len(shared) : len(shared) + 1]) * rows.needed
-        small = elements * bits_of(compute.result.type) // 8 <= PART_BYTES
-        if small and fixed <= set(shared) and elements < size_of(compute.spatial):
-            found = around.axis
-    return found
 
 
 @dataclass
@@ -159,7 +116,7 @@ def _tiled(
     work: int,
     target: Target,
     rows: Rows | None,
-) -> list[_Around]:
+) -> list[Around]:
     """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order.
 
     Returns the loops around the tile, outermost first.
@@ -187,18 +144,18 @@ def _tiled(
     return _fixed(loops, outer)
 
 
-def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[_Around]:
+def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
     """What the loops left of the outer ones fix: the first that is none of them was fused from those left out."""
     counts = dict(loops.outer)
     fused = [axis for axis in counts if axis not in left]
-    found: list[_Around] = []
+    found: list[Around] = []
     fixed: set[str] = set()
     for loop in left:
         axes = [axis for axis in ([loop] if loop in counts else fused) if axis in loops.whole or counts[axis] > 1]
         if not all(axis in loops.whole for axis in axes):
             break
         fixed |= {loops.whole[axis] for axis in axes}
-        found.append(_Around(loop, frozenset(fixed)))
+        found.append(Around(loop, frozenset(fixed)))
     return found
 
 

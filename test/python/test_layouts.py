@@ -14,8 +14,8 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
-from tilework.rules.cpu import default
-from tilework.rules.cpu.rows import Rows, rows_for
+from tilework.rules.cpu import parts
+from tilework.rules.cpu.parts import Rows, rows_for
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.registry import choose_rule
 from tilework.targets import parse_target
@@ -124,7 +124,7 @@ def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monke
     assert found == Rows("y", 4, 6 if stride == 1 else 9)
     assert rows_for(pad, plan.anchored[root], shared, None, 1 << 20) is None
     assert rows_for(pad, plan.anchored[root], shared, None, 4 * 16 * 11 * 2) is None  # no window fits
-    monkeypatch.setattr(default, "PART_BYTES", most)
+    monkeypatch.setattr(parts, "PART_BYTES", most)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))

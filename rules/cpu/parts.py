@@ -1,15 +1,22 @@
-"""Large parts of a stage that windows read, some rows at a time."""
+"""Stages that are computed part by part, right before a reduction reads the part: of large ones some rows at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.register_tile import Tile, bits_of, size_of
+from tilework.rules.cpu.register_tile import Tile, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.stages import Plan
+from tilework.targets.target import Target
+
+PART_BYTES = 96 << 10
+"""What is computed just before it is read should be found in a near cache then, and fits on the stack."""
 
 AGAIN = 1.5
 """How many times a row may be computed, on average, for the windows of several blocks of rows."""
@@ -64,3 +71,37 @@ def _reach(window: Expr, axis: str, reduction: ComputeOp) -> int | None:
     domain = Domain({n: (0, e - 1) for n, e in reduction.reduction})
     first, last = domain.lower(taps), domain.upper(taps)
     return None if first is None or last is None else last - first + 1
+
+
+@dataclass(frozen=True)
+class Around:
+    """A loop around a tile, and the axes of which it and those outside it fix the point; of `Rows`, the loop's name."""
+
+    axis: SSAValue
+    fixed: frozenset[str]
+
+
+def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -> Rows | None:
+    """How many positions of a reduction to take at a time, so that what they read of a producer's part is small."""
+    tile = choose_tile(reduction, reads_of(reduction), target)
+    for producer, (reader, shared) in plan.parts.items():
+        if reader is root:
+            return rows_for(producer, reduction, shared, tile, PART_BYTES)
+    return None
+
+
+def loop_of_part(plan: Plan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None) -> SSAValue | None:
+    """The innermost of the loops around the reader's tile in which a stage has a part that is small."""
+    _, shared = plan.parts[compute]
+    found: SSAValue | None = None
+    for loop in around:
+        by_rows = rows is not None and rows.loop in loop.fixed
+        fixed = loop.fixed - {rows.loop} if rows is not None else loop.fixed
+        inside = [axis for i, axis in enumerate(compute.spatial) if i >= len(shared) or shared[i] not in fixed]
+        elements = size_of(inside)
+        if rows is not None and by_rows:
+            elements = elements // size_of(compute.spatial[len(shared) : len(shared) + 1]) * rows.needed
+        small = elements * bits_of(compute.result.type) // 8 <= PART_BYTES
+        if small and fixed <= set(shared) and elements < size_of(compute.spatial):
+            found = loop.axis
+    return found
