@@ -66,7 +66,8 @@ class Windows:
         span, stride = self.spans[axis], self.strides[axis]
         before, after = self.before[axis], self.after[axis]
         room = extent + (before + after - span)
-        if room.constant is not None and room.constant < 0:
+        least = 1 - stride if self.ceil_mode else 0  # a first window may reach beyond the padding too
+        if room.constant is not None and room.constant < least:
             raise VerifyException(f"a window of {span} does not fit into {extent} with padding {before} and {after}")
         if not self.ceil_mode:
             return room // stride + 1

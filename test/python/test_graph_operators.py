@@ -72,6 +72,7 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     (graph.ConvOp, [tensor(1, 4, N + 2, M + 5), tensor(6, 2, 3, 3)], CONV),
     (graph.MaxPoolOp, [tensor(1, 2, N + 2, M + 2)], pool(3, 2, 1, 0, 1, 1)),
     (graph.AveragePoolOp, [tensor(1, 2, N + 2, M + 2)], pool(3, 2, 1, 0, 1, 1, ceil_mode=YES) | {"count_padding": NO}),
+    (graph.MaxPoolOp, [tensor(1, 2, 2, 2)], pool(3, 2, 0, 0, 0, 0, ceil_mode=YES)),  # reaches beyond the data
     (graph.BatchNormOp, [tensor(N, 3, M), *[tensor(3)] * 4], {"epsilon": f(0.1)}),
     (graph.SoftmaxOp, [tensor(N, M)], {"axis": IntegerAttr(1, i64)}),
     (graph.DenseOp, [tensor(N, 5), tensor(3, 5)], {}),

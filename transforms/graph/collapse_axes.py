@@ -20,6 +20,7 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.index_attr import DimsAttr
@@ -37,7 +38,8 @@ class CollapseAxes(TileworkPass):
                                                %y = graph.reshape %z {graph.view, shape = [1, 8, 55, 55]}
 
     Its points lie one after another in memory: rows of 55 have a rest that fills no vector, 3025 in a row hardly have
-    one. With the convolution go operators that follow element by element. Requires graph-fuse-operators.
+    one. With the convolution go operators that follow element by element. Not where an image is a part of a wider one,
+    whose rows do not follow one another. Requires graph-fuse-operators.
     """
 
     name = "graph-collapse-axes"
@@ -86,7 +88,9 @@ def _image_of(group: FusedOp) -> _Image | None:
 
 
 def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:
-    """The group's operators on collapsed images; None where one of them reads height or width by itself."""
+    """The group's operators on collapsed images; None where height or width matter by themselves."""
+    if any(_is_part_of_rows(v) for v in (*group.inputs, *group.outputs)):
+        return None
     old = group.body.block
     types = [image.collapsed(t) for t in old.arg_types]
     if None in types:
@@ -103,6 +107,26 @@ def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:
     for before, after in values.items():
         after.name_hint = before.name_hint
     return new
+
+
+def _is_part_of_rows(value: SSAValue) -> bool:
+    """Whether a tensor lies in another one that is longer along the last axis."""
+    while isinstance(view := value.owner, SliceOp | ReshapeOp) and VIEW in view.attributes:
+        if isinstance(view, SliceOp) and len(view.dims(0)) - 1 in view.ranges():
+            return True
+        value = view.input
+    return _is_made_in_rows(value)
+
+
+def _is_made_in_rows(value: SSAValue) -> bool:
+    """Whether a tensor is made inside a concatenation along the last axis."""
+    for use in value.uses:
+        view = use.operation
+        if isinstance(view, ConcatOp | ReshapeOp) and VIEW in view.attributes:
+            along_rows = isinstance(view, ConcatOp) and view.axis.value.data == len(view.dims(0)) - 1
+            if along_rows or _is_made_in_rows(view.result):
+                return True
+    return False
 
 
 def _collapsed_op(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:

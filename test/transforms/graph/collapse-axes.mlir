@@ -77,3 +77,30 @@ func.func @stay(%x: tensor<1x4x3x5xf32>, %r: tensor<1x4x1x5xf32>, %row: tensor<5
   }
   func.return %y, %z, %u : tensor<1x4x2x3xf32>, tensor<1x4x1x5xf32>, tensor<1x4x3x5xf32>
 }
+
+// Nor where rows are parts of longer ones: of a sliced image, or in a concatenation along the rows, perhaps inside another.
+// CHECK-LABEL: func.func @parts_of_rows
+// CHECK-NOT:     graph.reshape
+// CHECK:         func.return
+func.func @parts_of_rows(%x: tensor<1x4x3x9xf32>, %r: tensor<1x4x3x5xf32>) -> (tensor<1x4x3x5xf32>, tensor<1x8x3x10xf32>) {
+  %w = graph.parameter @square : tensor<4x4x1x1xf32>
+  %s = graph.slice %x {axes = array<i64: 3>, starts = array<i64: 1>, stops = array<i64: 6>, steps = array<i64: 1>, graph.view} : (tensor<1x4x3x9xf32>) -> tensor<1x4x3x5xf32>
+  %h = graph.slice %s {axes = array<i64: 2>, starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>, graph.view} : (tensor<1x4x3x5xf32>) -> tensor<1x4x3x5xf32>
+  %y = graph.fused "conv" (%h, %w) : (tensor<1x4x3x5xf32>, tensor<4x4x1x1xf32>) -> (tensor<1x4x3x5xf32>) {
+  ^bb0(%a: tensor<1x4x3x5xf32>, %v: tensor<4x4x1x1xf32>):
+    %0 = graph.conv %a, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x3x5xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x3x5xf32>
+    graph.yield %0 : tensor<1x4x3x5xf32>
+  }
+  %z:4 = graph.fused "convs" (%r, %w) : (tensor<1x4x3x5xf32>, tensor<4x4x1x1xf32>) -> (tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>) {
+  ^bb0(%a: tensor<1x4x3x5xf32>, %v: tensor<4x4x1x1xf32>):
+    %0 = graph.conv %a, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x3x5xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x3x5xf32>
+    %1 = graph.neg %0 : (tensor<1x4x3x5xf32>) -> tensor<1x4x3x5xf32>
+    %2 = graph.relu %0 : (tensor<1x4x3x5xf32>) -> tensor<1x4x3x5xf32>
+    %3 = graph.abs %0 : (tensor<1x4x3x5xf32>) -> tensor<1x4x3x5xf32>
+    graph.yield %0, %1, %2, %3 : tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>
+  }
+  %b = graph.concat %z#0, %z#1 {axis = 1 : i64, graph.view} : (tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>) -> tensor<1x8x3x5xf32>
+  %c = graph.concat %z#2, %z#3 {axis = 1 : i64, graph.view} : (tensor<1x4x3x5xf32>, tensor<1x4x3x5xf32>) -> tensor<1x8x3x5xf32>
+  %d = graph.concat %b, %c {axis = 3 : i64, graph.view} : (tensor<1x8x3x5xf32>, tensor<1x8x3x5xf32>) -> tensor<1x8x3x10xf32>
+  func.return %y, %d : tensor<1x4x3x5xf32>, tensor<1x8x3x10xf32>
+}
