@@ -118,9 +118,9 @@ class _Rewriting:
 
     def _slice(self, view: SliceOp, operand: SSAValue) -> SliceOp:
         """Channels are counted in blocks."""
-        kept = view.ranges()
-        starts, stops = ([getattr(r, end) for r in kept.values()] for end in ("start", "stop"))
-        for ends in (starts, stops):
-            for i, axis in enumerate(kept):
-                ends[i] //= self._block if axis == CHANNELS else 1
-        return SliceOp.of(operand, axes=view.axes, starts=ints(starts), stops=ints(stops), steps=view.steps)
+        sizes = [self._block if axis == CHANNELS else 1 for axis in view.axes.get_values()]
+        starts, stops = (
+            ints(end // size for end, size in zip(ends.get_values(), sizes, strict=True))
+            for ends in (view.starts, view.stops)
+        )
+        return SliceOp.of(operand, axes=view.axes, starts=starts, stops=stops, steps=view.steps)

@@ -13,8 +13,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
-from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
+from tilework.lowering.algorithms import parameters_of
 from tilework.lowering.packed_groups import pack_of, unpack_argument
 from tilework.lowering.te_kernels import build_kernel, content_of
 from tilework.rules.base import Packing
@@ -51,7 +52,7 @@ class PackParameters(TileworkPass):
         known: dict[Hashable, Sequence[Packing]] = {}
         """What rules ask for, by what a group computes: networks repeat themselves."""
         for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
-            parameters = frozenset(i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp))
+            parameters = parameters_of(group)
             key = (content_of(group.body.block), parameters)
             if key not in known:
                 known[key] = _asked(group, target, parameters)

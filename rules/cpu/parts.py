@@ -44,6 +44,8 @@ def rows_for(
     shared: the first axes of both, at each point of which the reduction reads a part of its own.
     """
     at = len(shared)
+    if at == len(reduction.spatial):
+        return None  # at each of its points the reduction needs all that it reads
     row = size_of(producer.spatial[at + 1 :]) * bits_of(producer.result.type) // 8
     axis, extent = reduction.spatial[at]
     if size_of(producer.spatial[at : at + 1]) * row <= most or (tile is not None and axis == tile.vector):

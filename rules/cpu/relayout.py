@@ -92,7 +92,8 @@ def _step_of_readers(compute: ComputeOp) -> int:
     """How far apart a reduction reads elements of the last axis at neighbours of its own; 1 where that is too far."""
     if compute.reduction or not compute.spatial:
         return 1
-    steps = {r.exprs[-1].coefficient(reader.spatial[-1][0]) for reader, r in readers_of(compute) if reader.reduction}
+    readers = [(reader, read) for reader, read in readers_of(compute) if reader.reduction and reader.spatial]
+    steps = {read.exprs[-1].coefficient(reader.spatial[-1][0]) for reader, read in readers}
     [step, *others] = steps or {1}
     return step if not others and 1 < step <= FARTHEST else 1
 
@@ -100,10 +101,10 @@ def _step_of_readers(compute: ComputeOp) -> int:
 def _as_read(compute: ComputeOp) -> Iterator[tuple[str, int]]:
     """The axes that readers take block by block, their last axis being the place in a block of so many."""
     for reader, read in readers_of(compute):
-        lane, extent = reader.spatial[-1] if reader.spatial else ("", None)
+        lane, size = (reader.spatial[-1][0], reader.spatial[-1][1].constant) if reader.spatial else ("", None)
         for (axis, _), e in zip(compute.spatial[:-1], read.exprs, strict=False):
-            if extent is not None and extent.constant and _is_block_of(e, lane, extent.constant):
-                yield axis, extent.constant
+            if size is not None and size > 1 and _is_block_of(e, lane, size):
+                yield axis, size
 
 
 def _is_block_of(e: Expr, lane: str, size: int) -> bool:

@@ -92,10 +92,14 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
     if None in sizes or sizes_of(stages[DATA])[-1] % lanes or sizes_of(stages[PRODUCT])[-1] % lanes:
         return False
-    n, o, *image = (var(name) for name, _ in final.spatial)
-    if len(image) == 3 and sizes_of(final)[-1] == lanes:  # in blocks of filters
-        o = lanes * o + image.pop()
-    return len(image) == 2 and any(r.exprs == (n, *image, o) for r in final.reads)
+    match [var(name) for name, _ in final.spatial]:
+        case [n, o, y, x]:
+            pass
+        case [n, block, y, x, place] if sizes_of(final)[-1] == lanes:
+            o = lanes * block + place
+        case _:
+            return False
+    return any(r.exprs == (n, y, x, o) for r in final.reads)
 
 
 def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int) -> Blocks:

@@ -130,6 +130,17 @@ def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monke
     run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
 
 
+@pytest.mark.parametrize("rows", [(), (6,)], ids=["all", "rows"])
+def test_sums_of_what_is_computed_before(run_kernel_everywhere, monkeypatch, rows: tuple[int, ...]):
+    """Also where the sum has no axis of its own, or each of its points needs a large part."""
+    monkeypatch.setattr(parts, "PART_BYTES", 64)
+    k = KernelBuilder("sum_exp")
+    exp = apply(k, graph.ExpOp, k.argument(TensorType(f32, [*rows, 50]), "x"))
+    kernel = k.finish([k.compute("sum", rows, lambda *i: k.sum((50,), lambda r: exp[(*i, r)]))])
+    arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+
+
 def test_a_packed_weight_does_not_change_the_result():
     k = KernelBuilder("dense")
     x, packed = k.argument(TensorType(f32, [4, 64]), "x"), k.argument(TensorType(f32, [3, 64, 16]), "w")
