@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, overlapped, reduction_cycles
 from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
+from tilework.rules.cpu.prefetch import prefetch_operands
 from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
 from tilework.rules.cpu.relayout import place_in_block, store_as
 from tilework.rules.cpu.stages import plan_stages
@@ -41,11 +42,9 @@ class Default(ScheduleRule):
         plan = plan_stages(kernel)
         reductions = [c for c in (*plan.roots, *plan.anchored.values()) if c.reduction]
         elementwise = [c for c in plan.roots if not c.reduction]
-        return (
-            sum(reduction_cycles(c, target, parameters) for c in reductions)
-            + sum(elementwise_cycles(c, target) for c in elementwise)
-            + memory_cycles(kernel, parameters)
-        )
+        multiplying = sum(reduction_cycles(c, target, parameters) for c in reductions)
+        others = sum(elementwise_cycles(c, target) for c in elementwise)
+        return overlapped(multiplying, memory_cycles(kernel, parameters)) + others
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         plan = plan_stages(kernel)
@@ -81,17 +80,31 @@ class Default(ScheduleRule):
 
 
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:
-    """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece."""
+    """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece.
+
+    Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile.
+    """
     reads = reads_of(compute, parameters)
     tile = choose_tile(compute, reads, target)
     if tile is None or not tile.divides:
         return []
-    wanted = [(r, r.argument, r.axis_to_pack(tile.vector)) for r in reads]
-    return [
-        Packing(argument, axis, tile.span)
-        for read, argument, axis in wanted
-        if argument is not None and axis is not None and read.dims[axis:] != (const(tile.span),)
-    ]
+    sizes = _block_sizes(compute)
+    wanted: list[Packing] = []
+    for read in reads:
+        axis = read.axis_to_pack(tile.vector)
+        if read.argument is None or axis is None or read.dims[axis:] == (const(tile.span),):
+            continue
+        if len([e for _, e in compute.reduction if e != const(1)]) > 1:  # blocks of a single axis follow each other
+            places = [(d, sizes.get(e.as_var)) for d, e in enumerate(read.indices)]
+            wanted += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
+        wanted.append(Packing(read.argument, axis, tile.span))
+    return wanted
+
+
+def _block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
+    """The reduce axes along which something is read in blocks, and their sizes."""
+    places = filter(None, (place_in_block(e) for r in reduction.reads for e in r.exprs))
+    return {name: size for name, size in places if name in dict(reduction.reduction)}
 
 
 @dataclass
@@ -123,7 +136,9 @@ def _tiled(
     """
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
-    for axis, (name, extent) in zip(final.axes.values(), reduction.spatial, strict=False):
+    first = _read_once(reduction, tile, target)
+    axes = zip(final.axes.values(), reduction.spatial, strict=False)
+    for axis, (name, extent) in sorted(axes, key=lambda pair: pair[1][0] not in first):
         if rows is not None and name == rows.axis:
             outer, axis = s.split(axis, rows.count)
             loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
@@ -142,6 +157,18 @@ def _tiled(
     s.compute_at(inside, around[-1], _scope(reduction, tile))
     _order_reduction(s, inside, reduction, tile)
     return _fixed(loops, outer)
+
+
+def _read_once(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
+    """The axes along which an operand of vectors moves that is the largest and too large to stay near.
+
+    In loops around all others, each piece of it is read from memory once.
+    """
+    operands = [(read, bytes_of(r.tensor.type)) for read, r in zip(reads_of(reduction), reduction.reads, strict=True)]
+    if tile is None or not operands:
+        return frozenset()
+    largest, size = max(operands, key=lambda operand: operand[1])
+    return largest.axes if tile.vector in largest.axes and size > target.cache_bytes[1] else frozenset()
 
 
 def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
@@ -219,11 +246,13 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
     for axis in plain.values():
         s.unroll(axis)
     _mark_vector(s, vector)
+    if tile is not None and tile.divides and reduce_axes:
+        prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span)
 
 
 def _reduce_axes(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[SSAValue]:
     """The reduce axes as loops; what is read in blocks, block by block."""
-    sizes = dict(filter(None, (place_in_block(e) for r in reduction.reads for e in r.exprs)))
+    sizes = _block_sizes(reduction)
     around: list[SSAValue] = []
     places: list[SSAValue] = []
     for name, _ in reduction.reduction:

@@ -13,6 +13,7 @@
 // FOLDED-LABEL: func.func @main
 // FOLDED:         graph.parameter @w.pack
 // FOLDED-NOT:     graph.pack
+// FOLDED-LABEL: func.func @stay
 // FOLDED-LABEL: func.func @prepare
 // FOLDED:         graph.pack
 func.func @main(%x: tensor<1x64xf32>) -> tensor<1x96xf32> {
@@ -42,4 +43,21 @@ func.func @stay(%x: tensor<1x64xf32>, %v: tensor<96x64xf32>) -> (tensor<1x96xf32
     graph.yield %d : tensor<1x97xf32>
   }
   func.return %y, %z : tensor<1x96xf32>, tensor<1x97xf32>
+}
+
+// A sum over channels in blocks and over taps runs block by block, and its weights lie in that order: channels of a block
+// around the filters of one, innermost.
+// CHECK-LABEL: func.func @blocks
+// CHECK:         [[C:%[a-z0-9_]+]] = graph.pack %w {axis = 1 : i64, block = 8 : i64} : (tensor<16x16x3x3xf32>) -> tensor<16x2x3x3x8xf32>
+// CHECK-NEXT:    graph.pack [[C]] {axis = 0 : i64, block = [[B:[0-9]+]] : i64} : (tensor<16x2x3x3x8xf32>) -> tensor<{{[0-9]+}}x2x3x3x8x[[B]]xf32>
+func.func @blocks(%x: tensor<1x2x7x7x8xf32>) -> tensor<1x2x7x7x8xf32> {
+  %w = graph.parameter @blocks_w : tensor<16x16x3x3xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x2x7x7x8xf32>, tensor<16x16x3x3xf32>) -> (tensor<1x2x7x7x8xf32>) {
+  ^bb0(%a: tensor<1x2x7x7x8xf32>, %b: tensor<16x16x3x3xf32>):
+    %u = graph.unpack %a {axis = 1 : i64} : (tensor<1x2x7x7x8xf32>) -> tensor<1x16x7x7xf32>
+    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x7x7xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x7x7xf32>
+    %p = graph.pack %c {axis = 1 : i64, block = 8 : i64} : (tensor<1x16x7x7xf32>) -> tensor<1x2x7x7x8xf32>
+    graph.yield %p : tensor<1x2x7x7x8xf32>
+  }
+  func.return %y : tensor<1x2x7x7x8xf32>
 }

@@ -10,12 +10,14 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
-from tilework.dialects import graph
+from tilework.dialects import graph, schedule
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.rules.base import Packing
 from tilework.rules.cpu import parts
 from tilework.rules.cpu.parts import Rows, rows_for
+from tilework.rules.cpu.register_tile import choose_tile, reads_of
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.registry import choose_rule
 from tilework.targets import parse_target
@@ -141,8 +143,69 @@ def test_sums_of_what_is_computed_before(run_kernel_everywhere, monkeypatch, row
     run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
 
 
+def test_a_sum_that_reads_nothing(run_kernel_everywhere):
+    k = KernelBuilder("count")
+    kernel = k.finish([k.compute("count", (6,), lambda i: k.sum((50,), lambda r: k.constant(1.0, f32)))])
+    arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+
+
 def test_a_packed_weight_does_not_change_the_result():
     k = KernelBuilder("dense")
     x, packed = k.argument(TensorType(f32, [4, 64]), "x"), k.argument(TensorType(f32, [3, 64, 16]), "w")
     w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64))
     assert plan_stages(k.finish([apply(k, graph.DenseOp, x, w)])).relayouts == []
+
+
+@pytest.mark.parametrize(
+    ("case", "packings"),
+    [
+        (Case(64, 64, (7, 7), block=16), [Packing(1, 1, 16), Packing(1, 0, 16)]),
+        (Case(64, 64, (7, 7), window=1, pads=(0, 0, 0, 0), block=16), [Packing(1, 0, 16)]),  # one axis to sum over
+        (Case(64, 64, (7, 7)), [Packing(1, 0, 32)]),  # no blocks to sum over
+        (Case(16, 16, (9, 30), window=5, stride=2, groups=16), []),  # nothing to sum over but taps
+    ],
+    ids=str,
+)
+def test_weights_lie_as_sums_run(case: Case, packings: list[Packing]):
+    kernel, target = conv_relu(case), parse_target("llvm -mcpu=skylake-avx512")
+    assert choose_rule(kernel, target).packings(kernel, target, {1}) == packings
+
+
+def packed_dense(rows: int, inputs: int, blocks: int) -> KernelOp:
+    k = KernelBuilder("dense")
+    x, packed = k.argument(TensorType(f32, [rows, inputs]), "x"), k.argument(TensorType(f32, [blocks, inputs, 32]), "w")
+    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64))
+    return k.finish([apply(k, graph.DenseOp, x, w)])
+
+
+@pytest.mark.parametrize(("inputs", "ahead"), [(512, [64]), (16, [])], ids=["large", "small"])
+def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs: int, ahead: list[int]):
+    """So many rows of 32 numbers, 8 kB, before they are multiplied with."""
+    kernel, target = packed_dense(14, inputs, 4), parse_target("llvm -mcpu=skylake-avx512")
+    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    assert [o.offset.value.data for o in sequence.walk() if isinstance(o, schedule.PrefetchOp)] == ahead
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, sequence)
+
+
+def test_tiles_may_leave_a_rest():
+    """Of seven rows two at a time are taken, although that does not divide: weights are read four times, not seven."""
+    kernel, target = conv_relu(Case(64, 64, (7, 7), block=16)), parse_target("llvm -mcpu=skylake-avx512")
+    [conv] = [c for c in plan_stages(kernel).anchored.values() if c.reduction]
+    tile = choose_tile(conv, reads_of(conv, {1}), target)
+    assert tile is not None
+    assert tile.factors == {"y": 2, "x": 7, "o.outer": 2}
+
+
+@pytest.mark.parametrize(("second_cache", "order"), [(64 << 10, "%j_o, %i_o"), (1 << 20, "%i_o, %j_o")])
+def test_weights_that_do_not_stay_near_are_read_once(run_kernel_everywhere, second_cache: int, order: str):
+    """256 kB of weights: all rows are multiplied with a block of them before the next is read."""
+    kernel = packed_dense(28, 512, 4)
+    target = parse_target(f"llvm -mcpu=skylake-avx512 -cache-sizes=32768,{second_cache},33554432")
+    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    assert f"schedule.reorder {order}" in str(sequence)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, sequence)
