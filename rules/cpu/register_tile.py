@@ -6,7 +6,7 @@ that a step of the tile takes. Nothing is measured here and no layer is known by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TypeAlias
@@ -38,8 +38,11 @@ _LATENCY = 4.0
 NEAR = 4
 """Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
 
-_FELT = 0.05
+_FELT = 0.07
 """Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that."""
+
+_REST = 0.992
+"""What is as good as a tile that leaves no rest."""
 
 _BLOCK, _LANE = "block", "lane"
 """Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
@@ -205,8 +208,9 @@ def _candidates(
                 loads = [(r, _load_cost(r, vector, width, count)) for r in reads]
                 store = output.cost(vector, width, 0)
                 registers = target.vector_registers - 2 - vectors
+                step = _Step(vector, width, vectors, loads, store, steps, lanes)
                 for factors in _factors(vector, extents, reads, registers, vectors):
-                    cost = _cost(vector, width, vectors, factors, extents, loads, store, steps, lanes)
+                    cost = _cost(step, factors, extents)
                     yield Tile(vector, width, vectors, factors, divides, cost)
 
 
@@ -233,10 +237,9 @@ def _factors(
     yield from _tilings(reused[-2:], tile_factors, registers // vectors)
     beside = [a for a in others if a not in reused and is_reused(a, still)]
     if beside and vectors == 1:
-        for axis in reversed(reused[-2:]):
-            for f in tile_factors(beside[-1]):
-                for rest in _tilings([axis], tile_factors, (registers + 1 - f) // f):
-                    yield {**rest, beside[-1]: f}
+        for f in tile_factors(beside[-1]):
+            for rest in _tilings(reused[-2:], tile_factors, (registers + 1 - f) // f):
+                yield {**rest, beside[-1]: f}
 
 
 def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most: int) -> Iterator[dict[str, int]]:
@@ -250,34 +253,58 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
                 yield {axes[0]: f, **rest}
 
 
-def _cost(
-    vector: str,
-    width: int,
-    vectors: int,
-    factors: dict[str, int],
-    extents: dict[str, int],
-    reads: Sequence[tuple[Read, float]],
-    store: float,
-    steps: int,
-    lanes: int,
-) -> float:
+@dataclass(frozen=True)
+class _Step:
+    """One reduction step of a tile: `vectors` of `width` elements along an axis; the reads, and what each load costs.
+
+    store: of one result, once in `steps`.
+    """
+
+    vector: str
+    width: int
+    vectors: int
+    reads: Sequence[tuple[Read, float]]
+    store: float
+    steps: int
+    lanes: int
+
+    def cycles(self, factors: Mapping[str, int]) -> float:
+        """Of a tile with these factors of the other axes."""
+        accumulators = self.vectors
+        for f in factors.values():
+            accumulators *= f
+        loads, elements = 0.0, 0
+        for read, load in self.reads:
+            count = self.vectors if self.vector in read.axes else 1
+            for axis, f in factors.items():
+                count *= f if read.moves(axis, f) else 1
+            loads += count * load
+            elements += count * (self.width if self.vector in read.axes else 1)
+        pieces = bin(self.width).count("1") if self.width < self.lanes else 1
+        stores = accumulators * self.store / max(self.steps, 1)
+        busy = max(accumulators * pieces / ISSUE, loads * pieces / ISSUE, _LATENCY)
+        return busy + stores + _FELT * elements / self.lanes
+
+
+def _cost(step: _Step, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:
     """Cycles per useful result and reduction step."""
-    accumulators = vectors
-    for f in factors.values():
-        accumulators *= f
-    loads, elements = 0.0, 0
-    for read, load in reads:
-        count = vectors if vector in read.axes else 1
-        for axis, f in factors.items():
-            count *= f if read.moves(axis, f) else 1
-        loads += count * load
-        elements += count * (width if vector in read.axes else 1)
-    pieces = bin(width).count("1") if width < lanes else 1
-    stores = accumulators * store / max(steps, 1)
-    cycles = max(accumulators * pieces / ISSUE, loads * pieces / ISSUE, _LATENCY) + stores + _FELT * elements / lanes
-    useful = accumulators * width
-    span = width * vectors
-    useful *= extents[vector] / (-(-extents[vector] // span) * span)
-    for axis, f in factors.items():
-        useful *= 1.0 if extents[axis] % f == 0 else 0.9
-    return cycles / useful
+    span, extent = step.width * step.vectors, extents[step.vector]
+    results = span * extent / (-(-extent // span) * span)
+    for axis, factor in factors.items():
+        results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else _REST)
+    return sum(count * step.cycles(part) for count, part in _parts(tuple(factors), factors, extents)) / results
+
+
+def _parts(
+    axes: Sequence[str], factors: Mapping[str, int], extents: Mapping[str, int]
+) -> Iterator[tuple[int, dict[str, int]]]:
+    """How many tiles there are of which factors: whole ones, and what is left at the end of each axis."""
+    if not axes:
+        yield 1, {}
+        return
+    axis, *rest = axes
+    whole, left = divmod(extents[axis], factors[axis])
+    for count, part in _parts(rest, factors, extents):
+        yield whole * count, {axis: factors[axis], **part}
+        if left:
+            yield count, {axis: left, **part}
