@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.algebra.errors import UsageError, did_you_mean
@@ -20,8 +20,8 @@ from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
 PRODUCTS = {"default": 6, "strict": 4}
-"""How many products along an axis a Winograd tile may take at each precision: as accurate as the direct sum with 4,
-within about 1e-5 of the largest result with 6."""
+"""How many products along an axis a Winograd tile may take at each precision, where windows move by more than one for
+each of its filters: as accurate as the direct sum with 4, within about 1e-5 of the largest result with 6."""
 
 
 def products_for(precision: str) -> int:
@@ -91,16 +91,21 @@ def conv_of_parameter(group: FusedOp) -> ConvOp | None:
     return None
 
 
+def winograd_weight(weight: SSAValue, conv: ConvOp, tile: int) -> WinogradWeightOp:
+    """The weight of a convolution, transformed; not yet inserted."""
+    stride = conv.strides.get_values()[0]
+    return WinogradWeightOp.of(weight, tile=IntegerAttr(tile, i64), stride=IntegerAttr(stride, i64))
+
+
 def use_winograd(conv: ConvOp, tile: int) -> None:
     """Make a convolution inside a group take a transformed weight; the group's operand is left as it was."""
     weight, block = conv.weight, conv.parent_block()
     assert isinstance(weight, BlockArgument) and block is not None
-    size = IntegerAttr(tile, i64)
-    transform = WinogradWeightOp.of(weight, tile=size)
+    transform = winograd_weight(weight, conv, tile)
     transformed = block.insert_arg(transform.result.type, weight.index)
     transformed.name_hint = weight.name_hint
     transform.erase()
-    winograd = WinogradConvOp.of(conv.input, transformed, tile=size, pads=conv.pads)
+    winograd = WinogradConvOp.of(conv.input, transformed, **transform.properties, pads=conv.pads)
     copy_location(winograd, conv)
     winograd.result.name_hint = conv.result.name_hint
     Rewriter.replace_op(conv, winograd)

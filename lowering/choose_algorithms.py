@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
+from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.graph.winograd import WinogradWeightOp
 from tilework.dialects.locations import copy_location
-from tilework.lowering.algorithms import algorithms_for, conv_of_parameter, products_for, use_winograd
+from tilework.lowering.algorithms import algorithms_for, conv_of_parameter, products_for, use_winograd, winograd_weight
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -47,7 +46,7 @@ class ChooseAlgorithms(TileworkPass):
         if not is_compiled(op):
             return
         algorithms = algorithms_for(parse_target(self.target), products)
-        transformed: dict[tuple[SSAValue, int], SSAValue] = {}
+        transformed: dict[tuple[SSAValue, int, int], SSAValue] = {}
         for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
             conv = conv_of_parameter(group)
             tile = None if conv is None else algorithms.best_for(group).tile
@@ -55,16 +54,17 @@ class ChooseAlgorithms(TileworkPass):
                 continue
             assert isinstance(conv.weight, BlockArgument)
             number = conv.weight.index
-            key = (group.inputs[number], tile)
+            key = (group.inputs[number], tile, conv.strides.get_values()[0])
             if key not in transformed:
-                transformed[key] = _transform(*key, group)
+                transformed[key] = _transform(group, number, conv, tile)
             use_winograd(conv, tile)
             group.operands[number] = transformed[key]
 
 
-def _transform(weight: SSAValue, tile: int, group: FusedOp) -> SSAValue:
-    """Transform a weight in front of the group."""
-    op = WinogradWeightOp.of(weight, tile=IntegerAttr(tile, i64))
+def _transform(group: FusedOp, number: int, conv: ConvOp, tile: int) -> SSAValue:
+    """Transform the weight that is an operand of the group, in front of it."""
+    weight = group.inputs[number]
+    op = winograd_weight(weight, conv, tile)
     op.result.name_hint = weight.name_hint
     copy_location(op, group)
     Rewriter.insert_op(op, InsertPoint.before(group))

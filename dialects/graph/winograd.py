@@ -33,15 +33,18 @@ _FILTERS_AT_ONCE = 32
 
 @irdl_op_definition
 class WinogradWeightOp(GraphOp):
-    """u[o, i, j, c] = sum over s, t of G[i, s] G[j, t] w[o, c, s, t], for square windows and tiles of `tile` outputs.
+    """u[o, i, j, c] = sum over s, t of G[i, s] G[j, t] w[o, c, s, t], for square windows that move by `stride`.
 
-    %u = graph.winograd_weight %w {tile = 4 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
+    Tiles are of `tile` outputs along each axis.
+
+    %u = graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
     """
 
     name = "graph.winograd_weight"
     CATEGORY: ClassVar[Category] = Category.COMPLEX
     weight = operand_def(TensorType)
     tile = prop_def(IntegerAttr)
+    stride = prop_def(IntegerAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -51,7 +54,7 @@ class WinogradWeightOp(GraphOp):
         window = [d.constant for d in self.dims(0)[2:]]
         if len(window) != 2 or window[0] is None or window[0] != window[1]:
             raise VerifyException(f"the weight of two-dimensional square windows is needed, not {self.weight.type}")
-        return _matrices(self.tile.value.data, window[0])
+        return _matrices(self.tile.value.data, window[0], self.stride.value.data)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         _require_f32(self)
@@ -88,12 +91,13 @@ class WinogradWeightOp(GraphOp):
 
 @irdl_op_definition
 class WinogradConvOp(GraphOp):
-    """graph.conv with stride, dilation and group count 1, of a weight transformed by `graph.winograd_weight`.
+    """graph.conv with dilation and group count 1, of a weight transformed by `graph.winograd_weight`.
 
     The input is cut into tiles that overlap, each of which makes `tile` x `tile` results: y = A^T [u * (B^T d B)] A,
-    summed over channels. `pads` lists the padding with zeros in front of both axes, then behind them.
+    summed over channels. Windows move by `stride` along both axes. `pads` lists the padding with zeros in front of both
+    axes, then behind them.
 
-    %y = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
+    %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>}
         : (tensor<1x32x56x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x56x56xf32>
     """
 
@@ -102,6 +106,7 @@ class WinogradConvOp(GraphOp):
     input = operand_def(TensorType)
     weight = operand_def(TensorType)
     tile = prop_def(IntegerAttr)
+    stride = prop_def(IntegerAttr)
     pads = prop_def(DenseArrayBase.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
@@ -109,7 +114,17 @@ class WinogradConvOp(GraphOp):
     @property
     def window(self) -> int:
         """The number of taps along each axis."""
-        return (self.dims(1)[1].constant or 0) - self.tile.value.data + 1
+        return (self.dims(1)[1].constant or 0) - (self.tile.value.data - 1) * self.stride.value.data
+
+    @property
+    def step(self) -> int:
+        """Elements of the image from tile to tile."""
+        return self.tile.value.data * self.stride.value.data
+
+    @property
+    def matrices(self) -> Winograd:
+        """The constants. Raises VerifyException where there are none for this window and tile."""
+        return _matrices(self.tile.value.data, self.window, self.stride.value.data)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         _require_f32(self)
@@ -121,26 +136,27 @@ class WinogradConvOp(GraphOp):
             raise VerifyException(f"the input has {x[1]} channels, the weight is for {u[3]}")
         if len(self.pads) != 4 or min(self.pads.get_values()) < 0:
             raise VerifyException(f"two axes need 4 pads, from 0 on, not {list(self.pads.get_values())}")
-        _matrices(self.tile.value.data, self.window)
+        _ = self.matrices
         sizes = self._sizes(x[2:])
         if any(e.constant is not None and e.constant < 1 for e in sizes):
             raise VerifyException(f"a window of {self.window} does not fit into {x[2]} x {x[3]} with its padding")
         return [tensor_type((x[0], u[0], *sizes), self.dtype())]
 
     def _sizes(self, extents: Sequence[Expr]) -> list[Expr]:
-        pads = self.pads.get_values()
-        return [e + (a + b + 1 - self.window) for e, a, b in zip(extents, pads[:2], pads[2:], strict=True)]
+        pads, stride = self.pads.get_values(), self.stride.value.data
+        reached = (e + (a + b - self.window) for e, a, b in zip(extents, pads[:2], pads[2:], strict=True))
+        return [e // stride + 1 for e in reached]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
-        m, matrices = self.tile.value.data, _matrices(self.tile.value.data, self.window)
+        m, step, matrices = self.tile.value.data, self.step, self.matrices
         count, batch, channels, filters = len(matrices.input), x.dims[0], x.dims[1], u.dims[0]
         sizes = self._sizes(x.dims[2:])
         tiles = batch, *(ceildiv(e, m) for e in sizes)
-        image = self._image(k, x, [t * m + (self.window - 1) for t in tiles[1:]])
+        image = self._image(k, x, [t * step + (count - step) for t in tiles[1:]])
 
         def rows(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
-            return _combined(k, matrices.input, i, lambda s: image[n, p * m + s, q * m + j, c])
+            return _combined(k, matrices.input, i, lambda s: image[n, p * step + s, q * step + j, c])
 
         def data(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
             return _combined(k, matrices.input, j, lambda t: of_rows[n, p, q, i, t, c])
@@ -182,15 +198,15 @@ class WinogradConvOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
-        m, matrices = self.tile.value.data, _matrices(self.tile.value.data, self.window)
+        m, step, matrices = self.tile.value.data, self.step, self.matrices
         at, bt = (np.array(matrix, x.dtype) for matrix in (matrices.output, matrices.input))
         sizes = [e.offset for e in self._sizes([const(e) for e in x.shape[2:]])]
         tiles = [-(-e // m) for e in sizes]
         pads = self.pads.get_values()[:2]
-        reach = [t * m + self.window - 1 for t in tiles]
-        widths = [(pad, r - pad - e) for pad, r, e in zip(pads, reach, x.shape[2:], strict=True)]
-        image = np.pad(x, [(0, 0), (0, 0), *widths])
-        windows = sliding_window_view(image, bt.shape, axis=(2, 3))[:, :, ::m, ::m]
+        reach = [t * step + len(bt) - step for t in tiles]
+        widths = [(pad, max(r - pad - e, 0)) for pad, r, e in zip(pads, reach, x.shape[2:], strict=True)]
+        image = np.pad(x, [(0, 0), (0, 0), *widths])[:, :, : reach[0], : reach[1]]
+        windows = sliding_window_view(image, bt.shape, axis=(2, 3))[:, :, ::step, ::step]
         data = bt @ windows @ bt.T  # n, c, p, q, i, j
         product = np.einsum("ncpqij,oijc->nopqij", data, u, optimize=True)
         y = (at @ product @ at.T).transpose(0, 1, 2, 4, 3, 5)
@@ -199,13 +215,15 @@ class WinogradConvOp(GraphOp):
 
 
 def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
-    """The sizes of tiles with which `graph.winograd_conv` can do it, in at most so many products along each axis."""
-    ones = all(n == 1 for n in (*conv.strides.get_values(), *conv.dilations.get_values(), conv.groups.value.data))
-    x, w = conv.dims(0), conv.dims(1)
-    if not ones or conv.dtype() != f32 or len(x) != 4 or None in (x[2].constant, x[3].constant):
+    """The sizes of tiles with which `graph.winograd_conv` can do it, in at most so many products of each phase."""
+    ones = all(n == 1 for n in (*conv.dilations.get_values(), conv.groups.value.data))
+    x, w, strides = conv.dims(0), conv.dims(1), set(conv.strides.get_values())
+    if not ones or len(strides) > 1 or conv.dtype() != f32 or len(x) != 4 or None in (x[2].constant, x[3].constant):
         return []
-    window = w[2].constant or 0
-    return [tile for tile in (2, 4) if w[2] == w[3] and 2 < window <= products + 1 - tile]
+    [stride], window = strides, w[2].constant or 0
+    if w[2] != w[3] or window < max(3, stride):
+        return []
+    return [tile for tile in (2, 3, 4) if tile + -(-window // stride) - 1 <= products]
 
 
 def _require_f32(op: GraphOp) -> None:
@@ -215,13 +233,17 @@ def _require_f32(op: GraphOp) -> None:
             raise VerifyException(f"{op.name} computes on f32, not on {op.dtype(i)}")
 
 
-def _matrices(tile: int, window: int) -> Winograd:
+def _matrices(tile: int, window: int, stride: int) -> Winograd:
     """The constants of F(tile, window). Raises VerifyException where there are none."""
-    if tile < 2 or window < 2 or tile + window - 1 > MOST_PRODUCTS:
+    if not 1 <= stride <= window:
+        raise VerifyException(f"windows of {window} that move by {stride}: by at least 1, and by no more than they are")
+    if tile < 2 or window < 2 or tile + -(-window // stride) - 1 > MOST_PRODUCTS:
+        apart = f" that move by {stride}" if stride > 1 else ""
         raise VerifyException(
-            f"tiles of {tile} with windows of {window}: both are at least 2, and together at most {MOST_PRODUCTS + 1}"
+            f"tiles of {tile} with windows of {window}{apart}: both are at least 2, "
+            f"and tiles and taps of a phase together at most {MOST_PRODUCTS + 1}"
         )
-    return winograd(tile, window)
+    return winograd(tile, window, stride)
 
 
 def _combined(k: KernelBuilder, matrix: Matrix, i: Expr, term: Callable[[Expr], Scalar]) -> Scalar:

@@ -16,9 +16,11 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.prefetch import prefetch_operands
 from tilework.rules.cpu.register_tile import LARGE, reads_of, size_of
+from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,
     DATA,
@@ -49,12 +51,9 @@ class WinogradConv(ScheduleRule):
         form = _form(kernel, target)
         elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
         weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
-        return (
-            _multiplications(form) / form.lanes / target.vectors_per_cycle
-            + sum(elementwise_cycles(c, target) for c in elementwise)
-            + memory_cycles(kernel, parameters)
-            + (form.blocks.passes - 1) * weights / AGAIN_BYTES
-        )
+        fetching = memory_cycles(kernel, parameters) + (form.blocks.passes - 1) * weights / AGAIN_BYTES
+        multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
+        return overlapped(multiplying, fetching) + sum(elementwise_cycles(c, target) for c in elementwise)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -122,9 +121,9 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        stage = s.stage(DATA)
-        n, p, q, i, j, c = stage.axes.values()
-        channels, lane = s.split(c, form.lanes)
+        n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
+        stage = store_as(s, Relayout(DATA, c, form.lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
+        n, i, j, channels, p, q, lane = stage.axes.values()
         block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
         s.reorder([n, p, channels, block, q, i, j, lane])
         s.vectorize(lane)
@@ -151,9 +150,12 @@ class _Writer:
         s.unroll(q_inside)
         s.compute_at(inside, q)
         n, p, q, i, j, o, c = inside.axes.values()
-        s.reorder([n, i, j, c, p, q, *self._lanes(o)])
+        block, c = s.split(c, self.form.lanes)
+        s.reorder([n, i, j, block, c, p, q, *self._lanes(o)])
         s.unroll(p)
         s.unroll(q)
+        product = self.form.stages[PRODUCT]
+        prefetch_operands(s, product, c, product.spatial[-1][0], self.form.span)
 
     def _lanes(self, o: SSAValue) -> list[SSAValue]:
         vectors, lane = self.s.split(o, self.form.lanes)

@@ -58,6 +58,11 @@ class WinogradForm:
         """Filters at a time."""
         return self.lanes * self.vectors
 
+    @property
+    def tasks(self) -> int:
+        """Blocks of filters of all images."""
+        return (sizes_of(self.final)[0] or 1) * (sizes_of(self.stages[PRODUCT])[-1] // self.span)
+
 
 def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
     """The form of a kernel, None if it is another, its sizes are not known or do not fill vectors."""
@@ -74,12 +79,34 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
     lanes = target.lanes(bits_of(final.result.type))
     if not _is_regular(stages, final, lanes):
         return None
+    return _shared_by_cores(inlined, stages, final, lanes, target)
+
+
+def _shared_by_cores(
+    inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
+) -> WinogradForm:
+    """Two vectors of filters at a time, or one where cores would wait for each other at the end."""
     vectors = 1 if sizes_of(stages[PRODUCT])[-1] % (2 * lanes) else 2
+    form = _form_with(vectors, inlined, stages, final, lanes, target)
+    if vectors == 1 or not form.blocks.together or form.tasks % target.cores == 0:
+        return form
+    halves = _form_with(1, inlined, stages, final, lanes, target)
+    return halves if _turns(halves, target) < 2 * _turns(form, target) else form
+
+
+def _form_with(
+    vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
+) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
     blocks = _blocks(stages, vectors * lanes, lanes, registers)
-    columns = _fitting(blocks.columns, lambda n: n <= registers)
-    at_once = _fitting(blocks.rows, lambda n: n * columns <= registers), columns
+    columns = _balanced(blocks.columns, registers)
+    at_once = _balanced(blocks.rows, registers // columns), columns
     return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
+
+
+def _turns(form: WinogradForm, target: Target) -> int:
+    """How many blocks of filters one core computes after the other."""
+    return -(-form.tasks // target.cores)
 
 
 def sizes_of(compute: ComputeOp) -> list[int]:
@@ -109,15 +136,17 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int
     """
     _, rows, columns, products, _, channels = sizes_of(stages[DATA])
     tile = sizes_of(stages[RESULT])[1] // rows
+    *_, width, _ = sizes_of(stages[IMAGE])
+    step = (width - products) // (columns - 1) if columns > 1 else 0  # elements from tile to tile
     multiplied = 4 * span * (products**2 + tile**2)  # bytes of product and result of one tile
     transformed = 4 * channels * products**2
 
     def fits(down: int, across: int, each: int) -> bool:
-        image = 4 * lanes * products * ((across - 1) * tile + 2 * products)
+        image = 4 * lanes * products * ((across - 1) * step + 2 * products)
         return down * across * each + image <= NEAR_BYTES
 
     def alone(across: int) -> bool:
-        part = _fitting(across, lambda n: n <= at_once)
+        part = _balanced(across, at_once)
         return fits(1, -(-across // part) * part, multiplied + transformed)
 
     across = _fitting(columns, alone)
@@ -133,3 +162,9 @@ def _fitting(count: int, fits: Callable[[int], bool]) -> int:
     most = max((n for n in range(1, count + 1) if fits(n)), default=1)
     equal = max(n for n in range(1, most + 1) if count % n == 0)
     return equal if 2 * equal >= most else most
+
+
+def _balanced(count: int, most: int) -> int:
+    """The length of the fewest parts that `count` is cut into, none longer than `most`, about as long as each other."""
+    parts = -(-count // min(most, count))
+    return -(-count // parts)

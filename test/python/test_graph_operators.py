@@ -86,11 +86,11 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     (graph.ConcatOp, [tensor(2, N), tensor(2, M), tensor(2, 3)], {"axis": IntegerAttr(1, i64)}),
     (graph.PackOp, [tensor(N, 6, M)], {"axis": IntegerAttr(1, i64), "block": IntegerAttr(3, i64)}),
     (graph.UnpackOp, [tensor(N, 2, M, 3)], {"axis": IntegerAttr(1, i64)}),
-    (graph.WinogradWeightOp, [tensor(N, M, 3, 3)], {"tile": IntegerAttr(4, i64)}),
+    (graph.WinogradWeightOp, [tensor(N, M, 3, 3)], {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64)}),
     (
         graph.WinogradConvOp,
         [tensor(N, 2, 5, M + 2), tensor(3, 6, 6, 2)],
-        {"tile": IntegerAttr(4, i64), "pads": ints([1, 0, 1, 2])},
+        {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64), "pads": ints([1, 0, 1, 2])},
     ),
     (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
@@ -221,18 +221,21 @@ def test_every_operator_has_a_docstring_and_a_category():
         assert op.__doc__ and op.CATEGORY is not None, op.name
 
 
-@pytest.mark.parametrize(("window", "tile"), [(3, 2), (3, 4), (5, 2), (2, 3), (2, 5)])
+@pytest.mark.parametrize(
+    ("window", "tile", "stride"),
+    [(3, 2, 1), (3, 4, 1), (5, 2, 1), (2, 3, 1), (2, 5, 1), (3, 2, 2), (3, 4, 2), (5, 3, 2), (2, 2, 2), (5, 2, 3)],
+)
 @pytest.mark.parametrize(
     ("height", "width", "pads"), [(9, 7, (1, 1, 1, 1)), (5, 16, (0, 0, 0, 0)), (6, 5, (2, 0, 1, 3))]
 )
-def test_winograd_is_convolution(window: int, tile: int, height: int, width: int, pads: tuple[int, ...]):
+def test_winograd_is_convolution(window: int, tile: int, stride: int, height: int, width: int, pads: tuple[int, ...]):
     image, weight = tensor(2, 3, height, width), tensor(4, 3, window, window)
     rng = np.random.default_rng(window * tile)
     x, w = (rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in (image, weight))
-    size = IntegerAttr(tile, i64)
-    transform = make(graph.WinogradWeightOp, [weight], tile=size)
-    conv = make(graph.WinogradConvOp, [image, transform.result.type], tile=size, pads=ints(pads))
-    ones = {"strides": ints([1, 1]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
+    form = {"tile": IntegerAttr(tile, i64), "stride": IntegerAttr(stride, i64)}
+    transform = make(graph.WinogradWeightOp, [weight], **form)
+    conv = make(graph.WinogradConvOp, [image, transform.result.type], **form, pads=ints(pads))
+    ones = {"strides": ints([stride, stride]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
     direct = make(graph.ConvOp, [image, weight], pads=ints(pads), **ones)
     assert conv.result.type == direct.result.type
     found, expected = conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w)

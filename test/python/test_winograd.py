@@ -18,9 +18,11 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
+from tilework.lowering.algorithms import PRODUCTS
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.winograd import WinogradConv
+from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
@@ -28,35 +30,38 @@ from tilework.targets.parse import parse_target
 
 @pytest.mark.parametrize("taps", range(1, MOST_PRODUCTS))
 @pytest.mark.parametrize("outputs", range(1, MOST_PRODUCTS))
-def test_the_constants_filter_exactly(outputs: int, taps: int):
-    count = outputs + taps - 1
-    if not 1 < count <= MOST_PRODUCTS:
+@pytest.mark.parametrize("stride", range(1, 4))
+def test_the_constants_filter_exactly(outputs: int, taps: int, stride: int):
+    if taps < stride or outputs + -(-taps // stride) - 1 > MOST_PRODUCTS:
         pytest.skip("no such filter")
-    constants = winograd(outputs, taps)
+    constants, count = winograd(outputs, taps, stride), (outputs - 1) * stride + taps
     d, g = [Fraction(3 * i * i - 5 * i + 1) for i in range(count)], [Fraction(7 - 2 * i * i) for i in range(taps)]
 
     def times(matrix, vector):
         return [sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
 
     products = [a * b for a, b in zip(times(constants.weight, g), times(constants.input, d), strict=True)]
-    assert times(constants.output, products) == [sum(d[i + t] * g[t] for t in range(taps)) for i in range(outputs)]
+    assert times(constants.output, products) == [
+        sum(d[i * stride + t] * g[t] for t in range(taps)) for i in range(outputs)
+    ]
 
 
 def conv_relu(
-    channels: int, filters: int, height: int, width: int, tile: int, window: int = 3, batch: int = 1
+    channels: int, filters: int, height: int, width: int, tile: int, window: int = 3, batch: int = 1, stride: int = 1
 ) -> KernelOp:
     """A kernel of one convolution, whose image is padded to keep its size, and of what is usually behind it."""
     k = KernelBuilder("conv_relu")
-    count = tile + window - 1
+    count = (tile - 1) * stride + window
     types = [
-        (batch, channels, height, width),
+        (batch, channels, height * stride, width * stride),
         (filters, count, count, channels),
         (filters,),
         (batch, filters, height, width),
     ]
     x, u, bias, residual = (k.argument(TensorType(f32, shape), f"x{i}") for i, shape in enumerate(types))
     operands = TestOp(result_types=[x.value.type, u.value.type]).results
-    op = graph.WinogradConvOp.of(*operands, tile=IntegerAttr(tile, i64), pads=ints([window // 2] * 4))
+    form = {"tile": IntegerAttr(tile, i64), "stride": IntegerAttr(stride, i64)}
+    op = graph.WinogradConvOp.of(*operands, **form, pads=ints([window // 2] * 2 + [(window - stride) // 2] * 2))
     conv = op.define(k, x, u)
     biased = k.compute("bias", conv.dims, lambda n, o, y, x_: conv[n, o, y, x_] + bias[o])
     added = k.compute("add", conv.dims, lambda n, o, y, x_: biased[n, o, y, x_] + residual[n, o, y, x_])
@@ -86,8 +91,9 @@ def test_scheduled_kernels(run_kernel_everywhere, shape):
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
 
 
-def test_five_taps_and_several_images(run_kernel_everywhere):
-    for kernel in (conv_relu(16, 16, 9, 11, 2, window=5), conv_relu(16, 16, 6, 9, 4, batch=3)):
+def test_five_taps_several_images_and_strides(run_kernel_everywhere):
+    strided = conv_relu(16, 16, 5, 9, 4, stride=2), conv_relu(16, 16, 3, 40, 3, window=5, stride=2)
+    for kernel in (conv_relu(16, 16, 9, 11, 2, window=5), conv_relu(16, 16, 6, 9, 4, batch=3), *strided):
         rng = np.random.default_rng(0)
         arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
         run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, host_target()))
@@ -122,6 +128,23 @@ def test_fewer_products_are_expected_to_take_less_time():
             assert rule.cycles(large, target, {1}) < rule.cycles(small, target, {1})
 
 
+@pytest.mark.parametrize(
+    ("shape", "vectors"),
+    [
+        ((256, 32, 14, 14, 4), 1),  # two cores share 32 filters
+        ((256, 64, 14, 14, 4), 2),
+        ((256, 160, 14, 14, 4), 1),  # five turns of one vector, or three of two
+        ((64, 32, 56, 56, 4), 2),  # cores share rows of tiles
+        ((256, 32, 14, 14, 4, 3, 2), 2),  # or images
+    ],
+    ids=str,
+)
+def test_cores_share_few_filters(shape: tuple[int, ...], vectors: int):
+    form = form_of(conv_relu(*shape), parse_target("llvm -mcpu=skylake-avx512 -num-cores=2"))
+    assert form is not None
+    assert form.vectors == vectors
+
+
 def conv_model(channels: int, filters: int, size: int) -> onnx.ModelProto:
     weight = np.random.default_rng(1).standard_normal((filters, channels, 3, 3), np.float32)
     node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
@@ -141,6 +164,21 @@ def test_strict_precision_is_that_of_the_direct_sum(tmp_path):
         [y] = tw.compile(model, cache=cache, precision=precision).run({"x": x}).values()
         errors[precision] = float(np.abs(y - exact).max() / np.abs(exact).max())
     assert errors["strict"] < 2e-6 < errors["default"] < 5e-5
+
+
+@pytest.mark.parametrize(("window", "stride", "tile"), [(3, 1, 2), (3, 2, 2), (3, 2, 3), (5, 2, 2), (5, 3, 3)])
+def test_few_products_of_each_filter_are_as_accurate(window: int, stride: int, tile: int):
+    """Tiles that strict precision allows where windows move by more than one; within what a direct sum is."""
+    assert tile - 1 + -(-window // stride) <= PRODUCTS["strict"]
+    x = np.random.default_rng(0).standard_normal((1, 64, 24, 24), np.float32)
+    w = np.random.default_rng(1).standard_normal((16, 64, window, window), np.float32)
+    form = {"tile": IntegerAttr(tile, i64), "stride": IntegerAttr(stride, i64)}
+    image, weight = TestOp(result_types=[TensorType(f32, a.shape) for a in (x, w)]).results
+    transform = graph.WinogradWeightOp.of(weight, **form)
+    conv = graph.WinogradConvOp.of(image, transform.result, **form, pads=ints([0] * 4))
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), (window, window), axis=(2, 3))
+    exact = np.einsum("ncyxst,ocst->noyx", windows[:, :, ::stride, ::stride], w.astype(np.float64), optimize=True)
+    assert np.abs(conv.evaluate(x, transform.evaluate(w)) - exact).max() < 2e-6 * np.abs(exact).max()
 
 
 def exact_conv(x: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -5,9 +5,19 @@
 
 // CHECK-LABEL: func.func @winograd
 func.func @winograd(%x: tensor<1x32x55x56xf32>, %w: tensor<64x32x3x3xf32>) -> tensor<1x64x55x56xf32> {
-  // CHECK: graph.winograd_weight %w {tile = 4 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
-  %u = graph.winograd_weight %w {tile = 4 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
-  // CHECK: graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x55x56xf32>
-  %y = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x55x56xf32>
+  // CHECK: graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
+  %u = graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
+  // CHECK: graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x55x56xf32>
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x55x56xf32>
   func.return %y : tensor<1x64x55x56xf32>
+}
+
+// Windows that move by two: (4 - 1) * 2 + 3 products along each axis.
+// CHECK-LABEL: func.func @strided
+func.func @strided(%x: tensor<1x32x55x56xf32>, %w: tensor<64x32x3x3xf32>) -> tensor<1x64x28x28xf32> {
+  // CHECK: tensor<64x9x9x32xf32>
+  %u = graph.winograd_weight %w {tile = 4 : i64, stride = 2 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x9x9x32xf32>
+  // CHECK: graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x9x9x32xf32>) -> tensor<1x64x28x28xf32>
+  func.return %y : tensor<1x64x28x28xf32>
 }
