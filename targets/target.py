@@ -73,6 +73,11 @@ class Target:
         """How many vector registers a kernel may fill before it spills."""
         return 32 if self.has("avx512f") or self.architecture == "aarch64" else 16
 
+    @cached_property
+    def partial_bits(self) -> int:
+        """Up to which width any part of a vector is loaded or stored as fast as all of it."""
+        return self.vector_bits if self.has("avx512vl") and self.has("avx512bw") else 0
+
     def lanes(self, element_bits: int) -> int:
         """How many elements of a width fill one vector register."""
         return self.vector_bits // element_bits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from xdsl.dialects import memref
@@ -25,7 +26,10 @@ NEAR = 4
 
 
 class _Access(NamedTuple):
-    """One load or store, decoded. element: the type in registers; memory, suffix: in memory; limit: of active lanes."""
+    """One load or store, decoded. element: the type in registers; memory, suffix: in memory; limit: of active lanes.
+
+    padded: of how many lanes these are the first, where the machine takes them as a part of so many.
+    """
 
     pointer: str
     element: str
@@ -35,6 +39,7 @@ class _Access(NamedTuple):
     lanes: int | None
     stride: int
     limit: str | None
+    padded: int | None
 
     @property
     def type(self) -> str:
@@ -74,7 +79,18 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
         lanes,
         stride,
         count,
+        None if lanes is None or stride != 1 or count is not None else _padded(e, op, lanes, bytes_of(stored, op)),
     )
+
+
+def _padded(e: Emitter, op: LoadOp | StoreOp, lanes: int, element_bytes: int) -> int | None:
+    """The next power of two where that is a vector of which a part can be taken.
+
+    Not of registers: LLVM keeps in them only what is accessed without masks.
+    """
+    whole = 1 << (lanes - 1).bit_length()
+    fits = whole != lanes and whole * element_bytes * 8 <= e.module.partial_bits
+    return whole if fits and memory_space(op.memref) != "register" else None
 
 
 def _lane_stride(op: LoadOp | StoreOp, last: Expr) -> int:
@@ -107,6 +123,8 @@ def _load(e: Emitter, op: LoadOp) -> None:
         text = splat_of(e, scalar, a.memory, a.lanes)
     elif a.limit is not None:
         text = e.text.value(_masked_load(e, a, a.limit), hint)
+    elif a.padded is not None:
+        text = _load_part(e, a, a.lanes, a.padded)
     elif a.stride == 1:
         text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", hint)
     elif abs(a.stride) <= NEAR:
@@ -126,7 +144,9 @@ def _store(e: Emitter, op: StoreOp) -> None:
     text = e.get(op.value)
     if a.memory != a.element:
         text = e.text.value(f"zext {a.type} {text} to {a.memory_type}")
-    if a.lanes is None or (a.stride == 1 and a.limit is None):
+    if a.lanes is not None and a.padded is not None:
+        _store_part(e, a, a.lanes, a.padded, text)
+    elif a.lanes is None or (a.stride == 1 and a.limit is None):
         e.text.line(f"store {a.memory_type} {text}, ptr {a.pointer}, align {a.align}")
     elif a.stride == 0:
         raise CompileError("a store of a vector with stride 0 would write one element many times", op)
@@ -138,6 +158,32 @@ def _store(e: Emitter, op: StoreOp) -> None:
             e.text.line(f"store {a.memory} {scalar}, ptr {pointer}, align {a.align}")
 
 
+def _load_part(e: Emitter, a: _Access, lanes: int, padded: int) -> str:
+    """The first lanes of a whole vector under a constant mask; LLVM computes with the whole one then."""
+    whole, name = vector_text(a.memory, padded), f"@llvm.masked.load.v{padded}{a.suffix}.p0"
+    pointer, mask = f"ptr align {a.align} {a.pointer}", _first_lanes(lanes, padded)
+    loaded = e.text.value(f"call {whole} {name}({pointer}, {mask}, {whole} poison)")
+    return _first_part(e, whole, loaded, lanes)
+
+
+def _store_part(e: Emitter, a: _Access, lanes: int, padded: int, text: str) -> None:
+    operands = f"{a.memory_type} {text}, {a.memory_type} poison"
+    value = e.text.value(f"shufflevector {operands}, {_lane_numbers(range(lanes), padded)}")
+    whole, name = vector_text(a.memory, padded), f"@llvm.masked.store.v{padded}{a.suffix}.p0"
+    pointer, mask = f"ptr align {a.align} {a.pointer}", _first_lanes(lanes, padded)
+    e.text.line(f"call void {name}({whole} {value}, {pointer}, {mask})")
+
+
+def _first_lanes(lanes: int, padded: int) -> str:
+    return f"<{padded} x i1> <{', '.join(f'i1 {int(lane < lanes)}' for lane in range(padded))}>"
+
+
+def _lane_numbers(picked: Sequence[int | None], length: int) -> str:
+    """The mask of a shuffle that picks these lanes, the others being free."""
+    numbers = ["poison" if lane is None else str(lane) for lane in (*picked, *[None] * (length - len(picked)))]
+    return f"<{length} x i32> <{', '.join(f'i32 {number}' for number in numbers)}>"
+
+
 def _load_near(e: Emitter, a: _Access, lanes: int) -> str:
     """Lanes a few elements apart: load all between the first and the last as whole vectors, and pick.
 
@@ -145,18 +191,23 @@ def _load_near(e: Emitter, a: _Access, lanes: int) -> str:
     """
     first = min(0, a.stride * (lanes - 1))
     span = abs(a.stride) * (lanes - 1) + 1
-    starts = [min(i * lanes, span - lanes) for i in range(-(-span // lanes))]
+    whole = 1 << (lanes - 1).bit_length()
+    starts = [min(i * whole, span - whole) for i in range(-(-span // whole))]
+    positions = [a.stride * lane - first for lane in range(lanes)]
+    type_ = vector_text(a.memory, whole)
     text, below = "poison", 0
     for start in starts:
         pointer = e.text.value(f"getelementptr inbounds {a.memory}, ptr {a.pointer}, i64 {first + start}")
-        loaded = e.text.value(f"load {a.memory_type}, ptr {pointer}, align {a.align}")
-        positions = [a.stride * lane - first for lane in range(lanes)]
-        picks = [lane if at < below else lanes + at - start for lane, at in enumerate(positions)]
-        mask = ", ".join(f"i32 {pick}" if pick < 2 * lanes else "i32 poison" for pick in picks)
-        operands = f"{a.memory_type} {text}, {a.memory_type} {loaded}"
-        text = e.text.value(f"shufflevector {operands}, <{lanes} x i32> <{mask}>")
-        below = start + lanes
-    return text
+        loaded = e.text.value(f"load {type_}, ptr {pointer}, align {a.align}")
+        picks = [lane if at < below else whole + at - start for lane, at in enumerate(positions)]
+        numbers = _lane_numbers([pick if pick < 2 * whole else None for pick in picks], whole)
+        text = e.text.value(f"shufflevector {type_} {text}, {type_} {loaded}, {numbers}")
+        below = start + whole
+    return text if whole == lanes else _first_part(e, type_, text, lanes)
+
+
+def _first_part(e: Emitter, type_: str, vector: str, lanes: int) -> str:
+    return e.text.value(f"shufflevector {type_} {vector}, {type_} poison, {_lane_numbers(range(lanes), lanes)}")
 
 
 def _lane_pointers(e: Emitter, a: _Access) -> list[str]:

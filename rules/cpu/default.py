@@ -243,7 +243,8 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
         elif name not in outer:
             plain[name] = axis
     s.reorder([*(inside.axes[n] for n in outer), *reduce_axes, *_as_in(tile, plain), *vector])
-    for axis in plain.values():
+    straight = reduce_axes if tile is not None and tile.straight else []
+    for axis in (*straight, *plain.values()):
         s.unroll(axis)
     _mark_vector(s, vector)
     if tile is not None and tile.divides and reduce_axes:

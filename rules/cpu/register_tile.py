@@ -7,8 +7,10 @@ that a step of the tile takes. Nothing is measured here and no layer is known by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FixedBitwidthType
@@ -43,6 +45,12 @@ _FELT = 0.07
 
 _REST = 0.992
 """What is as good as a tile that leaves no rest."""
+
+_LINE_BITS = 512
+"""A line of a cache: what lies in two is loaded in twice the time."""
+
+_STRAIGHT = 64
+"""Of how many steps a reduction may become straight-line code."""
 
 _BLOCK, _LANE = "block", "lane"
 """Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
@@ -87,6 +95,16 @@ class Read:
             return 1.5 * width
         return 1.0 if stride == 1 else 2.0 * abs(stride)
 
+    def is_aligned(self, vector: str, width: int) -> bool:
+        """Whether what is read begins at multiples of `width` elements wherever the vector axis does."""
+        row = 1
+        for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
+            others = [e.offset, *(count for atom, count in e.terms if Expr(((atom, 1),), 0).as_var != vector)]
+            if any(count * row % width for count in others):
+                return False
+            row *= LARGE if dim.constant is None else dim.constant
+        return True
+
     def moves(self, axis: str, factor: int) -> bool:
         """Whether `factor` iterations of an axis, the first a multiple of it, read different elements.
 
@@ -97,6 +115,19 @@ class Read:
         if (axis, factor) not in self._moves:  # asked for every candidate
             self._moves[axis, factor] = _stride(self, axis, factor, LARGE) != 0
         return self._moves[axis, factor]
+
+    def distinct(self, points: Mapping[str, range]) -> int:
+        """How many different elements are read at all these points of axes, the others standing still."""
+        result = 1
+        left = dict(points)
+        for e in self.indices:
+            steps = [(axis, left.pop(axis)) for axis in list(left) if axis in e.variables()]
+            if all(e.is_affine_in(axis) for axis, _ in steps):
+                places = product(*([e.coefficient(axis) * at for at in values] for axis, values in steps))
+                result *= len({sum(place) for place in places})
+            else:
+                result *= prod(len(values) for _, values in steps)
+        return result
 
     def axis_to_pack(self, vector: str) -> int | None:
         """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""
@@ -127,7 +158,8 @@ def _stride(read: Read, axis: str, width: int, count: int) -> int | None:
 class Tile:
     """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes, outermost first.
 
-    divides: whether whole tiles fill the vector axis. cost: cycles per useful result and reduction step.
+    divides: whether whole tiles fill the vector axis. straight: whether all steps of the reduction are straight-line
+    code, which loads once what several of them read. cost: cycles per useful result and reduction step.
     """
 
     vector: str
@@ -135,6 +167,7 @@ class Tile:
     vectors: int
     factors: dict[str, int] = field(hash=False)
     divides: bool
+    straight: bool
     cost: float
 
     @property
@@ -181,7 +214,7 @@ def _cheapest(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: T
     extents = {n: LARGE if e.constant is None else e.constant for n, e in spatial}
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
     output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))
-    tiles = _candidates(extents, reads, output, size_of(reduction), target, target.lanes(bits))
+    tiles = _candidates(extents, reads, output, reduction, target, target.lanes(bits))
     return min(tiles, key=lambda t: (t.cost, t.accumulators), default=None)
 
 
@@ -192,8 +225,10 @@ def axes_in_extents(spatial: Sequence[Axis], reduction: Sequence[Axis]) -> list[
 
 
 def _candidates(
-    extents: dict[str, int], reads: Sequence[Read], output: Read, steps: int, target: Target, lanes: int
+    extents: dict[str, int], reads: Sequence[Read], output: Read, reduction: Axes, target: Target, lanes: int
 ) -> Iterator[Tile]:
+    steps = size_of(reduction)
+    taps = {n: range(e.constant) for n, e in reduction if e.constant} if 1 < steps <= _STRAIGHT else {}
     # a symbolic axis may turn out to be 1: lanes along it are the last resort
     static = [a for a, e in extents.items() if 1 < e < LARGE]
     for vector in static or [a for a, e in extents.items() if e > 1]:
@@ -205,17 +240,25 @@ def _candidates(
                     break
                 divides = extent != LARGE and extent % (width * vectors) == 0
                 count = extent // width if divides else 0
-                loads = [(r, _load_cost(r, vector, width, count)) for r in reads]
+                line = lanes * _LINE_BITS // target.vector_bits
+                loads = [(r, _load_cost(r, vector, width, count, line)) for r in reads]
                 store = output.cost(vector, width, 0)
                 registers = target.vector_registers - 2 - vectors
-                step = _Step(vector, width, vectors, loads, store, steps, lanes)
+                pieces = 1 if width == lanes or target.partial_bits else bin(width).count("1")
+                step = _Step(vector, width, vectors, loads, store, steps, lanes, pieces)
+                straight = replace(step, taps=taps)
                 for factors in _factors(vector, extents, reads, registers, vectors):
-                    cost = _cost(step, factors, extents)
-                    yield Tile(vector, width, vectors, factors, divides, cost)
+                    yield Tile(vector, width, vectors, factors, divides, False, _cost(step, factors, extents))
+                    if taps and straight.held(factors) <= target.vector_registers:
+                        yield Tile(vector, width, vectors, factors, divides, True, _cost(straight, factors, extents))
 
 
-def _load_cost(read: Read, vector: str, width: int, count: int) -> float:
-    return 1.0 if count and read.axis_to_pack(vector) is not None else read.cost(vector, width, count)
+def _load_cost(read: Read, vector: str, width: int, count: int, line: int) -> float:
+    """Load slots taken for a vector: more where some of them lie in two cache lines of so many elements."""
+    if count and read.axis_to_pack(vector) is not None:
+        return 1.0
+    cost = read.cost(vector, width, count)
+    return cost if cost > 1.0 or vector not in read.axes or read.is_aligned(vector, width) else 1.0 + width / line
 
 
 def _factors(
@@ -257,7 +300,8 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
 class _Step:
     """One reduction step of a tile: `vectors` of `width` elements along an axis; the reads, and what each load costs.
 
-    store: of one result, once in `steps`.
+    store: of one result, once in `steps`. pieces: as which an odd width is loaded. taps: the points of all steps where
+    they are straight-line code.
     """
 
     vector: str
@@ -267,23 +311,38 @@ class _Step:
     store: float
     steps: int
     lanes: int
+    pieces: int
+    taps: Mapping[str, range] = field(default_factory=dict[str, range])
 
     def cycles(self, factors: Mapping[str, int]) -> float:
         """Of a tile with these factors of the other axes."""
-        accumulators = self.vectors
-        for f in factors.values():
-            accumulators *= f
-        loads, elements = 0.0, 0
+        accumulators = self._accumulators(factors)
+        loads, elements = 0.0, 0.0
         for read, load in self.reads:
-            count = self.vectors if self.vector in read.axes else 1
-            for axis, f in factors.items():
-                count *= f if read.moves(axis, f) else 1
+            count = self._loaded(read, factors)
             loads += count * load
             elements += count * (self.width if self.vector in read.axes else 1)
-        pieces = bin(self.width).count("1") if self.width < self.lanes else 1
         stores = accumulators * self.store / max(self.steps, 1)
-        busy = max(accumulators * pieces / ISSUE, loads * pieces / ISSUE, _LATENCY)
+        waiting = 0.0 if self.taps else _LATENCY  # tiles of straight-line code overlap
+        busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
         return busy + stores + _FELT * elements / self.lanes
+
+    def held(self, factors: Mapping[str, int]) -> float:
+        """The vectors that all steps of a tile compute and load."""
+        loaded = sum(self._loaded(read, factors) for read, _ in self.reads if self.vector in read.axes)
+        return self._accumulators(factors) + loaded * self.steps
+
+    def _accumulators(self, factors: Mapping[str, int]) -> int:
+        return self.vectors * prod(factors.values())
+
+    def _loaded(self, read: Read, factors: Mapping[str, int]) -> float:
+        """Loads of a step."""
+        if self.taps:
+            beside = {self.vector: range(0, self.vectors * self.width, self.width)}
+            points = beside | {axis: range(f) for axis, f in factors.items()} | dict(self.taps)
+            return read.distinct(points) / self.steps
+        moving = [f for axis, f in factors.items() if read.moves(axis, f)]
+        return prod(moving) * (self.vectors if self.vector in read.axes else 1)
 
 
 def _cost(step: _Step, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:

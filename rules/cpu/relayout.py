@@ -82,7 +82,7 @@ def _relayout_of(kernel: KernelOp, compute: ComputeOp) -> Relayout | None:
             order = [_outer(n) if n == axis else n for n in names]
             return Relayout(compute.stage.data, axis, size, (*order, _inner(axis)))
     step = _step_of_readers(compute)
-    if step > 1 and (extents[names[-1]] or 1) % step == 0:
+    if step > 1:
         order = (*names[:-1], _inner(names[-1]), _outer(names[-1]))
         return Relayout(compute.stage.data, names[-1], step, order)
     return None

@@ -164,6 +164,23 @@ te.kernel @depthwise(%x: tensor<1x64x16x20xf32>, %w: tensor<64x3xf32>) -> tensor
   te.return %conv : tensor<1x64x16x18xf32>
 }
 
+// Rows of a tile share what their windows read: all taps are straight-line code, which loads it once.
+
+// CHECK-LABEL: schedule.sequence @windows
+// CHECK:       schedule.cache_write %{{.*}} "local" [c, y, x, r, s]
+// CHECK:       schedule.reorder [[R:%r[_0-9]*]], [[S:%s[_0-9]*]], %c
+// CHECK-NEXT:  schedule.unroll [[R]]
+// CHECK-NEXT:  schedule.unroll [[S]]
+te.kernel @windows(%x: tensor<64x18x34xf32>, %w: tensor<64x3x3xf32>) -> tensor<64x16x32xf32> {
+  %conv = te.compute "conv" [c: 64, y: 16, x: 32] reduce [r: 3, s: 3] : tensor<64x16x32xf32> {
+    %v = te.read %x[c, y + r, x + s] : tensor<64x18x34xf32>
+    %u = te.read %w[c, r, s] : tensor<64x3x3xf32>
+    %p = arith.mulf %v, %u : f32
+    te.reduce add %p : f32
+  }
+  te.return %conv : tensor<64x16x32xf32>
+}
+
 // A sum over all channels reads all of them at each: they are padded first.
 
 // CHECK-LABEL: schedule.sequence @all_channels

@@ -115,6 +115,36 @@ def test_accumulators_of_a_register_tile_stay_in_registers(parse_module):
     assert not re.findall(r"vmov\w+\s+%zmm\d+, [-\d]*\(%[er]s?[sb]p", text)
 
 
+ODD = """
+loop.kernel @odd ins(%x: memref<SIZExf32>) outs(%y: memref<LANESxf32>) {
+  %v = loop.load %x[0] stride STRIDE : memref<SIZExf32>, vector<LANESxf32>
+  loop.store %v, %y[0] : memref<LANESxf32>, vector<LANESxf32>
+}
+"""
+
+
+def odd(lanes, stride):
+    """A kernel that copies elements which are `stride` apart; nothing lies behind the last of them."""
+    size = (lanes - 1) * stride + 1
+    return ODD.replace("SIZE", str(size)).replace("LANES", str(lanes)).replace("STRIDE", str(stride))
+
+
+@pytest.mark.parametrize("lanes", [3, 5, 7, 11, 14, 15, 28])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_vectors_of_odd_lengths(compile_kernel, lanes, stride):
+    x, y = integers((lanes - 1) * stride + 1), np.zeros(lanes, np.float32)
+    compile_kernel(odd(lanes, stride))(x, y)
+    np.testing.assert_array_equal(y, x[::stride])
+
+
+@pytest.mark.parametrize(("cpu", "accesses"), [("znver4", ["load", "store"]), ("haswell", [])])
+@pytest.mark.parametrize(("lanes", "masked"), [(14, True), (16, False), (28, False)])
+def test_a_part_of_a_vector_is_one_access_where_there_are_masks(parse_module, cpu, accesses, lanes, masked):
+    target = parse_target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    text = emit_kernels(parse_module(odd(lanes, 1)), target)
+    assert re.findall(r"call .*@llvm.masked.(\w+).v16f32", text) == (accesses if masked else [])
+
+
 STRIDED = ["1", "2 stride 3", "49 stride -2", "5 stride 0", "3 count", "1 stride 4 count", "49 stride 2", "9 stride -1"]
 STRIDED += ["35 stride 4", "0 stride 9", "63 stride -9"]
 ACCESSES = """

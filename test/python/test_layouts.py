@@ -52,7 +52,10 @@ CASES = [
     Case(8, 8, (10, 20), stride=2, groups=8),  # in phases
     Case(3, 5, (12, 26), window=7, stride=2, pads=(3, 3, 3, 3)),
     Case(4, 6, (9, 22), window=4, stride=4),
-    Case(4, 6, (9, 21), stride=2),  # an odd row has no phases
+    Case(4, 6, (9, 21), stride=2),  # of an odd row the last phase is shorter
+    Case(24, 24, (14, 14), groups=24),  # nine steps as straight-line code
+    Case(8, 8, (7, 7), stride=2, groups=8),
+    Case(32, 32, (13, 10), groups=32, block=16),
 ]
 
 
@@ -104,7 +107,7 @@ def test_scheduled_kernels(run_kernel_everywhere, case, cpu):
         (Case(32, 10, (4, 6), block=16, packed="x"), {"pad": "n c.outer y x c.inner"}),
         (Case(3, 32, (11, 12), block=16, packed="y"), {"conv": "n o.outer y x o.inner"}),
         (Case(8, 8, (10, 20), stride=2), {"pad": "n c y x.inner x.outer"}),
-        (Case(4, 6, (9, 21), stride=2), {}),
+        (Case(4, 6, (9, 21), stride=2), {"pad": "n c y x.inner x.outer"}),  # the last odd one is none
         (Case(4, 6, (9, 20), window=5, stride=5), {}),  # too far apart
     ],
     ids=str,
