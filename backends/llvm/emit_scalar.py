@@ -1,7 +1,8 @@
 """What `arith` and `vector` operations become. Scalars and one-dimensional vectors alike.
 
 Floating-point operations carry `contract`, so that a product and a sum may become one fused operation, and no other
-relaxation: NaN, infinities and signed zeros mean what they mean.
+relaxation: NaN, infinities and signed zeros mean what they mean. Only of a maximum or minimum of two zeros the sign is
+left open (`nsz`), as numpy leaves it: processors do not tell them apart, and it would take twice the instructions.
 """
 
 from __future__ import annotations
@@ -95,11 +96,15 @@ def call_intrinsic(name: str) -> Handler:
     def emit(e: Emitter, op: Operation) -> None:
         type_ = e.type(op.results[0])
         arguments = ", ".join(f"{type_} {e.get(operand)}" for operand in op.operands)
-        flag = " contract" if is_float(op.results[0].type) else ""
+        flag = _flags(name) if is_float(op.results[0].type) else ""
         intrinsic = f"@llvm.{name}.{suffix(op.results[0].type, op)}"
         e.define(op.results[0], f"call{flag} {type_} {intrinsic}({arguments})")
 
     return emit
+
+
+def _flags(name: str) -> str:
+    return " nsz contract" if name in ("maximum", "minimum") else " contract"
 
 
 def _cast(instruction: str) -> Handler:
@@ -287,7 +292,8 @@ def _reduction(e: Emitter, op: vector.ReductionOp) -> None:
         start = constant(-0.0 if name == "fadd" else 1.0, op.dest.type, op)
         e.define(op.dest, f"call reassoc contract {element} {intrinsic}({element} {start}, {argument})")
     else:
-        e.define(op.dest, f"call {element} {intrinsic}({argument})")
+        flag = " nsz" if name in ("fmaximum", "fminimum") else ""
+        e.define(op.dest, f"call{flag} {element} {intrinsic}({argument})")
 
 
 def _vector_fma(e: Emitter, op: vector.FMAOp) -> None:

@@ -6,7 +6,7 @@
 // CHECK-LABEL: define void @floats
 // CHECK:         %p = fmul contract <4 x float> %v, splat (float 0x3FB99999A0000000)
 // CHECK-NEXT:    %s = fadd contract <4 x float> %p, %v
-// CHECK-NEXT:    %m = call contract <4 x float> @llvm.maximum.v4f32(<4 x float> %s, <4 x float> %p)
+// CHECK-NEXT:    %m = call nsz contract <4 x float> @llvm.maximum.v4f32(<4 x float> %s, <4 x float> %p)
 // CHECK-NEXT:    %{{.*}} = call <4 x float> @tw.exp.v4f32(<4 x float> %m)
 // CHECK:         %{{.*}} = call float @tw.exp.f32(float %u)
 // CHECK-NEXT:    %{{.*}} = call float @log1pf(float
