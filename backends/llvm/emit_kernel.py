@@ -11,7 +11,7 @@ from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS, VECTOR_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.text import KERNEL, ModuleText
+from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp
 from tilework.targets import Target
 
@@ -57,7 +57,7 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     e.block(kernel.body.block)
     e.text.line("ret void")
     define_rounding(module, kernel)
-    module.define(name, e.text.definition(f"void @{name}", parameters, KERNEL))
+    module.define(name, e.text.definition(f"void @{name}", parameters))
 
 
 def _may_share(kernel: KernelOp) -> set[int]:

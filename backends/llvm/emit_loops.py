@@ -11,7 +11,7 @@ from xdsl.ir import Block, SSAValue
 
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
-from tilework.backends.llvm.text import KERNEL, FunctionText
+from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 
@@ -103,7 +103,7 @@ def _outline(e: Emitter, op: ForOp, name: str) -> Scope:
     ]
     parameters += [f"i64 {lower}", f"i64 {upper}"]
     # Called from two places: inlined, it would be compiled twice.
-    e.module.define(name, body.text.definition(f"internal void @{name}", parameters, f"noinline {KERNEL}"))
+    e.module.define(name, body.text.definition(f"internal void @{name}", parameters, "nounwind noinline"))
     e.enter(outer)
     e.num_threads = threads
     return body

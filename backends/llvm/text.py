@@ -54,10 +54,6 @@ class ModuleText:
         return "\n".join(part for part in parts if part) + "\n"
 
 
-HOST, KERNEL = "nounwind", 'nounwind "no-builtins"'
-"""The attributes of functions. Copies of rows in kernels stay loops: they are too short for a call of memcpy."""
-
-
 class FunctionText:
     """The body of one function, written front to back; values are named by methods that append instructions."""
 
@@ -130,7 +126,7 @@ class FunctionText:
 
     # -- the whole
 
-    def definition(self, head: str, parameters: Iterable[str], attributes: str = HOST) -> str:
+    def definition(self, head: str, parameters: Iterable[str], attributes: str = "nounwind") -> str:
         """The text of the function; `head` is such as `internal void @f`. The last block must have been ended."""
         head = f"define {head}({', '.join(parameters)}) {attributes} {{"
         return "\n".join((head, "entry:", *self._entry, *self._lines, "}", ""))

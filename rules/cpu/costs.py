@@ -14,17 +14,13 @@ from tilework.algebra.index_expr import var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.register_tile import ISSUE, LARGE, Read, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.fetching import MEMORY_BYTES
+from tilework.rules.cpu.reads import LARGE, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.register_tile import ISSUE, choose_tile
 from tilework.targets.target import Target
 
 ELEMENTS_PER_CYCLE = 2
 """Lanes that are loaded or stored one by one."""
-
-MEMORY_BYTES = 5.0
-"""Bytes that a core gets from memory each cycle, the others taking their share."""
-
-_BESIDE = 0.25
-"""The part of the shorter of two works done at a time that shows: transforms and tiles begin with nothing to fetch."""
 
 
 def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:
@@ -78,11 +74,6 @@ def memory_cycles(kernel: KernelOp, arguments: Iterable[int]) -> float:
     """Of getting these arguments from memory."""
     tensors = (kernel.body.block.args[i].type for i in arguments)
     return sum(bytes_of(t) for t in tensors) / MEMORY_BYTES
-
-
-def overlapped(multiplying: float, fetching: float) -> float:
-    """Of multiplying while the operands that come next are fetched: the longer of both, and some of the other."""
-    return max(multiplying, fetching) + _BESIDE * min(multiplying, fetching)
 
 
 def bytes_of(tensor: Attribute) -> int:

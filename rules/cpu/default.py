@@ -14,11 +14,13 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, overlapped, reduction_cycles
+from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.prefetch import prefetch_operands
-from tilework.rules.cpu.register_tile import LARGE, Tile, axes_in_extents, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
+from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block, store_as
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step

@@ -11,7 +11,8 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.register_tile import Tile, bits_of, choose_tile, reads_of, size_of
+from tilework.rules.cpu.reads import bits_of, reads_of, size_of
+from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan
 from tilework.targets.target import Target
 

@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import const
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.costs import bytes_of
-from tilework.rules.cpu.register_tile import bits_of, reads_of
+from tilework.rules.cpu.reads import bits_of, reads_of
 
 AHEAD_BYTES = 8 << 10
 """What a core reads from memory in the time that memory takes to answer, and some more."""

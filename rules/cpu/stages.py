@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.register_tile import size_of
+from tilework.rules.cpu.reads import size_of
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads

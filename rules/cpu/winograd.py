@@ -16,10 +16,11 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, overlapped
+from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_operands
-from tilework.rules.cpu.register_tile import LARGE, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, reads_of, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,
@@ -34,9 +35,6 @@ from tilework.rules.cpu.winograd_form import (
     sizes_of,
 )
 from tilework.targets.target import Target
-
-AGAIN_BYTES = 16.0
-"""Bytes each cycle of weights that are read again, from a cache that cores share."""
 
 
 class WinogradConv(ScheduleRule):

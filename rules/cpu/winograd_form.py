@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.register_tile import bits_of
+from tilework.rules.cpu.reads import bits_of
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 

@@ -17,7 +17,8 @@ from tilework.dialects.te_builder import KernelBuilder, Tensor
 from tilework.rules.base import Packing
 from tilework.rules.cpu import parts
 from tilework.rules.cpu.parts import Rows, rows_for
-from tilework.rules.cpu.register_tile import choose_tile, reads_of
+from tilework.rules.cpu.reads import reads_of
+from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.registry import choose_rule
 from tilework.targets import parse_target

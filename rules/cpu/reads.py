@@ -1,0 +1,158 @@
+"""What a kernel's stages read, element by element, and how vectors of it are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import product
+from math import gcd, prod
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, BlockArgument
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, Key, var
+from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.te import ComputeOp
+
+Axis: TypeAlias = tuple[str, Expr]
+"""A name and an extent."""
+
+Axes: TypeAlias = tuple[Axis, ...]
+
+LINE_BYTES, SETS = 64, 64
+"""A line of a cache, and the places in the nearest one that lines are assigned to by their address."""
+
+LARGE = 1 << 20
+"""Stands for a symbolic extent."""
+
+NEAR = 4
+"""Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
+
+_BLOCK, _LANE = "block", "lane"
+"""Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
+
+
+def size_of(axes: Sequence[Axis]) -> int:
+    """The product of the extents."""
+    result = 1
+    for _, extent in axes:
+        result *= LARGE if extent.constant is None else max(extent.constant, 0)
+    return result
+
+
+@dataclass(frozen=True)
+class Read:
+    """One access of the body: the element of a tensor of size `dims` at `indices`.
+
+    argument: the number of the kernel's argument that the tensor is, where its layout may be chosen.
+    """
+
+    indices: tuple[Expr, ...]
+    dims: tuple[Expr, ...]
+    argument: int | None = None
+    _moves: dict[tuple[str, int], bool] = field(default_factory=dict[tuple[str, int], bool], compare=False, repr=False)
+
+    @cached_property
+    def axes(self) -> frozenset[Key]:
+        """The axes that the element depends on."""
+        return frozenset(key for e in self.indices for key in e.variables())
+
+    def cost(self, vector: str, width: int, count: int) -> float:
+        """Load slots taken for one vector of `width` elements along an axis.
+
+        It is one of `count` that are side by side from 0 on; with a count of 0 it begins anywhere.
+        """
+        if vector not in self.axes:
+            return 1.0
+        stride = _stride(self, vector, width, count)
+        if stride is None or not 0 < abs(stride) <= NEAR:
+            return 1.5 * width
+        return 1.0 if stride == 1 else 2.0 * abs(stride)
+
+    def is_aligned(self, vector: str, width: int) -> bool:
+        """Whether what is read begins at multiples of `width` elements wherever the vector axis does."""
+        row = 1
+        for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
+            others = [e.offset, *(count for atom, count in e.terms if Expr(((atom, 1),), 0).as_var != vector)]
+            if any(count * row % width for count in others):
+                return False
+            row *= LARGE if dim.constant is None else dim.constant
+        return True
+
+    def moves(self, axis: str, factor: int) -> bool:
+        """Whether `factor` iterations of an axis, the first a multiple of it, read different elements.
+
+        They do not where the axis counts channels of a group and the element is the group's.
+        """
+        if factor == 1 or axis not in self.axes:
+            return False
+        if (axis, factor) not in self._moves:  # asked for every candidate
+            self._moves[axis, factor] = _stride(self, axis, factor, LARGE) != 0
+        return self._moves[axis, factor]
+
+    def crowd(self, axis: str, count: int, element_bytes: int) -> int:
+        """How many lines of the elements at `count` iterations share one place of the nearest cache."""
+        step, row = 0, 1
+        for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
+            step += e.coefficient(axis) * row
+            row *= LARGE if dim.constant is None else dim.constant
+        lines, inside = divmod(step * element_bytes, LINE_BYTES)
+        return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
+
+    def distinct(self, points: Mapping[str, range]) -> int:
+        """How many different elements are read at all these points of axes, the others standing still."""
+        result = 1
+        left = dict(points)
+        for e in self.indices:
+            steps = [(axis, left.pop(axis)) for axis in list(left) if axis in e.variables()]
+            if all(e.is_affine_in(axis) for axis, _ in steps):
+                places = product(*([e.coefficient(axis) * at for at in values] for axis, values in steps))
+                result *= len({sum(place) for place in places})
+            else:
+                result *= prod(len(values) for _, values in steps)
+        return result
+
+    def axis_to_pack(self, vector: str) -> int | None:
+        """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""
+        following = [d for d, e in enumerate(self.indices) if vector in e.variables()]
+        if len(following) != 1 or self.argument is None:
+            return None
+        e = self.indices[following[0]]
+        return following[0] if e.is_affine_in(vector) and e.coefficient(vector) == 1 else None
+
+
+@cache
+def _stride(read: Read, axis: str, width: int, count: int) -> int | None:
+    """Elements between neighbours in `width` iterations, None if it varies; `count` as in `Read.cost`."""
+    lane = Domain({_BLOCK: (0, count - 1 if count else None), _LANE: (0, width - 1)})
+    first = width * var(_BLOCK) if count else var(_BLOCK)
+    total, row = 0, 1
+    for e, dim in zip(reversed(read.indices), reversed(read.dims), strict=True):
+        if axis in e.variables():
+            e = lane.simplify(e.substitute({axis: first + var(_LANE)}))
+            if not e.is_affine_in(_LANE):
+                return None
+            total += e.coefficient(_LANE) * row
+        row *= LARGE if dim.constant is None else dim.constant
+    return total
+
+
+def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Read]:
+    """The reads of a compute; the layouts of the kernel's arguments numbered `parameters` may be chosen."""
+    return [
+        Read(
+            r.indices.data,
+            dims_of(r.tensor.type),
+            r.tensor.index if isinstance(r.tensor, BlockArgument) and r.tensor.index in parameters else None,
+        )
+        for r in compute.reads
+    ]
+
+
+def bits_of(tensor: Attribute) -> int:
+    """The width of a tensor's elements in registers, a byte at least; 32 where the type does not say."""
+    element = element_type(tensor)
+    return max(8, element.bitwidth) if isinstance(element, FixedBitwidthType) else 32

@@ -1,0 +1,86 @@
+"""What decides about register tiles: how operands lie, and where they come from."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import TensorType, f32
+
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.dialects.te_builder import KernelBuilder
+from tilework.rules.cpu.fetching import Operand
+from tilework.rules.cpu.reads import Read, reads_of
+from tilework.rules.cpu.register_tile import Tile, choose_tile
+from tilework.targets import parse_target
+
+X, Y, R, S = map(var, "xyrs")
+ZNVER4 = "llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"
+
+
+def read(indices: list[Expr], dims: list[int]) -> Read:
+    return Read(tuple(indices), tuple(map(const, dims)))
+
+
+@pytest.mark.parametrize(
+    ("indices", "points", "expected"),
+    [
+        ([Y + R, X + S], {"y": range(4), "r": range(3), "s": range(3)}, 6 * 3),  # windows overlap
+        ([2 * Y + R, X], {"y": range(4), "r": range(3)}, 9),
+        ([3 * Y + R, X], {"y": range(4), "r": range(3)}, 12),  # they meet
+        ([Y, X], {"x": range(0, 32, 16)}, 2),
+        ([X // 16, Y, X % 16], {"x": range(0, 32, 16)}, 2),  # of blocks an axis counts once
+        ([Y, R], {"s": range(5)}, 1),
+    ],
+)
+def test_elements_read_at_several_points(indices: list[Expr], points: dict[str, range], expected: int):
+    assert read(indices, [64] * len(indices)).distinct(points) == expected
+
+
+@pytest.mark.parametrize(
+    ("indices", "dims", "expected"),
+    [
+        ([Y, X], [8, 64], True),
+        ([Y, X], [8, 60], False),  # rows begin anywhere
+        ([Y, X + S], [8, 64], False),
+        ([Y, X + 16], [8, 64], True),
+        ([Y + R, X], [8, 16], True),
+    ],
+)
+def test_vectors_that_begin_with_a_cache_line(indices: list[Expr], dims: list[int], expected: bool):
+    assert read(indices, dims).is_aligned("x", 16) == expected
+
+
+@pytest.mark.parametrize(("row", "count", "expected"), [(1024, 6, 6), (512, 6, 3), (1040, 64, 1), (100, 64, 1)])
+def test_rows_that_share_a_place_of_the_cache(row: int, count: int, expected: int):
+    assert read([Y, R], [4096, row]).crowd("y", count, 4) == expected
+
+
+def test_waiting_for_an_operand_from_memory():
+    operand = Operand(0.5, {"y": 8}, stays=True)
+    alone, shared = operand.waiting(1.0, {"y": 1}), operand.waiting(1.0, {"y": 4})
+    assert alone == pytest.approx(0.5 - 1 / 8 + 0.25 / 8)  # the first of eight passes fetches
+    assert shared == pytest.approx(0.25 * 0.5)  # of two passes the first multiplies long enough
+    assert Operand(0.5, {"y": 8}, stays=False).waiting(1.0, {"y": 1}) > alone  # the others fetch it again
+
+
+def dense_tile(rows: int, columns: int, sums: int) -> Tile:
+    k = KernelBuilder("dense")
+    x, w = k.argument(TensorType(f32, [rows, sums]), "x"), k.argument(TensorType(f32, [columns, sums]), "w")
+    y = k.compute("dense", (rows, columns), lambda i, j: k.sum((sums,), lambda r: x[i, r] * w[j, r]))
+    [compute] = k.finish([y]).computes
+    tile = choose_tile(compute, reads_of(compute, frozenset([1])), parse_target(ZNVER4))
+    assert tile is not None
+    return tile
+
+
+def rows_of(tile: Tile) -> int:
+    [rows] = tile.factors.values()
+    return rows
+
+
+def test_weights_from_memory_are_passed_fewer_times():
+    near, far = dense_tile(32, 512, 200), dense_tile(32, 8192, 200)
+    assert -(-32 // rows_of(far)) < -(-32 // rows_of(near))
+
+
+def test_rows_that_drive_each_other_out_of_the_cache_are_few():
+    assert rows_of(dense_tile(96, 512, 1024)) <= 6 < rows_of(dense_tile(96, 512, 1040))
