@@ -69,7 +69,7 @@ class ConvOp(GraphOp):
         x, w = inputs
         windows, groups, rank = self.windows, self.groups.value.data, len(x.dims)
         filters, channels = w.dims[0] // groups, w.dims[1]
-        padded = windows.pad(k, x, 0.0)
+        image, apart = windows.pick(k, windows.pad(k, x, 0.0), x.dims[2:])
         depthwise = groups > 1 and channels == 1  # one channel a group: nothing to sum over
         reduced = w.dims[2:] if depthwise else w.dims[1:]
         taps = [f"r{axis}" for axis in spatial_axes(rank)[1:]]
@@ -78,7 +78,7 @@ class ConvOp(GraphOp):
             def term(*r: Expr):
                 c, tap = (const(0), r) if depthwise else (r[0], r[1:])
                 group = o // filters if groups > 1 else const(0)
-                element = padded[(n, group * channels + c, *windows.at(position, tap))]
+                element = image[(n, group * channels + c, *apart.at(position, tap))]
                 return widened(k, element) * widened(k, w[(o, c, *tap)])
 
             return k.sum(reduced, with_axes(taps[1:] if depthwise else taps, term))

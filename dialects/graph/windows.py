@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,19 @@ class Windows:
         dims = (*x.dims[: len(x.dims) - rank], *self.padded(extents))
         before = (0,) * (len(x.dims) - rank) + self.before
         return pad_stage(k, x, before, dims, fill)
+
+    def pick(self, k: KernelBuilder, padded: Tensor, extents: Sequence[Expr]) -> tuple[Tensor, Windows]:
+        """For windows of one element that are apart: what they read, side by side, and its windows; else these."""
+        rank = len(self.kernel)
+        if max(self.kernel, default=1) > 1 or max(self.strides, default=1) == 1:
+            return padded, self
+        around = len(padded.dims) - rank
+
+        def element(*i: Expr):
+            return padded[(*i[:around], *self.at(i[around:], [const(0)] * rank))]
+
+        dims = (*padded.dims[:around], *self.positions(extents))
+        return k.compute("picked", dims, element), replace(self, strides=(1,) * rank)
 
     def views(self, x: Array, fill: Any) -> Array:
         """Every window of an array: its last axes become positions, and taps are appended behind them."""

@@ -82,7 +82,19 @@ def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> li
 def _can_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
         return False
+    if _gathers(compute):
+        return False
     return all(isinstance(use.operation, ReadOp) for use in compute.result.uses)  # no scan or extern takes it whole
+
+
+def _gathers(compute: ComputeOp) -> bool:
+    """Whether a stage only puts elements side by side that are apart in memory, and sums read each of them often."""
+    *reads, end = compute.body.block.ops
+    if not compute.spatial or len(reads) != 1 or not isinstance(reads[0], ReadOp) or not isinstance(end, YieldOp):
+        return False
+    readers = [reader for reader, _ in readers_of(compute)]
+    apart = abs(reads[0].exprs[-1].coefficient(compute.spatial[-1][0])) > 1
+    return apart and any(_iterations(r) > 2 * size_of(compute.spatial) for r in readers if r.reduction)
 
 
 def _only_moves(kernel: KernelOp, compute: ComputeOp) -> bool:

@@ -181,6 +181,40 @@ te.kernel @windows(%x: tensor<64x18x34xf32>, %w: tensor<64x3x3xf32>) -> tensor<6
   te.return %conv : tensor<64x16x32xf32>
 }
 
+// Elements that are apart are put side by side where sums read them often; a stage that a sum reads once is inlined.
+
+// CHECK-LABEL: schedule.sequence @picked
+// CHECK-NOT:   schedule.compute_inline
+// CHECK:       schedule.stage "picked"
+// CHECK:       schedule.vectorize
+// CHECK-LABEL: schedule.sequence @picked_once
+// CHECK-NEXT:  [[ONCE:%[a-z0-9_]+]], {{.*}} = schedule.stage "picked"
+// CHECK-NEXT:  schedule.compute_inline [[ONCE]]
+te.kernel @picked(%x: tensor<64x64xf32>, %w: tensor<16x64xf32>) -> tensor<16x32xf32> {
+  %picked = te.compute "picked" [c: 64, x: 32] : tensor<64x32xf32> {
+    %v = te.read %x[c, 2 * x] : tensor<64x64xf32>
+    te.yield %v : f32
+  }
+  %conv = te.compute "conv" [o: 16, x: 32] reduce [c: 64] : tensor<16x32xf32> {
+    %v = te.read %picked[c, x] : tensor<64x32xf32>
+    %u = te.read %w[o, c] : tensor<16x64xf32>
+    %p = arith.mulf %v, %u : f32
+    te.reduce add %p : f32
+  }
+  te.return %conv : tensor<16x32xf32>
+}
+te.kernel @picked_once(%x: tensor<64x64xf32>) -> tensor<32xf32> {
+  %picked = te.compute "picked" [c: 64, x: 32] : tensor<64x32xf32> {
+    %v = te.read %x[c, 2 * x] : tensor<64x64xf32>
+    te.yield %v : f32
+  }
+  %sum = te.compute "sum" [x: 32] reduce [c: 64] : tensor<32xf32> {
+    %v = te.read %picked[c, x] : tensor<64x32xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<32xf32>
+}
+
 // A sum over all channels reads all of them at each: they are padded first.
 
 // CHECK-LABEL: schedule.sequence @all_channels

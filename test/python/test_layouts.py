@@ -54,6 +54,8 @@ CASES = [
     Case(3, 5, (12, 26), window=7, stride=2, pads=(3, 3, 3, 3)),
     Case(4, 6, (9, 22), window=4, stride=4),
     Case(4, 6, (9, 21), stride=2),  # of an odd row the last phase is shorter
+    Case(16, 24, (13, 20), window=1, stride=2, pads=(0, 0, 0, 0)),  # what is read lies side by side
+    Case(32, 16, (7, 9), window=1, stride=3, pads=(1, 0, 0, 1), block=16),
     Case(24, 24, (14, 14), groups=24),  # nine steps as straight-line code
     Case(8, 8, (7, 7), stride=2, groups=8),
     Case(32, 32, (13, 10), groups=32, block=16),
