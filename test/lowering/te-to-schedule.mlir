@@ -188,8 +188,8 @@ te.kernel @windows(%x: tensor<64x18x34xf32>, %w: tensor<64x3x3xf32>) -> tensor<6
 // CHECK:       schedule.stage "picked"
 // CHECK:       schedule.vectorize
 // CHECK-LABEL: schedule.sequence @picked_once
-// CHECK-NEXT:  [[ONCE:%[a-z0-9_]+]], {{.*}} = schedule.stage "picked"
-// CHECK-NEXT:  schedule.compute_inline [[ONCE]]
+// CHECK-NEXT:  schedule.stage "picked"
+// CHECK-NEXT:  schedule.compute_inline %picked
 te.kernel @picked(%x: tensor<64x64xf32>, %w: tensor<16x64xf32>) -> tensor<16x32xf32> {
   %picked = te.compute "picked" [c: 64, x: 32] : tensor<64x32xf32> {
     %v = te.read %x[c, 2 * x] : tensor<64x64xf32>
