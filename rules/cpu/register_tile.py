@@ -44,7 +44,8 @@ class Tile:
     """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes, outermost first.
 
     divides: whether whole tiles fill the vector axis. straight: whether all steps of the reduction are straight-line
-    code, which loads once what several of them read. cost: cycles per useful result and reduction step.
+    code, which loads once what several of them read. cost: cycles per useful result and reduction step; waiting: how
+    many more go by until operands come from memory.
     """
 
     vector: str
@@ -54,6 +55,7 @@ class Tile:
     divides: bool
     straight: bool
     cost: float
+    waiting: float = 0.0
 
     @property
     def span(self) -> int:
@@ -82,7 +84,7 @@ def _cheapest(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: T
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
     output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))
     tiles = _candidates(_Tiled(extents, reads, output, reduction, target, target.lanes(bits)))
-    return min(tiles, key=lambda t: (t.cost, t.accumulators), default=None)
+    return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators), default=None)
 
 
 def axes_in_extents(spatial: Sequence[Axis], reduction: Sequence[Axis]) -> list[str]:
@@ -165,8 +167,8 @@ def _candidates(tiled: _Tiled) -> Iterator[Tile]:
                 registers = target.vector_registers - 2 - vectors
                 for factors in _factors(vector, extents, tiled.reads, registers, vectors):
                     cost = step.cost(factors)
-                    cost += sum(operand.waiting(cost, factors) for operand in large)
-                    yield Tile(vector, width, vectors, factors, divides, False, cost)
+                    waiting = sum(operand.waiting(cost, factors) for operand in large)
+                    yield Tile(vector, width, vectors, factors, divides, False, cost, waiting)
                     if tiled.taps and straight.held(factors) <= target.vector_registers:
                         yield Tile(vector, width, vectors, factors, divides, True, straight.cost(factors))
 
