@@ -18,7 +18,7 @@ from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
-from tilework.rules.cpu.prefetch import prefetch_operands
+from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block, store_as
@@ -157,7 +157,7 @@ def _tiled(
         s.unroll(axis)
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile))
-    _order_reduction(s, inside, reduction, tile)
+    _order_reduction(s, inside, reduction, tile, target)
     return _fixed(loops, outer)
 
 
@@ -232,7 +232,9 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
     s.vectorize(vector[-1])
 
 
-def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None) -> None:
+def _order_reduction(
+    s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, target: Target
+) -> None:
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost."""
     outer = axes_in_extents(reduction.spatial, reduction.reduction)
     reduce_axes = _reduce_axes(s, inside, reduction)
@@ -250,7 +252,10 @@ def _order_reduction(s: ScheduleBuilder, inside: StageHandle, reduction: Compute
         s.unroll(axis)
     _mark_vector(s, vector)
     if tile is not None and tile.divides and reduce_axes:
-        prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span)
+        least = (
+            LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
+        )  # what stays there streams without being asked
+        prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span, least)
 
 
 def _reduce_axes(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[SSAValue]:

@@ -21,13 +21,15 @@ LEAST_BYTES = 128 << 10
 """Smaller operands stay near the core."""
 
 
-def prefetch_operands(s: ScheduleBuilder, reduction: ComputeOp, axis: SSAValue, vector: str, span: int) -> None:
+def prefetch_operands(
+    s: ScheduleBuilder, reduction: ComputeOp, axis: SSAValue, vector: str, span: int, least: int = LEAST_BYTES
+) -> None:
     """At every iteration of the innermost reduce axis, ask for what is read AHEAD_BYTES later.
 
-    Of large arguments that are packed in blocks of `span` along the vector axis.
+    Of arguments of at least so many bytes that are packed in blocks of `span` along the vector axis.
     """
     numbers = frozenset(range(len(s.kernel.body.block.args)))
     for read, tensor in zip(reads_of(reduction, numbers), (r.tensor.type for r in reduction.reads), strict=True):
         packed = read.dims[-1:] == (const(span),) and vector in read.indices[-1].variables()
-        if read.argument is not None and packed and bytes_of(tensor) >= LEAST_BYTES:
+        if read.argument is not None and packed and bytes_of(tensor) >= least:
             s.prefetch(s.argument(read.argument), axis, AHEAD_BYTES * 8 // (span * bits_of(tensor)))

@@ -63,6 +63,11 @@ class Tile:
         return self.lanes * self.vectors
 
     @property
+    def reuses(self) -> bool:
+        """Whether several results take each vector that is loaded."""
+        return self.accumulators > self.vectors
+
+    @property
     def accumulators(self) -> int:
         """Vector registers that hold results."""
         result = self.vectors
