@@ -191,7 +191,7 @@ def _load_near(e: Emitter, a: _Access, lanes: int) -> str:
     """
     first = min(0, a.stride * (lanes - 1))
     span = abs(a.stride) * (lanes - 1) + 1
-    whole = 1 << (lanes - 1).bit_length()
+    whole = min(1 << (lanes - 1).bit_length(), span)
     starts = [min(i * whole, span - whole) for i in range(-(-span // whole))]
     positions = [a.stride * lane - first for lane in range(lanes)]
     type_ = vector_text(a.memory, whole)

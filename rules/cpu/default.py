@@ -252,9 +252,8 @@ def _order_reduction(
         s.unroll(axis)
     _mark_vector(s, vector)
     if tile is not None and tile.divides and reduce_axes:
-        least = (
-            LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
-        )  # what stays there streams without being asked
+        # what is only read, and stays in the last cache, streams without being asked for
+        least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
         prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span, least)
 
 

@@ -137,6 +137,16 @@ def test_vectors_of_odd_lengths(compile_kernel, lanes, stride):
     np.testing.assert_array_equal(y, x[::stride])
 
 
+@pytest.mark.parametrize("lanes", [3, 7, 14])
+def test_reversed_vectors_of_odd_lengths_read_nothing_before_the_first(compile_kernel, parse_module, lanes):
+    kernel = odd(lanes, 1).replace("%x[0] stride 1", f"%x[{lanes - 1}] stride -1")
+    x, y = integers(lanes), np.zeros(lanes, np.float32)
+    compile_kernel(kernel)(x, y)
+    np.testing.assert_array_equal(y, x[::-1])
+    text = emit_kernels(parse_module(kernel), parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4"))
+    assert re.findall(r"= load <(\d+) x float>", text) == [str(lanes)]
+
+
 @pytest.mark.parametrize(("cpu", "accesses"), [("znver4", ["load", "store"]), ("haswell", [])])
 @pytest.mark.parametrize(("lanes", "masked"), [(14, True), (16, False), (28, False)])
 def test_a_part_of_a_vector_is_one_access_where_there_are_masks(parse_module, cpu, accesses, lanes, masked):
