@@ -7,75 +7,144 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.dense import DenseOp
+from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp, can_use_strassen
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
 from tilework.dialects.locations import copy_location
+from tilework.dialects.te import KernelOp
 from tilework.lowering.te_kernels import build_kernel, content_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
-PRODUCTS = {"default": 6, "strict": 4}
-"""How many products along an axis a Winograd tile may take at each precision, where windows move by more than one for
-each of its filters: as accurate as the direct sum with 4, within about 1e-5 of the largest result with 6."""
+WORTH = 0.96
+"""The part of the direct sum's time that a faster algorithm may take: its weights are more, and need more memory."""
 
 
-def products_for(precision: str) -> int:
-    """The entry of PRODUCTS. Raises UsageError for a precision that there is not."""
-    if precision not in PRODUCTS:
-        hint = did_you_mean(str(precision), PRODUCTS)
-        raise UsageError(f"unknown precision '{precision}': it is {' or '.join(PRODUCTS)}{hint}")
-    return PRODUCTS[precision]
+@dataclass(frozen=True)
+class Precision:
+    """Which algorithms may be used.
+
+    products: along an axis of a Winograd tile, where windows move by more than one for each of its filters: with 4 it
+    is as accurate as the direct sum, with 6 within about 1e-5 of the largest result. strassen: sums of quarters may be
+    multiplied; where rows are of unlike size, the errors of small results are those of the large ones.
+    """
+
+    products: int
+    strassen: bool
+
+
+PRECISIONS = {"default": Precision(6, strassen=True), "strict": Precision(4, strassen=False)}
+
+
+def precision_of(name: str) -> Precision:
+    """The entry of PRECISIONS. Raises UsageError for one that there is not."""
+    if name not in PRECISIONS:
+        hint = did_you_mean(str(name), PRECISIONS)
+        raise UsageError(f"unknown precision '{name}': it is {' or '.join(PRECISIONS)}{hint}")
+    return PRECISIONS[name]
+
+
+Product = ConvOp | DenseOp
+
+
+@dataclass(frozen=True)
+class Winograd:
+    """For a convolution, with tiles of so many outputs along each axis."""
+
+    tile: int
+
+    def transform(self, weight: SSAValue, product: Product) -> Operation:
+        """Of its weight; not yet inserted."""
+        assert isinstance(product, ConvOp)
+        stride = product.strides.get_values()[0]
+        return WinogradWeightOp.of(weight, tile=IntegerAttr(self.tile, i64), stride=IntegerAttr(stride, i64))
+
+    def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
+        """What computes the product, of the transformed weight; not yet inserted."""
+        assert isinstance(product, ConvOp)
+        return WinogradConvOp.of(product.input, transformed, **transform.properties, pads=product.pads)
+
+
+@dataclass(frozen=True)
+class Strassen:
+    """For a product of matrices."""
+
+    def transform(self, weight: SSAValue, product: Product) -> Operation:
+        """Of its weight; not yet inserted."""
+        return StrassenWeightOp.of(weight)
+
+    def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
+        """What computes the product, of the transformed weight; not yet inserted."""
+        if isinstance(product, DenseOp):
+            return StrassenDenseOp.of(product.input, transformed)
+        return StrassenConvOp.of(product.input, transformed, strides=product.strides)
+
+
+Fast = Winograd | Strassen
+
+
+def _fast_algorithms(product: Product, precision: Precision) -> Iterator[Fast]:
+    if isinstance(product, ConvOp):
+        yield from map(Winograd, winograd_tiles(product, precision.products))
+    if precision.strassen and can_use_strassen(product):
+        yield Strassen()
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """The direct sum, or with a `tile` Winograd's algorithm for so many outputs, and how many cycles it should take."""
+    """How many cycles it should take; `fast` is None for the direct sum."""
 
     cycles: float
-    tile: int | None = None
+    fast: Fast | None = None
 
 
 @cache
-def algorithms_for(target: Target, products: int) -> Algorithms:
+def algorithms_for(target: Target, precision: Precision) -> Algorithms:
     """One for all passes that ask: they ask about the same kernels."""
-    return Algorithms(target, products)
+    return Algorithms(target, precision)
 
 
 @dataclass
 class Algorithms:
-    """Asks the rules once for every distinct kernel: networks repeat themselves. `products` as in PRODUCTS."""
+    """Asks the rules once for every distinct kernel: networks repeat themselves."""
 
     target: Target
-    products: int
+    precision: Precision
     _known: dict[Hashable, Algorithm] = field(default_factory=dict[Hashable, Algorithm])
 
     def best_for(self, group: FusedOp) -> Algorithm:
         """The fastest algorithm for a group."""
         key = (content_of(group.body.block), parameters_of(group))
         if key not in self._known:
-            self._known[key] = min(self._options(group), key=lambda option: option.cycles)
+            direct, *others = self._options(group)
+            worth = [option for option in others if option.cycles < WORTH * direct.cycles]
+            self._known[key] = min(worth, key=lambda option: option.cycles, default=direct)
         return self._known[key]
 
     def _options(self, group: FusedOp) -> Iterator[Algorithm]:
-        """The direct sum first."""
-        yield Algorithm(self._cycles(group))
-        conv = conv_of_parameter(group)
-        for tile in () if conv is None else winograd_tiles(conv, self.products):
+        """The direct sum first, then those that a rule is made for."""
+        kernel = build_kernel(group.label.data, group)
+        yield self._algorithm(kernel, group, None)
+        product = product_with_parameter(group)
+        for fast in () if product is None else _fast_algorithms(product, self.precision):
             trial = group.clone()
-            copy = conv_of_parameter(trial)
+            copy = product_with_parameter(trial)
             assert copy is not None
-            use_winograd(copy, tile)
-            yield Algorithm(self._cycles(trial), tile)
+            use_fast(copy, fast)
+            kernel = build_kernel(group.label.data, trial)
+            if choose_rule(kernel, self.target).BENEFIT > 0:
+                yield self._algorithm(kernel, trial, fast)
             trial.erase()
 
-    def _cycles(self, group: FusedOp) -> float:
-        kernel = build_kernel(group.label.data, group)
-        return choose_rule(kernel, self.target).cycles(kernel, self.target, parameters_of(group))
+    def _algorithm(self, kernel: KernelOp, group: FusedOp, fast: Fast | None) -> Algorithm:
+        rule = choose_rule(kernel, self.target)
+        return Algorithm(rule.cycles(kernel, self.target, parameters_of(group)), fast)
 
 
 def parameters_of(group: FusedOp) -> frozenset[int]:
@@ -83,30 +152,24 @@ def parameters_of(group: FusedOp) -> frozenset[int]:
     return frozenset(i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp))
 
 
-def conv_of_parameter(group: FusedOp) -> ConvOp | None:
-    """The convolution of a group, if its weight is a parameter."""
-    for conv in (o for o in group.body.block.ops if isinstance(o, ConvOp)):
-        if isinstance(conv.weight, BlockArgument) and conv.weight.index in parameters_of(group):
-            return conv
+def product_with_parameter(group: FusedOp) -> Product | None:
+    """The convolution or layer of a group, if its weight is a parameter."""
+    for product in (o for o in group.body.block.ops if isinstance(o, ConvOp | DenseOp)):
+        if isinstance(product.weight, BlockArgument) and product.weight.index in parameters_of(group):
+            return product
     return None
 
 
-def winograd_weight(weight: SSAValue, conv: ConvOp, tile: int) -> WinogradWeightOp:
-    """The weight of a convolution, transformed; not yet inserted."""
-    stride = conv.strides.get_values()[0]
-    return WinogradWeightOp.of(weight, tile=IntegerAttr(tile, i64), stride=IntegerAttr(stride, i64))
-
-
-def use_winograd(conv: ConvOp, tile: int) -> None:
-    """Make a convolution inside a group take a transformed weight; the group's operand is left as it was."""
-    weight, block = conv.weight, conv.parent_block()
+def use_fast(product: Product, fast: Fast) -> None:
+    """Make a product inside a group take a transformed weight; the group's operand is left as it was."""
+    weight, block = product.weight, product.parent_block()
     assert isinstance(weight, BlockArgument) and block is not None
-    transform = winograd_weight(weight, conv, tile)
-    transformed = block.insert_arg(transform.result.type, weight.index)
+    transform = fast.transform(weight, product)
+    transformed = block.insert_arg(transform.results[0].type, weight.index)
     transformed.name_hint = weight.name_hint
+    multiply = fast.multiply(product, transform, transformed)
     transform.erase()
-    winograd = WinogradConvOp.of(conv.input, transformed, **transform.properties, pads=conv.pads)
-    copy_location(winograd, conv)
-    winograd.result.name_hint = conv.result.name_hint
-    Rewriter.replace_op(conv, winograd)
+    copy_location(multiply, product)
+    multiply.results[0].name_hint = product.result.name_hint
+    Rewriter.replace_op(product, multiply)
     block.erase_arg(weight)

@@ -23,7 +23,7 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
-from tilework.lowering.algorithms import algorithms_for, products_for
+from tilework.lowering.algorithms import algorithms_for, precision_of
 from tilework.lowering.layout_search import LayoutSearch, in_blocks, put_in_blocks
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
@@ -52,7 +52,7 @@ class ChooseLayouts(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        products = products_for(self.precision)
+        precision = precision_of(self.precision)
         if not is_compiled(op):
             return
         target = parse_target(self.target)
@@ -60,7 +60,7 @@ class ChooseLayouts(TileworkPass):
         graph = body_of(op)
         groups = [o for o in graph.ops if isinstance(o, FusedOp)]
         classes = layout_classes(graph, block)
-        packed = LayoutSearch(groups, classes, algorithms_for(target, products), block).best()
+        packed = LayoutSearch(groups, classes, algorithms_for(target, precision), block).best()
         if packed:
             _Rewriting(packed, block).rewrite(graph)
 

@@ -45,10 +45,10 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
     from tilework.backends.cache import default_cache
     from tilework.backends.llvm.compile_model import compile_module
-    from tilework.lowering.algorithms import products_for
+    from tilework.lowering.algorithms import precision_of
     from tilework.targets.llvm_names import target_to_compile_for
 
-    products_for(precision)
+    precision_of(precision)
     machine = target_to_compile_for(target)
     if isinstance(model, ModuleOp):
         module, arrays = model.clone(), dict(parameters or {})

@@ -6,9 +6,7 @@ parameter is done once, in @prepare.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
-from functools import partial
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -20,12 +18,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ceildiv, const
-from tilework.algebra.predicate import Predicate, at_least, less_than
-from tilework.algebra.winograd import MOST_PRODUCTS, Matrix, Winograd, winograd
+from tilework.algebra.predicate import at_least, less_than
+from tilework.algebra.winograd import MOST_PRODUCTS, Winograd, winograd
 from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.combination import combined
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Tensor
 
 _FILTERS_AT_ONCE = 32
 """So that transforming the weights of a large network takes little memory besides."""
@@ -69,10 +68,10 @@ class WinogradWeightOp(GraphOp):
         filters, channels = w.dims[:2]
 
         def rows(o: Expr, i: Expr, t: Expr, c: Expr):
-            return _combined(k, matrix, i, lambda s: w[o, c, s, t])
+            return combined(k, matrix, i, lambda s: w[o, c, s, t])
 
         def element(o: Expr, i: Expr, j: Expr, c: Expr):
-            return _combined(k, matrix, j, lambda t: of_rows[o, i, t, c])
+            return combined(k, matrix, j, lambda t: of_rows[o, i, t, c])
 
         of_rows = k.compute("weight_rows", (filters, count, taps, channels), rows)
         return k.compute("winograd_weight", (filters, count, count, channels), element)
@@ -156,10 +155,10 @@ class WinogradConvOp(GraphOp):
         image = self._image(k, x, [t * step + (count - step) for t in tiles[1:]])
 
         def rows(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
-            return _combined(k, matrices.input, i, lambda s: image[n, p * step + s, q * step + j, c])
+            return combined(k, matrices.input, i, lambda s: image[n, p * step + s, q * step + j, c])
 
         def data(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
-            return _combined(k, matrices.input, j, lambda t: of_rows[n, p, q, i, t, c])
+            return combined(k, matrices.input, j, lambda t: of_rows[n, p, q, i, t, c])
 
         def product(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, o: Expr):
             def term(c: Expr):
@@ -168,10 +167,10 @@ class WinogradConvOp(GraphOp):
             return k.sum((channels,), term)
 
         def columns(n: Expr, p: Expr, q: Expr, a: Expr, j: Expr, o: Expr):
-            return _combined(k, matrices.output, a, lambda s: products[n, p, q, s, j, o])
+            return combined(k, matrices.output, a, lambda s: products[n, p, q, s, j, o])
 
         def result(n: Expr, y: Expr, x_: Expr, o: Expr):
-            return _combined(k, matrices.output, x_ % m, lambda t: of_columns[n, y // m, x_ // m, y % m, t, o])
+            return combined(k, matrices.output, x_ % m, lambda t: of_columns[n, y // m, x_ // m, y % m, t, o])
 
         of_rows = k.compute("winograd_rows", (*tiles, count, count, channels), rows)
         transformed = k.compute("winograd_data", (*tiles, count, count, channels), data)
@@ -244,30 +243,3 @@ def _matrices(tile: int, window: int, stride: int) -> Winograd:
             f"and tiles and taps of a phase together at most {MOST_PRODUCTS + 1}"
         )
     return winograd(tile, window, stride)
-
-
-def _combined(k: KernelBuilder, matrix: Matrix, i: Expr, term: Callable[[Expr], Scalar]) -> Scalar:
-    """Row `i` of the matrix times a vector: a choice among the rows, each without the terms that are zero."""
-    first, *rest = (partial(_weighted, row, term) for row in reversed(matrix))
-    element = first
-    for at, row in zip(reversed(range(len(rest))), rest, strict=True):
-        element = partial(_choice, k, less_than(i, at + 1), row, element)
-    return element()
-
-
-def _choice(k: KernelBuilder, when: Predicate, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
-    return k.if_then_else([when], then, other, f32)
-
-
-def _weighted(row: Sequence[Fraction], term: Callable[[Expr], Scalar]) -> Scalar:
-    """The sum of the terms times their coefficients."""
-    total: Scalar | None = None
-    for t, coefficient in enumerate(row):
-        if coefficient != 0:
-            scaled = term(const(t)) if abs(coefficient) == 1 else term(const(t)) * float(abs(coefficient))
-            if total is None:
-                total = scaled if coefficient > 0 else -scaled
-            else:
-                total = total + scaled if coefficient > 0 else total - scaled
-    assert total is not None
-    return total

@@ -99,8 +99,8 @@ def _form_with(
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
     blocks = _blocks(stages, vectors * lanes, lanes, registers)
-    columns = _balanced(blocks.columns, registers)
-    at_once = _balanced(blocks.rows, registers // columns), columns
+    columns = balanced(blocks.columns, registers)
+    at_once = balanced(blocks.rows, registers // columns), columns
     return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
 
 
@@ -146,25 +146,25 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int
         return down * across * each + image <= NEAR_BYTES
 
     def alone(across: int) -> bool:
-        part = _balanced(across, at_once)
+        part = balanced(across, at_once)
         return fits(1, -(-across // part) * part, multiplied + transformed)
 
-    across = _fitting(columns, alone)
+    across = fitting(columns, alone)
     if alone(across) and across >= min(FEWEST_TILES, rows * columns):
         return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
-    across = _fitting(columns, lambda n: fits(1, n, multiplied))
-    down = _fitting(rows, lambda n: fits(n, across, multiplied)) if across == columns else 1
+    across = fitting(columns, lambda n: fits(1, n, multiplied))
+    down = fitting(rows, lambda n: fits(n, across, multiplied)) if across == columns else 1
     return Blocks(down, across, tile, together=True, passes=1)
 
 
-def _fitting(count: int, fits: Callable[[int], bool]) -> int:
+def fitting(count: int, fits: Callable[[int], bool]) -> int:
     """The longest blocks that `count` is cut into that fit, at least 1: equal ones, unless these were much shorter."""
     most = max((n for n in range(1, count + 1) if fits(n)), default=1)
     equal = max(n for n in range(1, most + 1) if count % n == 0)
     return equal if 2 * equal >= most else most
 
 
-def _balanced(count: int, most: int) -> int:
+def balanced(count: int, most: int) -> int:
     """The length of the fewest parts that `count` is cut into, none longer than `most`, about as long as each other."""
     parts = -(-count // min(most, count))
     return -(-count // parts)

@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512"}' | filecheck %s
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512" precision=strict}' | filecheck %s --check-prefix=STRICT
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512"},graph-fold-parameters,pack-parameters{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=PACKED
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=skylake-avx512"},cse' | filecheck %s --check-prefix=SHARED
 
 // A sum over many channels is worth the transforms of image and result; that of the weight is none of a run's work, and
 // it is packed like any other parameter. As accurate as the direct sum are smaller tiles.
@@ -65,10 +66,11 @@ func.func @stride(%x: tensor<1x128x28x28xf32>) -> tensor<1x256x14x14xf32> {
   func.return %y : tensor<1x256x14x14xf32>
 }
 
-// Two convolutions with one weight share its transform.
-// CHECK-LABEL: func.func @shared
-// CHECK:         graph.winograd_weight
-// CHECK-NOT:     graph.winograd_weight
+// Two convolutions with one weight share its transform, once what is equal is found.
+// SHARED-LABEL: func.func @shared
+// SHARED:         graph.winograd_weight
+// SHARED-NOT:     graph.winograd_weight
+// SHARED-LABEL: func.func @dense
 func.func @shared(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
   %w = graph.parameter @shared_w : tensor<64x64x3x3xf32>
   %y = graph.fused "conv_relu" (%x, %w) : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> (tensor<1x64x56x56xf32>) {
@@ -83,4 +85,66 @@ func.func @shared(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
     graph.yield %c : tensor<1x64x56x56xf32>
   }
   func.return %z : tensor<1x64x56x56xf32>
+}
+
+// A product of large matrices is worth sums of their quarters; where rows may be of unlike size, that is less accurate.
+// CHECK-LABEL: func.func @dense
+// CHECK:         [[U:%[a-z0-9_]+]] = graph.strassen_weight %w : (tensor<1024x512xf32>) -> tensor<512x7x256xf32>
+// CHECK-NEXT:    graph.fused "dense_relu" (%x, [[U]])
+// CHECK:           graph.strassen_dense
+// CHECK-NEXT:      graph.relu
+// STRICT-LABEL: func.func @dense
+// STRICT-NOT:     strassen
+// STRICT-LABEL: func.func @single
+// PACKED-LABEL: func.func @dense
+// PACKED:         graph.pack %{{.*}} {axis = 0 : i64, block = 32 : i64} : (tensor<512x7x256xf32>) -> tensor<16x7x256x32xf32>
+func.func @dense(%x: tensor<1568x512xf32>) -> tensor<1568x1024xf32> {
+  %w = graph.parameter @dense_w : tensor<1024x512xf32>
+  %y = graph.fused "dense_relu" (%x, %w) : (tensor<1568x512xf32>, tensor<1024x512xf32>) -> (tensor<1568x1024xf32>) {
+  ^bb0(%a: tensor<1568x512xf32>, %b: tensor<1024x512xf32>):
+    %c = graph.dense %a, %b : (tensor<1568x512xf32>, tensor<1024x512xf32>) -> tensor<1568x1024xf32>
+    %r = graph.relu %c : (tensor<1568x1024xf32>) -> tensor<1568x1024xf32>
+    graph.yield %r : tensor<1568x1024xf32>
+  }
+  func.return %y : tensor<1568x1024xf32>
+}
+
+// So is a convolution of single elements, between images in blocks.
+// CHECK-LABEL: func.func @single
+// CHECK:         graph.strassen_conv %{{.*}} {strides = array<i64: 2, 2>}
+func.func @single(%x: tensor<1x32x56x56x16xf32>) -> tensor<1x32x28x28x16xf32> {
+  %w = graph.parameter @single_w : tensor<512x512x1x1xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x32x56x56x16xf32>, tensor<512x512x1x1xf32>) -> (tensor<1x32x28x28x16xf32>) {
+  ^bb0(%p: tensor<1x32x56x56x16xf32>, %b: tensor<512x512x1x1xf32>):
+    %a = graph.unpack %p {axis = 1 : i64} : (tensor<1x32x56x56x16xf32>) -> tensor<1x512x56x56xf32>
+    %c = graph.conv %a, %b {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x512x56x56xf32>, tensor<512x512x1x1xf32>) -> tensor<1x512x28x28xf32>
+    %r = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x512x28x28xf32>) -> tensor<1x32x28x28x16xf32>
+    graph.yield %r : tensor<1x32x28x28x16xf32>
+  }
+  func.return %y : tensor<1x32x28x28x16xf32>
+}
+
+// A row fills no half, and few channels are not worth it.
+// CHECK-LABEL: func.func @row
+// CHECK-NOT:     strassen
+// CHECK-LABEL: func.func @narrow
+// CHECK-NOT:     strassen
+func.func @row(%x: tensor<1x512xf32>) -> tensor<1x512xf32> {
+  %w = graph.parameter @row_w : tensor<512x512xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<1x512xf32>, tensor<512x512xf32>) -> (tensor<1x512xf32>) {
+  ^bb0(%a: tensor<1x512xf32>, %b: tensor<512x512xf32>):
+    %c = graph.dense %a, %b : (tensor<1x512xf32>, tensor<512x512xf32>) -> tensor<1x512xf32>
+    graph.yield %c : tensor<1x512xf32>
+  }
+  func.return %y : tensor<1x512xf32>
+}
+
+func.func @narrow(%x: tensor<128x64xf32>) -> tensor<128x64xf32> {
+  %w = graph.parameter @narrow_w : tensor<64x64xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<128x64xf32>, tensor<64x64xf32>) -> (tensor<128x64xf32>) {
+  ^bb0(%a: tensor<128x64xf32>, %b: tensor<64x64xf32>):
+    %c = graph.dense %a, %b : (tensor<128x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
+    graph.yield %c : tensor<128x64xf32>
+  }
+  func.return %y : tensor<128x64xf32>
 }

@@ -92,6 +92,8 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
         [tensor(N, 2, 5, M + 2), tensor(3, 6, 6, 2)],
         {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64), "pads": ints([1, 0, 1, 2])},
     ),
+    (graph.StrassenDenseOp, [tensor(N, M, 4), tensor(3, 7, 2)], {}),
+    (graph.StrassenConvOp, [tensor(N, 4, 5, M), tensor(3, 7, 2)], {"strides": ints([2, 1])}),
     (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
     (graph.ExtendOp, [tensor(N, M + 2)], {"pads": ints([2, 1, 3, 2]), "mode": StringAttr("edge")}),
@@ -240,3 +242,30 @@ def test_winograd_is_convolution(window: int, tile: int, stride: int, height: in
     assert conv.result.type == direct.result.type
     found, expected = conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w)
     np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("shape", [(6, 8), (7, 8), (1, 2), (3, 5, 4), (2, 1, 6, 4)], ids=str)
+def test_strassen_is_dense(shape: tuple[int, ...]):
+    """Exactly, on small integers; rows of odd number too."""
+    data, weight = tensor(*shape), tensor(6, shape[-1])
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-4, 5, [d.offset for d in dims_of(t)]).astype(np.float32) for t in (data, weight))
+    transform = make(graph.StrassenWeightOp, [weight])
+    dense = make(graph.StrassenDenseOp, [data, transform.result.type])
+    direct = make(graph.DenseOp, [data, weight])
+    assert dense.result.type == direct.result.type
+    np.testing.assert_array_equal(dense.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w))
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1), (2, 3)])
+@pytest.mark.parametrize(("height", "width"), [(6, 8), (7, 5), (1, 1)])
+def test_strassen_is_convolution(strides: tuple[int, int], height: int, width: int):
+    image, weight = tensor(2, 4, height, width), tensor(6, 4, 1, 1)
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-4, 5, [d.offset for d in dims_of(t)]).astype(np.float32) for t in (image, weight))
+    transform = make(graph.StrassenWeightOp, [weight])
+    conv = make(graph.StrassenConvOp, [image, transform.result.type], strides=ints(strides))
+    plain = {"pads": ints([0] * 4), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
+    direct = make(graph.ConvOp, [image, weight], strides=ints(strides), **plain)
+    assert conv.result.type == direct.result.type
+    np.testing.assert_array_equal(conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w))

@@ -18,7 +18,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
-from tilework.lowering.algorithms import PRODUCTS
+from tilework.lowering.algorithms import PRECISIONS
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.winograd import WinogradConv
@@ -169,7 +169,7 @@ def test_strict_precision_is_that_of_the_direct_sum(tmp_path):
 @pytest.mark.parametrize(("window", "stride", "tile"), [(3, 1, 2), (3, 2, 2), (3, 2, 3), (5, 2, 2), (5, 3, 3)])
 def test_few_products_of_each_filter_are_as_accurate(window: int, stride: int, tile: int):
     """Tiles that strict precision allows where windows move by more than one; within what a direct sum is."""
-    assert tile - 1 + -(-window // stride) <= PRODUCTS["strict"]
+    assert tile - 1 + -(-window // stride) <= PRECISIONS["strict"].products
     x = np.random.default_rng(0).standard_normal((1, 64, 24, 24), np.float32)
     w = np.random.default_rng(1).standard_normal((16, 64, window, window), np.float32)
     form = {"tile": IntegerAttr(tile, i64), "stride": IntegerAttr(stride, i64)}

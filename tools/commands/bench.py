@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.lowering.algorithms import PRODUCTS
+from tilework.lowering.algorithms import PRECISIONS
 from tilework.targets.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeat", type=int, default=10, metavar="N", help="blocks of runs for each engine (10)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
-    parser.add_argument("--precision", default="default", choices=PRODUCTS, help="as of `tilework compile`")
+    parser.add_argument("--precision", default="default", choices=PRECISIONS, help="as of `tilework compile`")
     parser.add_argument("--kernels", action="store_true", help="time every kernel call, and print a table of kernels")
     parser.add_argument("--json", metavar="FILE", help="write all measurements there")
     parser.add_argument(

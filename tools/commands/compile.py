@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from tilework.api import compile as compile_model
 from tilework.backends.llvm.compile_model import CompileReport
 from tilework.frontends.onnx.importer import ImportedModel
-from tilework.lowering.algorithms import PRODUCTS
+from tilework.lowering.algorithms import PRECISIONS
 from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.targets import Target
 from tilework.targets.llvm_names import target_to_compile_for
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precision",
         default="default",
-        choices=PRODUCTS,
+        choices=PRECISIONS,
         help="strict: only algorithms as accurate as the direct ones",
     )
     parser.add_argument(

@@ -1,0 +1,41 @@
+"""Linear combinations with constant coefficients, as the transforms of fast algorithms are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+
+from xdsl.dialects.builtin import f32
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.predicate import Predicate, less_than
+from tilework.algebra.winograd import Matrix
+from tilework.dialects.te_builder import KernelBuilder, Scalar
+
+
+def combined(k: KernelBuilder, matrix: Matrix, i: Expr, term: Callable[[Expr], Scalar]) -> Scalar:
+    """Row `i` of the matrix times a vector: a choice among the rows, each without the terms that are zero."""
+    first, *rest = (partial(_weighted, row, term) for row in reversed(matrix))
+    element = first
+    for at, row in zip(reversed(range(len(rest))), rest, strict=True):
+        element = partial(_choice, k, less_than(i, at + 1), row, element)
+    return element()
+
+
+def _choice(k: KernelBuilder, when: Predicate, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
+    return k.if_then_else([when], then, other, f32)
+
+
+def _weighted(row: Sequence[Fraction], term: Callable[[Expr], Scalar]) -> Scalar:
+    """The sum of the terms times their coefficients."""
+    total: Scalar | None = None
+    for t, coefficient in enumerate(row):
+        if coefficient != 0:
+            scaled = term(const(t)) if abs(coefficient) == 1 else term(const(t)) * float(abs(coefficient))
+            if total is None:
+                total = scaled if coefficient > 0 else -scaled
+            else:
+                total = total + scaled if coefficient > 0 else total - scaled
+    assert total is not None
+    return total

@@ -1,0 +1,110 @@
+"""What a kernel of a product by Strassen's algorithm consists of, and how its rows are taken in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilework.algebra.strassen import PRODUCTS
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.cpu.reads import bits_of
+from tilework.rules.cpu.winograd_form import NEAR_BYTES, balanced, sizes_of
+from tilework.targets.target import Target
+from tilework.transforms.schedule.dataflow.inline import inline_compute
+
+DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rows of a quarter are taken in blocks of `rows`.
+
+    together: all sums of quarters are there before any is multiplied; else each block's by itself, for all weights.
+    again: bytes of either that are read once more than the other way round.
+    """
+
+    rows: int
+    together: bool
+    again: int
+
+
+@dataclass(frozen=True)
+class StrassenForm:
+    """The stages once those `inlined` are. A product is computed for `rows` rows and `vectors` of `lanes` outputs.
+
+    images: whether the last stage is an image in blocks of channels; else its last axes are rows and outputs.
+    """
+
+    inlined: list[str]
+    data: ComputeOp
+    product: ComputeOp
+    final: ComputeOp
+    images: bool
+    lanes: int
+    vectors: int
+    blocks: Blocks
+    rows: int
+
+    @property
+    def span(self) -> int:
+        """Outputs at a time."""
+        return self.lanes * self.vectors
+
+    @property
+    def quarter(self) -> tuple[int, int]:
+        """Rows and outputs of a quarter."""
+        *_, rows, outputs = sizes_of(self.product)
+        return rows, outputs
+
+
+def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
+    """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors and blocks."""
+    if not {c.stage.data for c in kernel.computes}.issuperset(STAGES) or len(kernel.results_returned) != 1:
+        return None
+    copy = kernel.clone()
+    *others, final = (c for c in copy.computes if c.stage.data not in (DATA, PRODUCT))
+    if any(c.reduction or len(c.results) > 1 for c in (*others, final)):
+        return None
+    inlined = [c.stage.data for c in others]
+    for compute in others:
+        inline_compute(compute)
+    stages = {c.stage.data: c for c in copy.computes}
+    data, product = stages[DATA], stages[PRODUCT]
+    lanes, axes = target.lanes(bits_of(final.result.type)), sizes_of(final)
+    *batch, _, rows, outputs = sizes_of(product)
+    channels = sizes_of(data)[-1]
+    images = len(axes) == len(batch) + 4 and axes[-1] == lanes
+    if 0 in (*batch[1:], rows, outputs, channels) or outputs % lanes or channels % lanes:
+        return None
+    if not images and len(axes) != len(batch) + 2:
+        return None
+    vectors = 1 if outputs % (2 * lanes) else 2
+    registers = (target.vector_registers - 2 - vectors) // vectors
+    blocks = _blocks(rows, outputs, channels, vectors * lanes, target)
+    if 2 * blocks.rows < min(rows, registers):
+        return None
+    return StrassenForm(inlined, data, product, final, images, lanes, vectors, blocks, balanced(blocks.rows, registers))
+
+
+def _blocks(rows: int, outputs: int, channels: int, span: int, target: Target) -> Blocks:
+    """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
+
+    Sizes are those of a quarter.
+    """
+    most = NEAR_BYTES // (4 * PRODUCTS)
+    alone = _shared(rows, most // (span + channels), 1, target.cores)
+    together = _shared(rows, most // span, outputs // span, target.cores)
+    stays = 4 * PRODUCTS * rows * channels <= target.cache_bytes[1] * 3 // 4
+    data_again = 0 if stays else (outputs // span - 1) * rows
+    weights_again = (rows // alone - 1) * outputs
+    is_together = data_again <= weights_again
+    again = 4 * PRODUCTS * channels * min(data_again, weights_again)
+    return Blocks(together if is_together else alone, is_together, again)
+
+
+def _shared(rows: int, most: int, tasks: int, cores: int) -> int:
+    """The longest blocks of equal numbers of rows, at most so many, unless cores share some half as long better.
+
+    tasks: for each block.
+    """
+    sizes = [n for n in range(1, max(1, min(rows, most)) + 1) if rows % n == 0]
+    return min((n for n in sizes if 2 * n >= sizes[-1]), key=lambda n: (-(-rows // n * tasks // cores) * n, -n))

@@ -1,0 +1,145 @@
+"""Strassen's algorithm: kernels under the rule for it."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
+from xdsl.dialects.test import TestOp
+
+import tilework as tw
+from tilework.backends.cache import KernelCache
+from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.dialects import graph
+from tilework.dialects.graph.base import ints
+from tilework.dialects.graph.windows import with_axes
+from tilework.dialects.registration import make_context
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
+from tilework.rules.cpu.strassen import Strassen
+from tilework.rules.cpu.strassen_form import strassen_form
+from tilework.rules.registry import choose_rule
+from tilework.targets.host import host_target
+from tilework.targets.parse import parse_target
+
+
+def argument(k: KernelBuilder, name: str, *shape: int) -> Tensor:
+    return k.argument(TensorType(f32, shape), name)
+
+
+def like(*tensors: Tensor):
+    return TestOp(result_types=[t.value.type for t in tensors]).results
+
+
+def dense_relu(rows: int, channels: int, outputs: int, batch: tuple[int, ...] = ()) -> KernelOp:
+    """A kernel of one layer, and of what is usually behind it."""
+    k = KernelBuilder("dense_relu")
+    x, u = argument(k, "x", *batch, rows, channels), argument(k, "u", outputs // 2, 7, channels // 2)
+    bias = argument(k, "bias", outputs)
+    dense = graph.StrassenDenseOp.of(*like(x, u)).define(k, x, u)
+    names = [*(f"b{i}" for i in range(len(batch))), "i", "o"]
+    return k.finish([k.compute("relu", dense.dims, with_axes(names, lambda *i: k.max(dense[i] + bias[i[-1]], 0.0)))])
+
+
+def conv_relu(
+    channels: int, filters: int, height: int, width: int, stride: int = 1, batch: int = 1, in_blocks: bool = True
+) -> KernelOp:
+    """A kernel of one convolution between images in blocks of 16 channels, with a residual."""
+    k = KernelBuilder("conv_relu")
+    packed = argument(k, "x", batch, channels // 16, height * stride, width * stride, 16)
+    axis = {"axis": IntegerAttr(1, i64)}
+    x = graph.UnpackOp.of(*like(packed), **axis).define(k, packed)
+    u, residual = argument(k, "u", filters // 2, 7, channels // 2), argument(k, "r", batch, filters, height, width)
+    types = [TensorType(f32, (batch, channels, height * stride, width * stride)), u.value.type]
+    conv_op = graph.StrassenConvOp.of(*TestOp(result_types=types).results, strides=ints([stride, stride]))
+    conv = conv_op.define(k, x, u)
+    added = k.compute("add", conv.dims, lambda n, o, y, x_: k.max(conv[n, o, y, x_] + residual[n, o, y, x_], 0.0))
+    if not in_blocks:
+        return k.finish([added])
+    pack = graph.PackOp.of(*TestOp(result_types=[conv_op.result.type]).results, **axis, block=IntegerAttr(16, i64))
+    return k.finish([pack.define(k, added)])
+
+
+def run(run_kernel_everywhere, kernel: KernelOp) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+
+
+DENSE = [
+    dense_relu(24, 64, 64),
+    dense_relu(25, 64, 96),  # an odd row is paired with zeros
+    dense_relu(1, 32, 32),
+    dense_relu(200, 64, 64),
+    dense_relu(12, 64, 64, (3,)),
+    dense_relu(1300, 128, 64),  # rows in blocks
+    dense_relu(2400, 192, 32),  # with many sums of quarters
+]
+
+CONV = [
+    conv_relu(32, 64, 5, 7),
+    conv_relu(32, 32, 1, 1),
+    conv_relu(64, 32, 3, 6, stride=2),
+    conv_relu(32, 32, 4, 4, batch=3),
+    conv_relu(128, 64, 40, 40),
+]
+
+
+@pytest.mark.parametrize("kernel", [*DENSE, *CONV], ids=lambda k: f"{k.body.block.arg_types[0]}")
+def test_scheduled_kernels(run_kernel_everywhere, kernel: KernelOp):
+    if host_target().lanes(32) == 16:  # of which half the outputs are multiples
+        assert isinstance(choose_rule(kernel, host_target()), Strassen)
+    run(run_kernel_everywhere, kernel)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [dense_relu(24, 64, 48), dense_relu(2 * 1021, 64, 64), conv_relu(32, 32, 4, 4, in_blocks=False)],
+    ids=["outputs fill no vectors", "a prime number of rows has no blocks", "rows of an image are the lanes"],
+)
+def test_what_it_does_not_fit_is_left_to_the_default_rule(run_kernel_everywhere, kernel: KernelOp):
+    target = parse_target("llvm -mcpu=skylake-avx512")
+    assert strassen_form(kernel, target) is None
+    assert not isinstance(choose_rule(kernel, target), Strassen)
+    run(run_kernel_everywhere, kernel)
+
+
+@pytest.mark.parametrize("cpu", ["neoverse-n1", "haswell", "skylake-avx512"])
+@pytest.mark.parametrize("kernel", [dense_relu(4096, 64, 64), dense_relu(600, 2048, 64), dense_relu(300, 1024, 1024)])
+def test_buffers_fit_on_the_stack(cpu: str, kernel: KernelOp):
+    target, copy = parse_target(f"llvm -mcpu={cpu}"), kernel.clone()
+    module = ModuleOp([copy, Strassen().schedule(copy, target)])
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    assert "define" in emit_kernels(module, target)
+
+
+@pytest.mark.parametrize(
+    ("rows", "channels", "outputs", "blocks"),
+    [
+        (196, 256, 64, 49),  # one block of outputs: cores share those of rows
+        (196, 256, 128, 98),  # two
+        (784, 256, 256, 49),  # eight blocks of rows, not seven of 56
+    ],
+)
+def test_cores_share_blocks(rows: int, channels: int, outputs: int, blocks: int):
+    form = strassen_form(dense_relu(rows, channels, outputs), parse_target("llvm -mcpu=skylake-avx512 -num-cores=2"))
+    assert form is not None
+    assert form.blocks.rows == blocks
+
+
+def test_the_error_is_that_of_a_direct_sum(tmp_path):
+    """For rows of like size, as those of random numbers are."""
+    w = np.random.default_rng(1).standard_normal((512, 1024), np.float32)
+    x = np.random.default_rng(0).standard_normal((256, 512), np.float32)
+    node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    types = [
+        helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", x.shape), ("y", [256, 1024]))
+    ]
+    graph_ = helper.make_graph([node], "g", types[:1], types[1:], [numpy_helper.from_array(w, "w")])
+    model = helper.make_model(graph_, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    exact = x.astype(np.float64) @ w.astype(np.float64)
+    for precision in ("default", "strict"):
+        [y] = tw.compile(model, cache=KernelCache(tmp_path), precision=precision).run({"x": x}).values()
+        assert np.abs(y - exact).max() < 2e-6 * np.abs(exact).max()
