@@ -92,14 +92,15 @@ def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBoun
     lattices: list[list[Lattice]] = [[] for _ in stage.spatial]
     for consumer, read in state.consumers(stage):
         running = _running(state, consumer, bounds, fixed)
-        values = bounds[consumer].values
+        values, ranges = bounds[consumer].values, domain_of(state, consumer, bounds)
         for at, (index, (_, whole)) in enumerate(zip(read.exprs, stage.compute.spatial, strict=True)):
             if _is_data(index):
                 intervals[at].append((const(0), whole - 1))
                 lattices[at].append((const(0), 1))
             else:
-                intervals[at].append(interval(index.substitute(values), running))
-                lattices[at].append(lattice(index.substitute(values), running))
+                place = ranges.simplify(index.substitute(values))
+                intervals[at].append(interval(place, running))
+                lattices[at].append(lattice(place, running))
     domain = domain_of(state, stage, bounds)
     region: Region = []
     steps: list[int] = []

@@ -106,9 +106,15 @@ def test_what_it_does_not_fit_is_left_to_the_default_rule(run_kernel_everywhere,
     run(run_kernel_everywhere, kernel)
 
 
-@pytest.mark.parametrize("cpu", ["neoverse-n1", "haswell", "skylake-avx512"])
-@pytest.mark.parametrize("kernel", [dense_relu(4096, 64, 64), dense_relu(600, 2048, 64), dense_relu(300, 1024, 1024)])
-def test_buffers_fit_on_the_stack(cpu: str, kernel: KernelOp):
+LARGE = [dense_relu(4096, 64, 64), dense_relu(600, 2048, 64), dense_relu(300, 1024, 1024)]
+IMAGE = conv_relu(256, 512, 28, 28, stride=2)  # blocks of its rows are no rows of the image
+
+
+@pytest.mark.parametrize(
+    ("kernel", "cpu"),
+    [*((kernel, cpu) for kernel in LARGE for cpu in ("neoverse-n1", "haswell", "znver4")), (IMAGE, "znver4")],
+)
+def test_buffers_fit_on_the_stack(kernel: KernelOp, cpu: str):
     target, copy = parse_target(f"llvm -mcpu={cpu}"), kernel.clone()
     module = ModuleOp([copy, Strassen().schedule(copy, target)])
     PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
