@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,12 +18,11 @@ from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, St
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
 from tilework.dialects.locations import copy_location
-from tilework.dialects.te import KernelOp
 from tilework.lowering.te_kernels import build_kernel, content_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
-WORTH = 0.96
+WORTH = 0.95
 """The part of the direct sum's time that a faster algorithm may take: its weights are more, and need more memory."""
 
 
@@ -129,22 +129,21 @@ class Algorithms:
 
     def _options(self, group: FusedOp) -> Iterator[Algorithm]:
         """The direct sum first, then those that a rule is made for."""
-        kernel = build_kernel(group.label.data, group)
-        yield self._algorithm(kernel, group, None)
+        yield Algorithm(self._cycles(group))
         product = product_with_parameter(group)
         for fast in () if product is None else _fast_algorithms(product, self.precision):
             trial = group.clone()
             copy = product_with_parameter(trial)
             assert copy is not None
             use_fast(copy, fast)
-            kernel = build_kernel(group.label.data, trial)
-            if choose_rule(kernel, self.target).BENEFIT > 0:
-                yield self._algorithm(kernel, trial, fast)
+            yield Algorithm(self._cycles(trial, least_benefit=1), fast)
             trial.erase()
 
-    def _algorithm(self, kernel: KernelOp, group: FusedOp, fast: Fast | None) -> Algorithm:
+    def _cycles(self, group: FusedOp, least_benefit: int = 0) -> float:
+        """Infinite where only rules of less benefit match, which are not made for such kernels."""
+        kernel = build_kernel(group.label.data, group)
         rule = choose_rule(kernel, self.target)
-        return Algorithm(rule.cycles(kernel, self.target, parameters_of(group)), fast)
+        return rule.cycles(kernel, self.target, parameters_of(group)) if rule.BENEFIT >= least_benefit else math.inf
 
 
 def parameters_of(group: FusedOp) -> frozenset[int]:

@@ -60,6 +60,16 @@ class Read:
         """The axes that the element depends on."""
         return frozenset(key for e in self.indices for key in e.variables())
 
+    @cached_property
+    def _steps(self) -> Mapping[Key, int]:
+        """By axis, elements between neighbours, but for what quotients and remainders of it add."""
+        steps, row = dict.fromkeys(self.axes, 0), 1
+        for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
+            for axis in e.variables():
+                steps[axis] += e.coefficient(axis) * row
+            row *= LARGE if dim.constant is None else dim.constant
+        return steps
+
     def cost(self, vector: str, width: int, count: int) -> float:
         """Load slots taken for one vector of `width` elements along an axis.
 
@@ -95,11 +105,7 @@ class Read:
 
     def crowd(self, axis: str, count: int, element_bytes: int) -> int:
         """How many lines of the elements at `count` iterations share one place of the nearest cache."""
-        step, row = 0, 1
-        for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
-            step += e.coefficient(axis) * row
-            row *= LARGE if dim.constant is None else dim.constant
-        lines, inside = divmod(step * element_bytes, LINE_BYTES)
+        lines, inside = divmod(self._steps.get(axis, 0) * element_bytes, LINE_BYTES)
         return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
 
     def distinct(self, points: Mapping[str, range]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.reads import bits_of
@@ -29,9 +30,10 @@ class Blocks:
 
 @dataclass(frozen=True)
 class StrassenForm:
-    """The stages once those `inlined` are. A product is computed for `rows` rows and `vectors` of `lanes` outputs.
+    """The stages by what they compute, once those `inlined` are.
 
-    images: whether the last stage is an image in blocks of channels; else its last axes are rows and outputs.
+    images: whether the last one is an image in blocks of channels; else its last axes are rows and outputs. A product
+    is computed for `rows` rows and `vectors` of `lanes` outputs at a time.
     """
 
     inlined: list[str]
@@ -61,28 +63,38 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     if not {c.stage.data for c in kernel.computes}.issuperset(STAGES) or len(kernel.results_returned) != 1:
         return None
     copy = kernel.clone()
-    *others, final = (c for c in copy.computes if c.stage.data not in (DATA, PRODUCT))
+    *others, final = (c for c in copy.computes if c.stage.data not in STAGES)
     if any(c.reduction or len(c.results) > 1 for c in (*others, final)):
         return None
-    inlined = [c.stage.data for c in others]
     for compute in others:
         inline_compute(compute)
     stages = {c.stage.data: c for c in copy.computes}
-    data, product = stages[DATA], stages[PRODUCT]
-    lanes, axes = target.lanes(bits_of(final.result.type)), sizes_of(final)
+    data, product, result = (stages[name] for name in STAGES)
+    lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
     *batch, _, rows, outputs = sizes_of(product)
-    channels = sizes_of(data)[-1]
-    images = len(axes) == len(batch) + 4 and axes[-1] == lanes
+    images = len(final.spatial) == len(batch) + 4 and sizes_of(final)[-1] == lanes
     if 0 in (*batch[1:], rows, outputs, channels) or outputs % lanes or channels % lanes:
         return None
-    if not images and len(axes) != len(batch) + 2:
+    if not any(r.tensor == result.result and r.exprs == _taken(final, images) for r in final.reads):
         return None
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
     blocks = _blocks(rows, outputs, channels, vectors * lanes, target)
     if 2 * blocks.rows < min(rows, registers):
         return None
-    return StrassenForm(inlined, data, product, final, images, lanes, vectors, blocks, balanced(blocks.rows, registers))
+    at_once = balanced(blocks.rows, registers)
+    inlined = [*(c.stage.data for c in others), RESULT]
+    return StrassenForm(inlined, data, product, final, images, lanes, vectors, blocks, at_once)
+
+
+def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
+    """Where the last stage should read the result."""
+    axes = [var(name) for name, _ in final.spatial]
+    if not images:
+        return tuple(axes)
+    *batch, o, y, x, lane = axes
+    *_, (_, width), (_, lanes) = final.spatial
+    return (*batch, y * width + x, o * lanes + lane)
 
 
 def _blocks(rows: int, outputs: int, channels: int, span: int, target: Target) -> Blocks:
