@@ -32,7 +32,7 @@ class Precision:
 
     products: along an axis of a Winograd tile, where windows move by more than one for each of its filters: with 4 it
     is as accurate as the direct sum, with 6 within about 1e-5 of the largest result. strassen: sums of quarters may be
-    multiplied; where rows are of unlike size, the errors of small results are those of the large ones.
+    multiplied: the errors of small rows are those of the large ones that they are added to, as are NaN and infinities.
     """
 
     products: int
@@ -152,9 +152,10 @@ def parameters_of(group: FusedOp) -> frozenset[int]:
 
 
 def product_with_parameter(group: FusedOp) -> Product | None:
-    """The convolution or layer of a group, if its weight is a parameter."""
+    """The convolution or layer of a group, if its weight is a parameter that nothing else in the group reads."""
     for product in (o for o in group.body.block.ops if isinstance(o, ConvOp | DenseOp)):
-        if isinstance(product.weight, BlockArgument) and product.weight.index in parameters_of(group):
+        weight = product.weight
+        if isinstance(weight, BlockArgument) and weight.index in parameters_of(group) and weight.has_one_use():
             return product
     return None
 

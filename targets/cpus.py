@@ -41,6 +41,12 @@ CPU_FEATURES: dict[str, tuple[str, ...]] = {
 GENERIC_CPU: dict[str, str] = {"x86_64": "x86-64", "aarch64": "cortex-a72"}
 """Architecture -> the processor meant by a target that names only a triple."""
 
+
+def architecture_of(cpu: str) -> str:
+    """That of a processor in CPU_FEATURES."""
+    return "aarch64" if "neon" in CPU_FEATURES[cpu] else "x86_64"
+
+
 SYSTEM_FEATURES = frozenset(
     "64bit amx-avx512 amx-bf16 amx-complex amx-fp16 amx-fp8 amx-int8 amx-movrs amx-tf32 amx-tile cldemote clflushopt"
     " clwb clzero crc32 enqcmd fsgsbase hreset invpcid kl lwp movdir64b movdiri movrs mwaitx pconfig pku prefetchi"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilework.algebra.errors import UsageError
-from tilework.targets.cpus import CPU_FEATURES, GENERIC_CPU
+from tilework.targets.cpus import CPU_FEATURES, GENERIC_CPU, architecture_of
 from tilework.targets.host import host_target
 from tilework.targets.target import Target
 
@@ -45,9 +45,18 @@ def _means_host(options: dict[str, str]) -> bool:
 
 
 def _named(options: dict[str, str]) -> Target:
-    triple = options.get("-mtriple") or host_target().triple
-    bare = Target("llvm", triple, "generic", ())
-    cpu = options.get("-mcpu") or GENERIC_CPU.get(bare.architecture, "generic")
+    cpu = options.get("-mcpu")
+    triple = options.get("-mtriple") or _triple_for(cpu)
+    architecture = Target("llvm", triple, "generic", ()).architecture
+    if cpu is None and architecture not in GENERIC_CPU and "-mattr" not in options:
+        raise UsageError(
+            f"-mtriple={triple}: the known architectures are {', '.join(GENERIC_CPU)}, not '{architecture}'"
+        )
+    cpu = cpu or GENERIC_CPU.get(architecture, "generic")
+    if cpu in CPU_FEATURES and architecture_of(cpu) != architecture:
+        raise UsageError(
+            f"-mcpu={cpu} is a processor of {architecture_of(cpu)}, -mtriple={triple} is for {architecture}"
+        )
     attributes = options.get("-mattr")
     if cpu not in CPU_FEATURES and attributes is None:
         raise UsageError(
@@ -55,6 +64,14 @@ def _named(options: dict[str, str]) -> Target:
             f"for another one list its features too, as in -mcpu={cpu} -mattr=+avx2,+fma"
         )
     return Target("llvm", triple, cpu, _features(cpu, attributes))
+
+
+def _triple_for(cpu: str | None) -> str:
+    """This machine's, unless the processor is of another architecture."""
+    host = host_target()
+    if cpu not in CPU_FEATURES or architecture_of(cpu) == host.architecture:
+        return host.triple
+    return f"{architecture_of(cpu)}-unknown-linux-gnu"
 
 
 def _features(cpu: str, attributes: str | None) -> tuple[str, ...]:

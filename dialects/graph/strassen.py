@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, ceildiv, const
+from tilework.algebra.index_expr import Expr, ceildiv, const, maximum
 from tilework.algebra.predicate import less_than
 from tilework.algebra.strassen import DATA, OUTPUT, PRODUCTS, WEIGHT
 from tilework.dialects.graph.base import Array, Category, GraphOp
@@ -70,7 +71,8 @@ class StrassenWeightOp(GraphOp):
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
         filters, channels = w.shape[:2]
-        quarters = w.reshape(2, filters // 2, 2, channels // 2).transpose(2, 0, 1, 3).reshape(4, filters // 2, -1)
+        halves = w.reshape(2, filters // 2, 2, channels // 2).transpose(2, 0, 1, 3)
+        quarters = halves.reshape(4, filters // 2, channels // 2)
         sums = np.tensordot(np.array(WEIGHT, w.dtype), quarters, 1)
         return np.ascontiguousarray(sums.transpose(1, 0, 2))
 
@@ -159,14 +161,14 @@ class StrassenConvOp(GraphOp):
         x, u = inputs
         down, across = self.strides.get_values()
         image = x[:, :, ::down, ::across]
-        rows = image.reshape(*image.shape[:2], -1).transpose(0, 2, 1)
+        rows = image.reshape(*image.shape[:2], prod(image.shape[2:])).transpose(0, 2, 1)
         y = _evaluated(rows, u).transpose(0, 2, 1)
-        return np.ascontiguousarray(y).reshape(len(x), -1, *image.shape[2:])
+        return np.ascontiguousarray(y).reshape(*y.shape[:2], *image.shape[2:])
 
 
 def can_use_strassen(product: ConvOp | DenseOp) -> bool:
     """Whether `graph.strassen_conv` or `graph.strassen_dense` can compute it."""
-    if product.dtype() != f32 or not _is_even(product.dims(1)):
+    if product.dtype() != f32 or not _is_even(product.dims(1)) or const(0) in (*product.dims(0), *product.dims(1)):
         return False
     if isinstance(product, DenseOp):
         return len(product.dims(0)) > 1
@@ -195,8 +197,9 @@ def _require_weight(op: GraphOp, channels: Expr) -> None:
 
 def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, element: Callable[..., Scalar]) -> Tensor:
     """[*batch, rows, outputs] of the matrices `element`(*batch, row, c); an odd row at the end is paired with zeros."""
-    filters, channels, half = u.dims[0], u.dims[2], ceildiv(rows, 2)
-    padded = (rows % 2).constant != 0
+    filters, channels = u.dims[0], u.dims[2]
+    half = maximum(ceildiv(rows, 2), 1)  # no rows have quarters too
+    padded = half * 2 != rows
 
     def data(*at: Expr):
         *b, p, i, c = at
@@ -244,4 +247,4 @@ def _evaluated(x: Array, u: Array) -> Array:
     product = np.stack([d @ u[:, p].T for p, d in enumerate(data)])
     result = np.tensordot(np.array(OUTPUT, x.dtype), product, 1)
     joined = np.moveaxis(result.reshape(2, 2, *result.shape[1:]), (0, 1), (lead, lead + 2))
-    return np.ascontiguousarray(joined.reshape(*x.shape[:-2], 2 * half, -1)[..., :rows, :])
+    return np.ascontiguousarray(joined.reshape(*x.shape[:-2], 2 * half, 2 * u.shape[0])[..., :rows, :])

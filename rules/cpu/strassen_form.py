@@ -79,7 +79,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(rows, outputs, channels, vectors * lanes, target)
+    blocks = _blocks(rows, outputs, channels, vectors * lanes, registers, target)
     if 2 * blocks.rows < min(rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
@@ -97,26 +97,33 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
     return (*batch, y * width + x, o * lanes + lane)
 
 
-def _blocks(rows: int, outputs: int, channels: int, span: int, target: Target) -> Blocks:
+def _blocks(rows: int, outputs: int, channels: int, span: int, registers: int, target: Target) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
     Sizes are those of a quarter.
     """
     most = NEAR_BYTES // (4 * PRODUCTS)
-    alone = _shared(rows, most // (span + channels), 1, target.cores)
-    together = _shared(rows, most // span, outputs // span, target.cores)
+    alone = _shared(rows, most // (span + channels), registers, 1, target.cores)
+    together = _shared(rows, most // span, registers, outputs // span, target.cores)
     stays = 4 * PRODUCTS * rows * channels <= target.cache_bytes[1] * 3 // 4
     data_again = 0 if stays else (outputs // span - 1) * rows
-    weights_again = (rows // alone - 1) * outputs
+    weights_again = (rows // alone - 1) * outputs if alone else data_again
     is_together = data_again <= weights_again
     again = 4 * PRODUCTS * channels * min(data_again, weights_again)
     return Blocks(together if is_together else alone, is_together, again)
 
 
-def _shared(rows: int, most: int, tasks: int, cores: int) -> int:
-    """The longest blocks of equal numbers of rows, at most so many, unless cores share some half as long better.
+def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int:
+    """The longest equal blocks of rows that fit, unless cores share some half as long better; 0 if none fits.
 
-    tasks: for each block.
+    Products are computed for so many rows at a time as there are `registers`; with the last of them, a block has room
+    for at most so many. tasks: for each block.
     """
-    sizes = [n for n in range(1, max(1, min(rows, most)) + 1) if rows % n == 0]
-    return min((n for n in sizes if 2 * n >= sizes[-1]), key=lambda n: (-(-rows // n * tasks // cores) * n, -n))
+    sizes = [n for n in range(1, min(rows, most) + 1) if rows % n == 0 and _with_room(n, registers) <= most]
+    long = [n for n in sizes if 2 * n >= sizes[-1]]
+    return min(long, key=lambda n: (-(-rows // n * tasks // cores) * n, -n), default=0)
+
+
+def _with_room(rows: int, registers: int) -> int:
+    at_once = balanced(rows, registers)
+    return -(-rows // at_once) * at_once

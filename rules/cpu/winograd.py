@@ -31,6 +31,7 @@ from tilework.rules.cpu.winograd_form import (
     ROWS,
     WinogradForm,
     form_of,
+    lanes_along,
     sizes_of,
 )
 from tilework.targets.target import Target
@@ -110,7 +111,7 @@ class _Writer:
         if place:
             [lane] = place
         else:
-            x, lane = s.split(x, _lanes_of(min(width, block_width), form.lanes), Tail.PARTITION)
+            x, lane = s.split(x, lanes_along(min(width, block_width), form.lanes), Tail.PARTITION)
         s.vectorize(lane)
         tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
@@ -184,9 +185,3 @@ class _Writer:
         n, p, q, i, j, lane = stage.axes.values()
         s.reorder([n, p, q, j, i, lane])
         s.vectorize(lane)
-
-
-def _lanes_of(width: int, lanes: int) -> int:
-    """The longest vectors that fill a row; full ones with a rest where they would be less than half as long."""
-    fitting = max(n for n in range(1, min(width, lanes) + 1) if width % n == 0)
-    return fitting if 2 * fitting > min(width, lanes) else min(width, lanes)

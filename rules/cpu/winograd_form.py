@@ -151,15 +151,20 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int
         image = 4 * lanes * products * ((across - 1) * step + 2 * products)
         return down * across * each + image <= NEAR_BYTES
 
+    def reached(across: int) -> int:
+        """Tiles that are there where rows of an image are lanes: of all vectors of a block."""
+        lane = lanes_along(across * tile, lanes)
+        return -(-(-(-across * tile // lane) * lane) // tile)
+
     def alone(across: int) -> bool:
         part = balanced(across, at_once)
-        return fits(1, -(-across // part) * part, multiplied + transformed)
+        return fits(1, -(-reached(across) // part) * part, multiplied + transformed)
 
     across = fitting(columns, alone)
     if alone(across) and across >= min(FEWEST_TILES, rows * columns):
         return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
-    across = fitting(columns, lambda n: fits(1, n, multiplied))
-    down = fitting(rows, lambda n: fits(n, across, multiplied)) if across == columns else 1
+    across = fitting(columns, lambda n: fits(1, reached(n), multiplied))
+    down = fitting(rows, lambda n: fits(n, reached(across), multiplied)) if across == columns else 1
     return Blocks(down, across, tile, together=True, passes=1)
 
 
@@ -174,3 +179,9 @@ def balanced(count: int, most: int) -> int:
     """The length of the fewest parts that `count` is cut into, none longer than `most`, about as long as each other."""
     parts = -(-count // min(most, count))
     return -(-count // parts)
+
+
+def lanes_along(width: int, lanes: int) -> int:
+    """The longest vectors that fill a row; full ones with a rest where they would be less than half as long."""
+    fitting = max(n for n in range(1, min(width, lanes) + 1) if width % n == 0)
+    return fitting if 2 * fitting > min(width, lanes) else min(width, lanes)

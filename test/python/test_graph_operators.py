@@ -244,7 +244,7 @@ def test_winograd_is_convolution(window: int, tile: int, stride: int, height: in
     np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))
 
 
-@pytest.mark.parametrize("shape", [(6, 8), (7, 8), (1, 2), (3, 5, 4), (2, 1, 6, 4)], ids=str)
+@pytest.mark.parametrize("shape", [(6, 8), (7, 8), (1, 2), (0, 4), (3, 5, 4), (2, 1, 6, 4)], ids=str)
 def test_strassen_is_dense(shape: tuple[int, ...]):
     """Exactly, on small integers; rows of odd number too."""
     data, weight = tensor(*shape), tensor(6, shape[-1])

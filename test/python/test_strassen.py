@@ -106,7 +106,11 @@ def test_what_it_does_not_fit_is_left_to_the_default_rule(run_kernel_everywhere,
     run(run_kernel_everywhere, kernel)
 
 
-LARGE = [dense_relu(4096, 64, 64), dense_relu(600, 2048, 64), dense_relu(300, 1024, 1024)]
+LARGE = [
+    *(dense_relu(4096, 64, 64), dense_relu(600, 2048, 64), dense_relu(300, 1024, 1024)),
+    *(dense_relu(496, 512, 768), dense_relu(197, 512, 512)),  # blocks that leave a rest of the rows at a time
+    dense_relu(64, 32768, 64),  # not even the sums of one row fit
+]
 IMAGE = conv_relu(256, 512, 28, 28, stride=2)  # blocks of its rows are no rows of the image
 
 
@@ -135,16 +139,36 @@ def test_cores_share_blocks(rows: int, channels: int, outputs: int, blocks: int)
     assert form.blocks.rows == blocks
 
 
+def dense_model(x: list[int | str], w: np.ndarray, added: str | None = None) -> onnx.ModelProto:
+    """Rows by a weight, which may be added to the product once more."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p" if added else "y"])]
+    if added:
+        nodes.append(helper.make_node("Add", ["p", added], ["y"]))
+    shapes = {"x": x, "y": [*x[:-1], w.shape[1]]}
+    given, made = (helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in shapes.items())
+    graph_ = helper.make_graph(nodes, "g", [given], [made], [numpy_helper.from_array(w, "w")])
+    return helper.make_model(graph_, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+@pytest.mark.parametrize("rows", [0, "N"])
+def test_no_rows(tmp_path, rows: int | str):
+    model = dense_model([rows, 64], np.ones((64, 64), np.float32))
+    [y] = tw.compile(model, cache=KernelCache(tmp_path)).run({"x": np.ones((0, 64), np.float32)}).values()
+    assert y.shape == (0, 64)
+
+
+def test_a_weight_that_is_read_twice(tmp_path):
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-3, 4, (64, 64)).astype(np.float32) for _ in range(2))
+    [y] = tw.compile(dense_model([64, 64], w, added="w"), cache=KernelCache(tmp_path)).run({"x": x}).values()
+    np.testing.assert_array_equal(y, x @ w + w)
+
+
 def test_the_error_is_that_of_a_direct_sum(tmp_path):
     """For rows of like size, as those of random numbers are."""
     w = np.random.default_rng(1).standard_normal((512, 1024), np.float32)
     x = np.random.default_rng(0).standard_normal((256, 512), np.float32)
-    node = helper.make_node("MatMul", ["x", "w"], ["y"])
-    types = [
-        helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", x.shape), ("y", [256, 1024]))
-    ]
-    graph_ = helper.make_graph([node], "g", types[:1], types[1:], [numpy_helper.from_array(w, "w")])
-    model = helper.make_model(graph_, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    model = dense_model([256, 512], w)
     exact = x.astype(np.float64) @ w.astype(np.float64)
     for precision in ("default", "strict"):
         [y] = tw.compile(model, cache=KernelCache(tmp_path), precision=precision).run({"x": x}).values()

@@ -25,6 +25,11 @@ def test_vector_shape_of_arm():
     assert (target.architecture, target.vector_bits, target.vector_registers) == ("aarch64", 128, 32)
 
 
+@pytest.mark.parametrize(("cpu", "architecture"), [("neoverse-n1", "aarch64"), ("haswell", "x86_64")])
+def test_a_processor_alone_means_its_architecture(cpu: str, architecture: str):
+    assert parse_target(f"llvm -mcpu={cpu}").architecture == architecture
+
+
 def test_a_triple_alone_means_the_generic_processor():
     assert parse_target("llvm -mtriple=aarch64-linux-gnu").cpu == "cortex-a72"
 
@@ -83,6 +88,11 @@ def test_mattr_changes_a_named_processor():
         ("llvm -mpcu=haswell", "unknown option '-mpcu=haswell'; the options are -mtriple, -mcpu"),
         ("llvm -mcpu", "option '-mcpu' needs a value"),
         ("llvm -mcpu=haswell -mcpu=znver1", "option '-mcpu' is given twice"),
+        (
+            "llvm -mtriple=aarch64-linux-gnu -mcpu=haswell",
+            "-mcpu=haswell is a processor of x86_64, -mtriple=aarch64-linux-gnu is for aarch64",
+        ),
+        ("llvm -mtriple=sparc-linux", "-mtriple=sparc-linux: the known architectures are x86_64, aarch64, not 'sparc'"),
         ("llvm -mcpu=hasswell", "unknown processor 'hasswell' in -mcpu: known are native, x86-64"),
         ("llvm -mcpu=haswell -mattr=avx2", "'avx2' lacks a sign; write \\+avx2"),
         ("llvm -num-cores=none", "-num-cores=none: expected a positive number"),
