@@ -30,8 +30,8 @@ class ChooseAlgorithms(TileworkPass):
 
     Only with weights that are parameters: `graph-fold-parameters` moves their transform into @prepare. `precision` is
     "default", which allows results that differ by about 1e-5 of the largest in the tensor, or "strict", which allows
-    Winograd's algorithm with tiles that are as accurate as the direct sum. Requires graph-fuse-operators; leaves as many
-    kernels as there were.
+    Winograd's algorithm with tiles that are as accurate as the direct sum. Requires graph-fuse-operators; leaves as
+    many kernels as there were.
     """
 
     name = "choose-algorithms"
