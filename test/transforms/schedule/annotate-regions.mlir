@@ -400,10 +400,10 @@ schedule.sequence @short {
 
 
 // tvm: test_schedule_bound_inference/bound_simplification_failure
-// Never more than the tensor has, however hard the index is.
+// An index that is always 0, once the ranges of its axes are known.
 
 // CHECK-LABEL: te.kernel @declared(
-// CHECK-SAME: "a at b.i.outer: i from 0 extent 2; loops i 2"
+// CHECK-SAME: "a at b.i.outer: i from 0 extent 1; loops i 1"
 te.kernel @declared(%x: tensor<2xf32>) -> tensor<10xf32> {
   %a = te.compute "a" [i: 2] : tensor<2xf32> {
     %v = te.read %x[i] : tensor<2xf32>
