@@ -5,10 +5,10 @@ Nothing is measured: vectors loaded, stored and computed with are counted, and b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block
 
 from tilework.algebra.index_expr import var
 from tilework.dialects import arith
@@ -39,32 +39,6 @@ def elementwise_cycles(compute: ComputeOp, target: Target) -> float:
     work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
     each = work.body(compute.body.block) + work.access(result)
     return each * size_of(compute.spatial) / lanes
-
-
-def transform_cycles(compute: ComputeOp, target: Target) -> float:
-    """Of a stage that chooses among sums of the same elements, as those of fast algorithms are.
-
-    All sums are computed side by side, so that each element is loaded once for all of them.
-    """
-    lanes = target.lanes(bits_of(compute.results[0].type))
-    result = Read(tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial))
-    work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
-    sums = list(_branches(compute.body.block))
-    reads = {Read(op.indices.data, dims_of(op.tensor.type)) for ops in sums for op in ops if isinstance(op, ReadOp)}
-    added = sum(1 for ops in sums for op in ops if isinstance(op, arith.AddfOp | arith.SubfOp | arith.NegfOp))
-    together = sum(work.access(read) for read in reads) + added / target.vectors_per_cycle
-    return (together / len(sums) + work.access(result)) * size_of(compute.spatial) / lanes
-
-
-def _branches(block: Block) -> Iterator[list[Operation]]:
-    """The operations of each way through nested choices."""
-    own = [op for op in block.ops if not isinstance(op, IfThenElseOp)]
-    choices = [op for op in block.ops if isinstance(op, IfThenElseOp)]
-    if not choices:
-        yield own
-    for choice in choices:
-        for region in choice.regions:
-            yield from ([*own, *ops] for ops in _branches(region.block))
 
 
 @dataclass(frozen=True)

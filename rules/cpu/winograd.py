@@ -16,7 +16,7 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, transform_cycles
+from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_operands
@@ -29,6 +29,7 @@ from tilework.rules.cpu.winograd_form import (
     PRODUCT,
     RESULT,
     ROWS,
+    STAGES,
     WinogradForm,
     form_of,
     lanes_along,
@@ -47,15 +48,11 @@ class WinogradConv(ScheduleRule):
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
-        transforms = [form.stages[name] for name in (ROWS, DATA, COLUMNS, RESULT)]
-        copies = [form.stages[IMAGE], form.final]
+        elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
         weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
         fetching = memory_cycles(kernel, parameters) + (form.blocks.passes - 1) * weights / AGAIN_BYTES
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
-        others = sum(transform_cycles(c, target) for c in transforms) + sum(
-            elementwise_cycles(c, target) for c in copies
-        )
-        return overlapped(multiplying, fetching) + others
+        return overlapped(multiplying, fetching) + sum(elementwise_cycles(c, target) for c in elementwise)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -124,14 +121,14 @@ class _Writer:
         """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
-        stage = store_as(s, Relayout(DATA, c, form.channels_at_once, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
+        stage = store_as(s, Relayout(DATA, c, form.lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
         n, i, j, channels, p, q, lane = stage.axes.values()
         block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
         s.reorder([n, p, channels, block, q, i, j, lane])
         s.vectorize(lane)
         if around is None:
             batch, rows, *_, count = sizes_of(form.stages[DATA])
-            outer = [(n, batch or LARGE), (p, rows), (channels, count // form.channels_at_once)]
+            outer = [(n, batch or LARGE), (p, rows), (channels, count // form.lanes)]
             parallel_prefix(s, outer, self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
@@ -152,7 +149,7 @@ class _Writer:
         s.unroll(q_inside)
         s.compute_at(inside, q)
         n, p, q, i, j, o, c = inside.axes.values()
-        block, c = s.split(c, self.form.channels_at_once)
+        block, c = s.split(c, self.form.lanes)
         s.reorder([n, i, j, block, c, p, q, *self._lanes(o)])
         s.unroll(p)
         s.unroll(q)

@@ -59,11 +59,6 @@ class WinogradForm:
         return self.lanes * self.vectors
 
     @property
-    def channels_at_once(self) -> int:
-        """The lanes of the transformed image."""
-        return min(self.lanes, sizes_of(self.stages[DATA])[-1])
-
-    @property
     def tasks(self) -> int:
         """Blocks of filters of all images."""
         return (sizes_of(self.final)[0] or 1) * (sizes_of(self.stages[PRODUCT])[-1] // self.span)
@@ -122,8 +117,7 @@ def sizes_of(compute: ComputeOp) -> list[int]:
 def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -> bool:
     """Whether sizes but the batch's are known, vectors are full, and the last stage takes the results as they are."""
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
-    channels = sizes_of(stages[DATA])[-1]
-    if None in sizes or (channels > lanes and channels % lanes) or sizes_of(stages[PRODUCT])[-1] % lanes:
+    if None in sizes or sizes_of(stages[DATA])[-1] % lanes or sizes_of(stages[PRODUCT])[-1] % lanes:
         return False
     match [var(name) for name, _ in final.spatial]:
         case [n, o, y, x]:
