@@ -7,11 +7,20 @@ from fractions import Fraction
 from functools import partial
 
 from xdsl.dialects.builtin import f32
+from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import Predicate, less_than
 from tilework.algebra.winograd import Matrix
+from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar
+
+
+def require_f32(op: GraphOp) -> None:
+    """Refuse other element types: sums of a transform cancel, which shorter numbers do not bear."""
+    for i in range(len(op.operands)):
+        if op.dtype(i) != f32:
+            raise VerifyException(f"{op.name} computes on f32, not on {op.dtype(i)}")
 
 
 def combined(k: KernelBuilder, matrix: Matrix, i: Expr, term: Callable[[Expr], Scalar]) -> Scalar:

@@ -22,7 +22,7 @@ from tilework.algebra.index_expr import Expr, ceildiv, const, maximum
 from tilework.algebra.predicate import less_than
 from tilework.algebra.strassen import DATA, OUTPUT, PRODUCTS, WEIGHT
 from tilework.dialects.graph.base import Array, Category, GraphOp
-from tilework.dialects.graph.combination import combined
+from tilework.dialects.graph.combination import combined, require_f32
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.windows import spatial_axes, with_axes
@@ -46,7 +46,7 @@ class StrassenWeightOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_f32(self)
+        require_f32(self)
         w = self.dims(0)
         if len(w) < 2 or any(d != const(1) for d in w[2:]):
             raise VerifyException(f"the weight of a layer or of single elements is needed, not {self.weight.type}")
@@ -92,7 +92,7 @@ class StrassenDenseOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_f32(self)
+        require_f32(self)
         x, u = self.dims(0), self.dims(1)
         if len(x) < 2:
             raise VerifyException(f"rows are multiplied, not a tensor of rank {len(x)}")
@@ -103,7 +103,7 @@ class StrassenDenseOp(GraphOp):
         x, u = inputs
         *batch, rows, _ = x.dims
         product = _product(k, batch, rows, u, lambda *at: x[at])
-        return k.compute("dense", product.dims, with_axes(_batch_axes([*batch, rows, 0]), lambda *at: product[at]))
+        return k.compute("dense", product.dims, with_axes(_axes(len(x.dims)), lambda *at: product[at]))
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
@@ -129,7 +129,7 @@ class StrassenConvOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_f32(self)
+        require_f32(self)
         x, u = self.dims(0), self.dims(1)
         if len(x) != 4:
             raise VerifyException(f"an image of two axes is needed, not {self.input.type}")
@@ -180,13 +180,6 @@ def _is_even(weight: Sequence[Expr]) -> bool:
     return all(d.constant is not None and d.constant % 2 == 0 for d in weight[:2])
 
 
-def _require_f32(op: GraphOp) -> None:
-    """Refuse other element types: sums of quarters cancel, which shorter numbers do not bear."""
-    for i in range(len(op.operands)):
-        if op.dtype(i) != f32:
-            raise VerifyException(f"{op.name} computes on f32, not on {op.dtype(i)}")
-
-
 def _require_weight(op: GraphOp, channels: Expr) -> None:
     u = op.dims(1)
     if len(u) != 3 or u[1] != const(PRODUCTS):
@@ -224,15 +217,15 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
         quarter = i // half * 2 + o // filters
         return combined(k, OUTPUT, quarter, lambda p: products[(*b, p, i % half, o % filters)])
 
-    names = _batch_axes(batch)
+    *names, i, o = _axes(len(batch) + 2)
     dims = (*batch, const(PRODUCTS), half)
-    transformed = k.compute("strassen_data", (*dims, channels), with_axes([*names, "p", "i", "c"], data))
-    products = k.compute("strassen_product", (*dims, filters), with_axes([*names, "p", "i", "o"], product))
-    return k.compute("strassen_result", (*batch, rows, filters * 2), with_axes([*names, "i", "o"], result))
+    transformed = k.compute("strassen_data", (*dims, channels), with_axes([*names, "p", i, "c"], data))
+    products = k.compute("strassen_product", (*dims, filters), with_axes([*names, "p", i, o], product))
+    return k.compute("strassen_result", (*batch, rows, filters * 2), with_axes([*names, i, o], result))
 
 
-def _batch_axes(batch: Sequence[object]) -> list[str]:
-    return [f"b{axis}" for axis in range(len(batch))]
+def _axes(rank: int) -> list[str]:
+    return [*(f"b{axis}" for axis in range(rank - 2)), "i", "o"]
 
 
 def _evaluated(x: Array, u: Array) -> Array:

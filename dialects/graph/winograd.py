@@ -21,7 +21,7 @@ from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.algebra.predicate import at_least, less_than
 from tilework.algebra.winograd import MOST_PRODUCTS, Winograd, winograd
 from tilework.dialects.graph.base import Array, Category, GraphOp
-from tilework.dialects.graph.combination import combined
+from tilework.dialects.graph.combination import combined, require_f32
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -56,7 +56,7 @@ class WinogradWeightOp(GraphOp):
         return _matrices(self.tile.value.data, window[0], self.stride.value.data)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_f32(self)
+        require_f32(self)
         count = len(self.matrices.weight)
         filters, channels = self.dims(0)[:2]
         return [tensor_type((filters, const(count), const(count), channels), self.dtype())]
@@ -126,7 +126,7 @@ class WinogradConvOp(GraphOp):
         return _matrices(self.tile.value.data, self.window, self.stride.value.data)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_f32(self)
+        require_f32(self)
         x, u = self.dims(0), self.dims(1)
         if len(x) != 4 or len(u) != 4 or u[1] != u[2] or u[1].constant is None:
             types = " and ".join(map(str, self.operand_types))
@@ -223,13 +223,6 @@ def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
     if w[2] != w[3] or window < max(3, stride):
         return []
     return [tile for tile in (2, 3, 4) if tile + -(-window // stride) - 1 <= products]
-
-
-def _require_f32(op: GraphOp) -> None:
-    """Refuse other element types: the sums of a transform cancel, which shorter numbers do not bear."""
-    for i in range(len(op.operands)):
-        if op.dtype(i) != f32:
-            raise VerifyException(f"{op.name} computes on f32, not on {op.dtype(i)}")
 
 
 def _matrices(tile: int, window: int, stride: int) -> Winograd:

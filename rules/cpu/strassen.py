@@ -16,13 +16,13 @@ from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_operands
-from tilework.rules.cpu.reads import LARGE, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, StrassenForm, strassen_form
-from tilework.rules.cpu.winograd_form import sizes_of
 from tilework.targets.target import Target
 
 
@@ -43,9 +43,7 @@ class Strassen(ScheduleRule):
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
-        outputs = form.product.spatial[-1][0]
-        wanted = [(r.argument, r.axis_to_pack(outputs)) for r in reads_of(form.product, parameters)]
-        return [Packing(a, axis, form.span) for a, axis in wanted if a is not None and axis is not None]
+        return pack_outputs(form.product, form.span, parameters)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         form = _form(kernel, target)
@@ -136,17 +134,11 @@ class _Writer:
         axes = list(stage.axes.values())
         *batch, p, i, o = axes[: len(form.product.spatial)]
         i, i_inside = s.split(i, form.rows, Tail.PARTITION)
-        s.reorder([*batch, p, i, i_inside, *self._lanes(o)])
+        s.reorder([*batch, p, i, i_inside, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i_inside)
         s.compute_at(inside, i)
         *batch, p, i, o, c = inside.axes.values()
         channels, c = s.split(c, form.lanes)
-        s.reorder([*batch, p, channels, c, i, *self._lanes(o)])
+        s.reorder([*batch, p, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
         prefetch_operands(s, form.product, c, form.product.spatial[-1][0], form.span)
-
-    def _lanes(self, o: SSAValue) -> list[SSAValue]:
-        vectors, lane = self.s.split(o, self.form.lanes)
-        self.s.unroll(vectors)
-        self.s.vectorize(lane)
-        return [vectors, lane]

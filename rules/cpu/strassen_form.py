@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.cpu.fast_products import NEAR_BYTES, balanced, inlined_stages, sizes_of
 from tilework.rules.cpu.reads import bits_of
-from tilework.rules.cpu.winograd_form import NEAR_BYTES, balanced, sizes_of
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.inline import inline_compute
 
 DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
 
@@ -60,15 +59,10 @@ class StrassenForm:
 
 def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors and blocks."""
-    if not {c.stage.data for c in kernel.computes}.issuperset(STAGES) or len(kernel.results_returned) != 1:
+    found = inlined_stages(kernel, STAGES)
+    if found is None:
         return None
-    copy = kernel.clone()
-    *others, final = (c for c in copy.computes if c.stage.data not in STAGES)
-    if any(c.reduction or len(c.results) > 1 for c in (*others, final)):
-        return None
-    for compute in others:
-        inline_compute(compute)
-    stages = {c.stage.data: c for c in copy.computes}
+    inlined, stages, final = found
     data, product, result = (stages[name] for name in STAGES)
     lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
     *batch, _, rows, outputs = sizes_of(product)
@@ -83,8 +77,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     if 2 * blocks.rows < min(rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
-    inlined = [*(c.stage.data for c in others), RESULT]
-    return StrassenForm(inlined, data, product, final, images, lanes, vectors, blocks, at_once)
+    return StrassenForm([*inlined, RESULT], data, product, final, images, lanes, vectors, blocks, at_once)
 
 
 def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:

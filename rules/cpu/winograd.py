@@ -17,10 +17,11 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_operands
-from tilework.rules.cpu.reads import LARGE, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,
@@ -33,7 +34,6 @@ from tilework.rules.cpu.winograd_form import (
     WinogradForm,
     form_of,
     lanes_along,
-    sizes_of,
 )
 from tilework.targets.target import Target
 
@@ -56,9 +56,7 @@ class WinogradConv(ScheduleRule):
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
-        filters = form.stages[PRODUCT].spatial[-1][0]
-        wanted = [(r.argument, r.axis_to_pack(filters)) for r in reads_of(form.stages[PRODUCT], parameters)]
-        return [Packing(a, axis, form.span) for a, axis in wanted if a is not None and axis is not None]
+        return pack_outputs(form.stages[PRODUCT], form.span, parameters)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         form = _form(kernel, target)
@@ -144,23 +142,17 @@ class _Writer:
         n, p, q, i, j, o = list(stage.axes.values())[:6]
         p, p_inside = s.split(p, self.form.at_once[0], Tail.PARTITION)
         q, q_inside = s.split(q, self.form.at_once[1], Tail.PARTITION)
-        s.reorder([n, i, j, p, q, p_inside, q_inside, *self._lanes(o)])
+        s.reorder([n, i, j, p, q, p_inside, q_inside, *vectors_and_lanes(s, o, self.form.lanes)])
         s.unroll(p_inside)
         s.unroll(q_inside)
         s.compute_at(inside, q)
         n, p, q, i, j, o, c = inside.axes.values()
         block, c = s.split(c, self.form.lanes)
-        s.reorder([n, i, j, block, c, p, q, *self._lanes(o)])
+        s.reorder([n, i, j, block, c, p, q, *vectors_and_lanes(s, o, self.form.lanes)])
         s.unroll(p)
         s.unroll(q)
         product = self.form.stages[PRODUCT]
         prefetch_operands(s, product, c, product.spatial[-1][0], self.form.span)
-
-    def _lanes(self, o: SSAValue) -> list[SSAValue]:
-        vectors, lane = self.s.split(o, self.form.lanes)
-        self.s.unroll(vectors)
-        self.s.vectorize(lane)
-        return [vectors, lane]
 
     def result(self, around: SSAValue) -> None:
         """The products transformed back, for some filters at a time."""

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.cpu.fast_products import NEAR_BYTES, balanced, inlined_stages, sizes_of
 from tilework.rules.cpu.reads import bits_of
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.inline import inline_compute
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
     *("winograd_image", "winograd_rows", "winograd_data"),
     *("winograd_product", "winograd_columns", "winograd_result"),
 )
-
-NEAR_BYTES = 248 << 10
-"""What the buffers of a block of tiles may take: they are on the stack, and stay in the second cache."""
 
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
@@ -66,16 +63,10 @@ class WinogradForm:
 
 def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
     """The form of a kernel, None if it is another, its sizes are not known or do not fill vectors."""
-    if not {c.stage.data for c in kernel.computes}.issuperset(STAGES) or len(kernel.results_returned) != 1:
+    found = inlined_stages(kernel, STAGES)
+    if found is None:
         return None
-    copy = kernel.clone()
-    *others, final = (c for c in copy.computes if c.stage.data not in STAGES)
-    if any(c.reduction or len(c.results) > 1 for c in (*others, final)):
-        return None
-    inlined = [c.stage.data for c in others]
-    for compute in others:
-        inline_compute(compute)
-    stages = {c.stage.data: c for c in copy.computes if c is not final}
+    inlined, stages, final = found
     lanes = target.lanes(bits_of(final.result.type))
     if not _is_regular(stages, final, lanes):
         return None
@@ -107,11 +98,6 @@ def _form_with(
 def _turns(form: WinogradForm, target: Target) -> int:
     """How many blocks of filters one core computes after the other."""
     return -(-form.tasks // target.cores)
-
-
-def sizes_of(compute: ComputeOp) -> list[int]:
-    """The extents of the spatial axes, 0 for what is not known."""
-    return [e.constant or 0 for _, e in compute.spatial]
 
 
 def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -> bool:
@@ -154,25 +140,19 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int
         part = balanced(across, at_once)
         return fits(1, -(-reached(across) // part) * part, multiplied + transformed)
 
-    across = fitting(columns, alone)
+    across = _fitting(columns, alone)
     if alone(across) and across >= min(FEWEST_TILES, rows * columns):
         return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
-    across = fitting(columns, lambda n: fits(1, reached(n), multiplied))
-    down = fitting(rows, lambda n: fits(n, reached(across), multiplied)) if across == columns else 1
+    across = _fitting(columns, lambda n: fits(1, reached(n), multiplied))
+    down = _fitting(rows, lambda n: fits(n, reached(across), multiplied)) if across == columns else 1
     return Blocks(down, across, tile, together=True, passes=1)
 
 
-def fitting(count: int, fits: Callable[[int], bool]) -> int:
+def _fitting(count: int, fits: Callable[[int], bool]) -> int:
     """The longest blocks that `count` is cut into that fit, at least 1: equal ones, unless these were much shorter."""
     most = max((n for n in range(1, count + 1) if fits(n)), default=1)
     equal = max(n for n in range(1, most + 1) if count % n == 0)
     return equal if 2 * equal >= most else most
-
-
-def balanced(count: int, most: int) -> int:
-    """The length of the fewest parts that `count` is cut into, none longer than `most`, about as long as each other."""
-    parts = -(-count // min(most, count))
-    return -(-count // parts)
 
 
 def lanes_along(width: int, lanes: int) -> int:
