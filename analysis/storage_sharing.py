@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from bisect import bisect
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from xdsl.dialects import memref
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -52,6 +54,19 @@ class Storage:
         """How many elements the largest has."""
         return max(b.elements for b in self.held)
 
+    def is_free_for(self, buffer: Held) -> bool:
+        """Whether who uses it before the buffer is done by then, or hands it over, and the buffer with who is next."""
+        place = self._place(buffer)
+        neighbours = [*self.held[:place][-1:], buffer, *self.held[place:][:1]]
+        return all(_follows(old, new) for old, new in pairwise(neighbours))
+
+    def add(self, buffer: Held) -> None:
+        """Let the buffer use it, too."""
+        self.held.insert(self._place(buffer), buffer)
+
+    def _place(self, buffer: Held) -> int:
+        return bisect(self.held, buffer.start, key=lambda b: b.start)
+
 
 def shared_allocations(kernel: KernelOp) -> list[Storage]:
     """Storage for the local buffers that can share it, two or more each.
@@ -70,7 +85,7 @@ def shared_allocations(kernel: KernelOp) -> list[Storage]:
                 raise CompileError(f"{type_} has several dimensions: run loop-flatten-storage first", buffer.owner)
             kind = (order.frame(buffer.owner), type_.memory_space, type_.element_type)
             groups.setdefault(kind, []).append(order.held(buffer, uses))
-    return [s for group in groups.values() for s in _assign(group, _best_fit) if len(s.held) > 1]
+    return [s for group in groups.values() for s in _assign(group) if len(s.held) > 1]
 
 
 def shared_scratch(kernel: KernelOp) -> list[Storage]:
@@ -81,23 +96,23 @@ def shared_scratch(kernel: KernelOp) -> list[Storage]:
     for buffer in kernel.scratch:
         if buffer in uses and order.has_accesses_only(buffer):
             groups.setdefault((buffer.type, kernel.dims_of(buffer)), []).append(order.held(buffer, uses[buffer]))
-    return [s for group in groups.values() for s in _assign(group, lambda _, free: free[0]) if len(s.held) > 1]
+    return [s for group in groups.values() for s in _assign(group) if len(s.held) > 1]
 
 
-def _assign(buffers: list[Held], choose: Callable[[Held, list[Storage]], Storage]) -> list[Storage]:
-    """Give every buffer a storage whose last user is done with it, or can hand it over; a new one where none is."""
+def _assign(buffers: list[Held]) -> list[Storage]:
+    """Give every buffer, the largest first, the smallest storage that is free while it is in use, or a new one."""
     storages: list[Storage] = []
-    for buffer in sorted(buffers, key=lambda b: b.start):
-        free = [s for s in storages if s.held[-1].end < buffer.start or _in_place(s.held[-1], buffer)]
-        if not free:
-            storages.append(Storage())
-        (choose(buffer, free) if free else storages[-1]).held.append(buffer)
+    for buffer in sorted(buffers, key=lambda b: (-b.elements, b.start)):
+        free = [s for s in storages if s.is_free_for(buffer)]
+        if free:
+            min(free, key=lambda s: s.elements).add(buffer)
+        else:
+            storages.append(Storage([buffer]))
     return storages
 
 
-def _best_fit(buffer: Held, free: list[Storage]) -> Storage:
-    """The smallest that is large enough, else the largest."""
-    return min(free, key=lambda s: (s.elements < buffer.elements, abs(s.elements - buffer.elements)))
+def _follows(old: Held, new: Held) -> bool:
+    return old.end < new.start or _in_place(old, new)
 
 
 def _in_place(old: Held, new: Held) -> bool:

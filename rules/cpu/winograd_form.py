@@ -16,6 +16,9 @@ IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
     *("winograd_product", "winograd_columns", "winograd_result"),
 )
 
+RANK = 4
+"""Of a last stage that is not in blocks of filters: its vectors are along the rows."""
+
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
 
@@ -89,7 +92,7 @@ def _form_with(
     vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(stages, vectors * lanes, lanes, registers)
+    blocks = _blocks(stages, final, vectors * lanes, lanes, registers)
     columns = balanced(blocks.columns, registers)
     at_once = balanced(blocks.rows, registers // columns), columns
     return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
@@ -115,7 +118,7 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     return any(r.exprs == (n, y, x, o) for r in final.reads)
 
 
-def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int) -> Blocks:
+def _blocks(stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int) -> Blocks:
     """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough.
 
     at_once: how many tiles are multiplied at a time, at most; data is there for all of them, in the last part too.
@@ -132,8 +135,8 @@ def _blocks(stages: Mapping[str, ComputeOp], span: int, lanes: int, at_once: int
         return down * across * each + image <= NEAR_BYTES
 
     def reached(across: int) -> int:
-        """Tiles that are there where rows of an image are lanes: of all vectors of a block."""
-        lane = lanes_along(across * tile, lanes)
+        """Tiles that are there: of all vectors of a block, where rows of an image are lanes."""
+        lane = lanes_along(across * tile, lanes) if len(final.spatial) == RANK else 1
         return -(-(-(-across * tile // lane) * lane) // tile)
 
     def alone(across: int) -> bool:

@@ -109,7 +109,16 @@ def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_eve
 
 
 @pytest.mark.parametrize("cpu", ["neoverse-n1", "haswell", "skylake-avx512"])
-@pytest.mark.parametrize("shape", [(256, 16, 57, 57, 2), (128, 64, 6, 300, 4), (16, 64, 112, 112, 3)], ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (256, 16, 57, 57, 2),
+        (128, 64, 6, 300, 4),
+        *((64, 64, 112, 112, 3), (96, 64, 112, 112, 3)),  # vectors along a row reach tiles behind a block
+        (16, 64, 111, 111, 3),  # the last block of a row is of one tile
+    ],
+    ids=str,
+)
 def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
     """Also where the last tiles of a block that are multiplied at once are fewer."""
     target = parse_target(f"llvm -mcpu={cpu}")

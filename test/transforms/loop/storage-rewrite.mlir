@@ -221,6 +221,42 @@ loop.kernel @parallel_alloc ins(%x: memref<8xf32>) outs(%y: memref<32xf32>) {
   }
 }
 
+// The largest choose first: %c has to leave to %b what was %a's.
+// CHECK-LABEL: loop.kernel @largest_first
+// CHECK-NEXT:    %[[A:.*]] = memref.alloca() : memref<16xf32, "local">
+// CHECK:         loop.store %{{.*}}, %[[A]][
+// CHECK:         %[[C:.*]] = memref.alloca() : memref<8xf32, "local">
+// CHECK-NOT:     alloca
+// CHECK:         loop.store %{{.*}}, %[[C]][
+// CHECK:         loop.store %{{.*}}, %[[A]][
+loop.kernel @largest_first ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
+  %a = memref.alloca() : memref<16xf32, "local">
+  loop.for %i = 0 to 16 "i" {
+    %v = loop.load %x[%i] : memref<16xf32>
+    loop.store %v, %a[%i] : memref<16xf32, "local">
+  }
+  loop.for %i = 0 to 16 "i" {
+    %v = loop.load %a[%i] : memref<16xf32, "local">
+    loop.store %v, %y[%i] : memref<16xf32>
+  }
+  %c = memref.alloca() : memref<8xf32, "local">
+  loop.for %i = 0 to 8 "i" {
+    %v = loop.load %x[%i] : memref<16xf32>
+    loop.store %v, %c[%i] : memref<8xf32, "local">
+  }
+  %b = memref.alloca() : memref<16xf32, "local">
+  loop.for %i = 0 to 16 "i" {
+    %v = loop.load %x[%i] : memref<16xf32>
+    loop.store %v, %b[%i] : memref<16xf32, "local">
+  }
+  loop.for %i = 0 to 8 "i" {
+    %v = loop.load %b[%i + 8] : memref<16xf32, "local">
+    %w = loop.load %c[%i] : memref<8xf32, "local">
+    %s = arith.addf %v, %w : f32
+    loop.store %s, %y[%i] : memref<16xf32>
+  }
+}
+
 // Small storage that is free grows for a larger buffer: 200 and 200 elements become 400 and 400.
 // tvm: test_pass_storage_rewrite/reuse_small_buffer
 // CHECK-LABEL: loop.kernel @reuse_small_buffer
