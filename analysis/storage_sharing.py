@@ -6,6 +6,7 @@ from bisect import bisect
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import prod
 
 from xdsl.dialects import memref
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -39,8 +40,8 @@ class Held:
 
     @property
     def elements(self) -> int:
-        """How many elements a local buffer has."""
-        return memref_type(self.buffer.type).get_shape()[0]
+        """How many elements a local buffer has; for scratch of symbolic size a number that depends on its type only."""
+        return prod(memref_type(self.buffer.type).get_shape())
 
 
 @dataclass

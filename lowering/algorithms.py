@@ -22,7 +22,7 @@ from tilework.lowering.te_kernels import build_kernel, content_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
-WORTH = 0.95
+WORTH = 0.96
 """The part of the direct sum's time that a faster algorithm may take: its weights are more, and need more memory."""
 
 

@@ -25,8 +25,8 @@ SYMBOLS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
 
 _LIBRARY_NAME = re.compile(r"lib(gomp|iomp5|omp)\b[^/]*\.(so|dylib)[.\d]*")
 
-_WAITING = {"GOMP_SPINCOUNT": "2000", "KMP_BLOCKTIME": "1"}
-"""How long idle threads spin, unless the user said so: about 100 us for libgomp, 1 ms for the others.
+_WAITING = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
+"""How long idle threads spin, unless the user said so: about 0.4 ms for libgomp, 1 ms for the others.
 
 By libgomp's default the first parallel loop after a pause of a millisecond took 7 ms on two cores: the spinning caller
 held the core that the waking thread was put on. Two parallel loops in a row still cost 0.4 us.

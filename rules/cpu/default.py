@@ -16,7 +16,7 @@ from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fetching import overlapped
-from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
+from tilework.rules.cpu.parallel import PARALLEL_WORK, axis_to_share, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
@@ -113,11 +113,12 @@ def _block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
 class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
 
-    whole: the axes of the reduction that are such a loop, by its handle. unrolled: by the axis of the reduction.
+    whole: the axes of the reduction that are such a loop, by its handle; of a loop over cores, none. unrolled: by the
+    axis of the reduction.
     """
 
     outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
-    whole: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
     unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     vector: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -140,11 +141,18 @@ def _tiled(
     loops = _Loops()
     first = _read_once(reduction, tile, target)
     axes = zip(final.axes.values(), reduction.spatial, strict=False)
-    for axis, (name, extent) in sorted(axes, key=lambda pair: pair[1][0] not in first):
+    ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
+    shared = axis_to_share(reduction, [axis for _, axis in ordered], tile, rows, target.cores)
+    for axis, (name, extent) in ordered:
+        if name == shared:
+            extent = extent // target.cores
+            core, axis = s.split(axis, size_of([(name, extent)]))
+            loops.outer.insert(0, (core, target.cores))
+            loops.whole[core] = frozenset()
         if rows is not None and name == rows.axis:
             outer, axis = s.split(axis, rows.count)
             loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
-            loops.whole[outer] = rows.loop
+            loops.whole[outer] = frozenset({rows.loop})
             extent = const(rows.count)
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
@@ -183,7 +191,7 @@ def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
         axes = [axis for axis in ([loop] if loop in counts else fused) if axis in loops.whole or counts[axis] > 1]
         if not all(axis in loops.whole for axis in axes):
             break
-        fixed |= {loops.whole[axis] for axis in axes}
+        fixed.update(*(loops.whole[axis] for axis in axes))
         found.append(Around(loop, frozenset(fixed)))
     return found
 
@@ -197,24 +205,22 @@ def _scope(reduction: ComputeOp, tile: Tile | None) -> str:
 
 def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr, tile: Tile | None, name: str) -> None:
     count = LARGE if extent.constant is None else extent.constant
+    outer, known = axis, True
     if tile is not None and name == tile.vector:
-        outer, inner = s.split(axis, tile.span, Tail.MASK if extent.constant is None else Tail.SHIFT)
-        if extent.constant is None:
-            loops.late.append(outer)
-        else:
-            loops.outer.append((outer, -(-count // tile.span)))
+        known = extent.constant is not None
+        outer, inner = s.split(axis, tile.span, Tail.SHIFT if known else Tail.MASK)
+        count = -(-count // tile.span)
         loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
     elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:
-        divides = extent.constant is not None and count % factor == 0
-        outer, inner = s.split(axis, factor, Tail.GUARD if divides else Tail.PARTITION)
-        if divides:
-            loops.outer.append((outer, count // factor))
-        else:
-            loops.late.append(outer)
-        loops.unrolled[name] = inner
+        known = extent.constant is not None and count % factor == 0
+        outer, loops.unrolled[name] = s.split(axis, factor, Tail.GUARD if known else Tail.PARTITION)
+        count //= factor
     else:
-        loops.outer.append((axis, count))
-        loops.whole[axis] = name
+        loops.whole[axis] = frozenset({name})
+    if known:
+        loops.outer.append((outer, count))
+    else:
+        loops.late.append(outer)
 
 
 def _as_in(tile: Tile | None, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
@@ -288,6 +294,8 @@ def _elementwise(
         last = max((i for i, e in enumerate(extents) if e > 1), default=len(extents) - 1)
         inner_extent = compute.spatial[last][1].constant
         axes, extents = axes[: last + 1], extents[: last + 1]
+        if loop is None:
+            axes, extents = _for_each_core(s, compute, axes, extents, target.cores)
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = _iterations(compute) if len(axes) == 1 else _work(compute, compute)  # whole vectors are whole bytes
     if inner_extent is None or len(axes) == 1:
@@ -305,6 +313,24 @@ def _elementwise(
         parallel_prefix(s, around, work, target)
     else:
         s.compute_at(stage, loop, "local")
+
+
+def _for_each_core(
+    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[int], cores: int
+) -> tuple[list[SSAValue], list[int]]:
+    """The axes, and one in front of them for the piece of each core, unless that is of the first of them."""
+    shared = axis_to_share(compute, compute.spatial[: len(axes) - 1], None, None, cores)
+    if shared is None:
+        return axes, extents
+    axes, extents = list(axes), list(extents)
+    at = [name for name, _ in compute.spatial].index(shared)
+    extents[at] //= cores
+    core, axes[at] = s.split(axes[at], extents[at])
+    first = next(i for i, extent in enumerate(extents) if extent != 1)
+    axes.insert(first, core)
+    extents.insert(first, cores)
+    s.reorder(axes)
+    return axes, extents
 
 
 def _iterations(compute: ComputeOp) -> int:

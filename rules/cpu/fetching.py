@@ -12,6 +12,9 @@ MEMORY_BYTES = 5.0
 AGAIN_BYTES = 16.0
 """Bytes each cycle of what is read again, from a cache that cores share."""
 
+SECOND_BYTES = 32.0
+"""Bytes each cycle of what is stored to the second cache, or loaded from it."""
+
 _BESIDE = 0.25
 """The part of the shorter of two works done at a time that shows: transforms and tiles begin with nothing to fetch."""
 
