@@ -16,8 +16,9 @@ from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fetching import overlapped
-from tilework.rules.cpu.parallel import PARALLEL_WORK, axis_to_share, parallel_prefix
+from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
+from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
@@ -113,7 +114,7 @@ def _block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
 class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
 
-    whole: the axes of the reduction that are such a loop, by its handle; of a loop over cores, none. unrolled: by the
+    whole: the axes of the reduction that are such a loop, by its handle; of a loop over pieces, none. unrolled: by the
     axis of the reduction.
     """
 
@@ -142,19 +143,20 @@ def _tiled(
     first = _read_once(reduction, tile, target)
     axes = zip(final.axes.values(), reduction.spatial, strict=False)
     ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
-    shared = axis_to_share(reduction, [axis for _, axis in ordered], tile, rows, target.cores)
+    pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
+    cut: dict[str, SSAValue] = {}
     for axis, (name, extent) in ordered:
-        if name == shared:
-            extent = extent // target.cores
-            core, axis = s.split(axis, size_of([(name, extent)]))
-            loops.outer.insert(0, (core, target.cores))
-            loops.whole[core] = frozenset()
+        for piece in (p for p in pieces if p.axis == name):
+            extent = extent // piece.count
+            cut[name], axis = s.split(axis, size_of([(name, extent)]))
         if rows is not None and name == rows.axis:
             outer, axis = s.split(axis, rows.count)
             loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
             loops.whole[outer] = frozenset({rows.loop})
             extent = const(rows.count)
         _split_final(s, loops, axis, extent, tile, name)
+    loops.outer = [*((cut[piece.axis], piece.count) for piece in pieces), *loops.outer]
+    loops.whole |= dict.fromkeys(cut.values(), frozenset())
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *_as_in(tile, loops.unrolled), *loops.vector])
     outer = parallel_prefix(s, loops.outer, work, target)
@@ -295,7 +297,7 @@ def _elementwise(
         inner_extent = compute.spatial[last][1].constant
         axes, extents = axes[: last + 1], extents[: last + 1]
         if loop is None:
-            axes, extents = _for_each_core(s, compute, axes, extents, target.cores)
+            axes, extents = _for_each_core(s, compute, axes, extents, target)
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = _iterations(compute) if len(axes) == 1 else _work(compute, compute)  # whole vectors are whole bytes
     if inner_extent is None or len(axes) == 1:
@@ -316,19 +318,20 @@ def _elementwise(
 
 
 def _for_each_core(
-    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[int], cores: int
+    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[int], target: Target
 ) -> tuple[list[SSAValue], list[int]]:
     """The axes, and one in front of them for the piece of each core, unless that is of the first of them."""
-    shared = axis_to_share(compute, compute.spatial[: len(axes) - 1], None, None, cores)
-    if shared is None:
+    pieces = pieces_of(compute, compute.spatial[: len(axes) - 1], None, None, target)
+    if not pieces:
         return axes, extents
+    [piece] = pieces
     axes, extents = list(axes), list(extents)
-    at = [name for name, _ in compute.spatial].index(shared)
-    extents[at] //= cores
+    at = [name for name, _ in compute.spatial].index(piece.axis)
+    extents[at] //= piece.count
     core, axes[at] = s.split(axes[at], extents[at])
     first = next(i for i, extent in enumerate(extents) if extent != 1)
     axes.insert(first, core)
-    extents.insert(first, cores)
+    extents.insert(first, piece.count)
     s.reorder(axes)
     return axes, extents
 

@@ -1,0 +1,112 @@
+"""Which axes are cut into pieces before all else: for cores, so that each reads little, and for the second cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from tilework.algebra.index_expr import Key
+from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.costs import bytes_of
+from tilework.rules.cpu.parts import Rows
+from tilework.rules.cpu.reads import Axis, bits_of, reads_of, size_of
+from tilework.rules.cpu.register_tile import Tile
+from tilework.targets.target import Target
+
+NO_DIFFERENCE = 1.05
+"""How much more a core may read as if it were the same."""
+
+RUN_BYTES = 4 << 10
+"""What lies side by side of the results in a core's piece, at least: it is read and written as a stream."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An axis is cut into `count` equal ones."""
+
+    axis: str
+    count: int
+
+
+def pieces_of(
+    compute: ComputeOp, axes: Sequence[Axis], tile: Tile | None, rows: Rows | None, target: Target
+) -> list[Piece]:
+    """The loops over pieces in front of those along these axes, which begin with the outermost; cores' first."""
+    long = [axis for axis in axes if axis[1].constant != 1]
+    cut = _Cut(compute, long, tile, rows, target)
+    shared = cut.shared()
+    block = None if rows is not None else cut.block(shared)
+    if shared is None or (shared == long[0] and block is None):
+        return []
+    if block is not None and block.axis == shared[0]:
+        return [Piece(block.axis, target.cores * block.count)]
+    return [Piece(shared[0], target.cores), *([block] if block is not None else [])]
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """What axes of more than one element may be cut for."""
+
+    compute: ComputeOp
+    axes: Sequence[Axis]
+    tile: Tile | None
+    rows: Rows | None
+    target: Target
+
+    @property
+    def operands(self) -> list[tuple[Set[Key], int]]:
+        """The axes along which each moves, and its bytes."""
+        reads = zip(reads_of(self.compute), self.compute.reads, strict=True)
+        return [(read.axes, bytes_of(r.tensor.type)) for read, r in reads]
+
+    def shared(self) -> Axis | None:
+        """The axis that cores share.
+
+        All cores read what does not move along it, and half of the rest comes from the cache of another: each should
+        read little. Where that makes no difference it is the longest, for matrices that are multiplied before and
+        behind it have more rows than columns then, or more columns than rows.
+        """
+        cores, operands = self.target.cores, self.operands
+
+        def read_by_each(axis: Axis) -> int:
+            return sum(size // cores if axis[0] in moving else size for moving, size in operands)
+
+        even = [a for a in self.axes if self._is_even(a, cores) and self._run_bytes(a) >= cores * RUN_BYTES]
+        least = min(map(read_by_each, even), default=0)
+        good = [axis for axis in even if read_by_each(axis) <= NO_DIFFERENCE * least]
+        return max(good, key=lambda axis: axis[1].constant or 0, default=None)
+
+    def block(self, shared: Axis | None) -> Piece | None:
+        """Pieces for the second cache of what is read at every iteration of the outermost loop, if it is too large.
+
+        What moves with that loop is read again for each of them.
+        """
+        if self.tile is None or shared is None:
+            return None
+        near, first = self.target.cache_bytes[1] // 2, self.axes[0][0]
+        again = [(moving, size) for moving, size in self.operands if first not in moving]
+        moving, size = max(again, key=lambda operand: operand[1], default=(frozenset[Key](), 0))
+        for axis in self.axes[1:]:
+            cores = self.target.cores if axis == shared else 1
+            count = -(-size // (cores * near))
+            if axis[0] in moving and count > 1:
+                counts = [n for n in range(count, 2 * count + 1) if self._is_even(axis, cores * n)]
+                return Piece(axis[0], counts[0]) if counts else None
+        return None
+
+    def _is_even(self, axis: Axis, pieces: int) -> bool:
+        """Whether pieces are as long as each other, and make no more tiles and blocks of rows than the whole."""
+        name, extent = axis
+        if extent.constant is None or extent.constant % pieces:
+            return False
+        piece = extent.constant // pieces
+        if self.rows is not None and name == self.rows.axis:
+            return piece % self.rows.count == 0
+        tile = self.tile
+        size = 1 if tile is None else tile.span if name == tile.vector else tile.factors.get(name, 1)
+        return pieces * -(-piece // size) == -(-extent.constant // size)
+
+    def _run_bytes(self, axis: Axis) -> int:
+        """How much lies side by side of the results along an axis and those inside it."""
+        spatial = self.compute.spatial
+        return size_of(spatial[spatial.index(axis) :]) * bits_of(self.compute.results[0].type) // 8
