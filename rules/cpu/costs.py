@@ -14,7 +14,7 @@ from tilework.algebra.index_expr import var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.fetching import MEMORY_BYTES
+from tilework.rules.cpu.fetching import MEMORY_BYTES, SECOND_BYTES
 from tilework.rules.cpu.reads import LARGE, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, choose_tile
 from tilework.targets.target import Target
@@ -74,6 +74,11 @@ def memory_cycles(kernel: KernelOp, arguments: Iterable[int]) -> float:
     """Of getting these arguments from memory."""
     tensors = (kernel.body.block.args[i].type for i in arguments)
     return sum(bytes_of(t) for t in tensors) / MEMORY_BYTES
+
+
+def between_cycles(*computes: ComputeOp) -> float:
+    """Of storing what these compute to the second cache, and loading it from there."""
+    return 2 * sum(bytes_of(c.results[0].type) for c in computes) / SECOND_BYTES
 
 
 def bytes_of(tensor: Attribute) -> int:

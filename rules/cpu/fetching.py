@@ -12,6 +12,9 @@ MEMORY_BYTES = 5.0
 AGAIN_BYTES = 16.0
 """Bytes each cycle of what is read again, from a cache that cores share."""
 
+PIECEWISE_BYTES = 8.0
+"""The same of what is read in short pieces, which no one asks for beforehand."""
+
 SECOND_BYTES = 32.0
 """Bytes each cycle of what is stored to the second cache, or loaded from it."""
 

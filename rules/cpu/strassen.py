@@ -15,9 +15,9 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.costs import between_cycles, elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
-from tilework.rules.cpu.fetching import AGAIN_BYTES, SECOND_BYTES, overlapped
+from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_operands
 from tilework.rules.cpu.reads import LARGE, size_of
@@ -39,8 +39,7 @@ class Strassen(ScheduleRule):
         fetching = memory_cycles(kernel, parameters) + form.blocks.again / AGAIN_BYTES
         multiplying = reduction_cycles(form.product, target, parameters)
         sums = elementwise_cycles(form.data, target) + elementwise_cycles(form.final, target)
-        between = 2 * (bytes_of(form.data.result.type) + bytes_of(form.product.result.type)) / SECOND_BYTES
-        return overlapped(multiplying, fetching) + sums + between
+        return overlapped(multiplying, fetching) + sums + between_cycles(form.data, form.product)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)

@@ -18,7 +18,7 @@ from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
-from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
+from tilework.rules.cpu.fetching import AGAIN_BYTES, PIECEWISE_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_operands
 from tilework.rules.cpu.reads import LARGE, size_of
@@ -52,7 +52,8 @@ class WinogradConv(ScheduleRule):
         weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
         fetching = memory_cycles(kernel, parameters) + (form.blocks.passes - 1) * weights / AGAIN_BYTES
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
-        return overlapped(multiplying, fetching) + sum(elementwise_cycles(c, target) for c in elementwise)
+        transforming = sum(elementwise_cycles(c, target) for c in elementwise)
+        return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / PIECEWISE_BYTES
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -76,6 +77,14 @@ def _form(kernel: KernelOp, target: Target) -> WinogradForm:
 def _multiplications(form: WinogradForm) -> int:
     product = form.stages[PRODUCT]
     return size_of([*product.spatial, *product.reduction])
+
+
+def _data_again(form: WinogradForm, target: Target) -> int:
+    """Bytes of transformed tiles that are read again for every block of filters, from behind the second cache."""
+    data = bytes_of(form.stages[DATA].result.type)
+    if not form.blocks.together or data <= target.cache_bytes[1] * 3 // 4:
+        return 0
+    return data * (form.filter_blocks - 1)
 
 
 class _Writer:

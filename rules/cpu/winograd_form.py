@@ -59,9 +59,14 @@ class WinogradForm:
         return self.lanes * self.vectors
 
     @property
+    def filter_blocks(self) -> int:
+        """How many blocks of `span` filters there are."""
+        return sizes_of(self.stages[PRODUCT])[-1] // self.span
+
+    @property
     def tasks(self) -> int:
         """Blocks of filters of all images."""
-        return (sizes_of(self.final)[0] or 1) * (sizes_of(self.stages[PRODUCT])[-1] // self.span)
+        return (sizes_of(self.final)[0] or 1) * self.filter_blocks
 
 
 def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
