@@ -39,8 +39,10 @@ def pieces_of(
     if shared is None or (shared == long[0] and block is None):
         return []
     if block is not None and block.axis == shared[0]:
-        return [Piece(block.axis, target.cores * block.count)]
-    return [Piece(shared[0], target.cores), *([block] if block is not None else [])]
+        pieces = [Piece(block.axis, target.cores * block.count)]
+    else:
+        pieces = [Piece(shared[0], target.cores), *([] if block is None else [block])]
+    return [piece for piece in pieces if piece.count > 1]
 
 
 @dataclass(frozen=True)

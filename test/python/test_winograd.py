@@ -128,9 +128,16 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
     assert "define" in emit_kernels(module, target)
 
 
+def test_tiles_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():
+    small, large = (parse_target(f"llvm -mcpu=znver4 -cache-sizes=32768,{n << 20},33554432") for n in (1, 4))
+    kernel = conv_relu(128, 128, 28, 28, 4, stride=2)
+    assert WinogradConv().cycles(kernel, small, {1}) > WinogradConv().cycles(kernel, large, {1})
+
+
 def test_fewer_products_are_expected_to_take_less_time():
     """Of the same convolution with larger tiles; on any machine, large images and small ones."""
-    for target in (parse_target("llvm -mcpu=haswell"), parse_target("llvm -mcpu=skylake-avx512")):
+    for cpu in ("haswell", "skylake-avx512"):
+        target = parse_target(f"llvm -mcpu={cpu} -cache-sizes=32768,1048576,33554432")
         for channels, size in ((64, 56), (256, 14)):
             small, large = (conv_relu(channels, channels, size, size, tile) for tile in (2, 4))
             rule = WinogradConv()

@@ -1,0 +1,77 @@
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
+
+// Axes are cut into pieces for cores and for the second cache. All kernels here run along blocks of outputs outermost.
+
+// More rows than weights: each core takes half of the rows, and reads all weights.
+
+// CHECK-LABEL: schedule.sequence @rows
+// CHECK:         [[HALF:%[a-z_0-9]+]], %{{.*}} = schedule.split %{{.*}} factor 1568
+// CHECK:         schedule.reorder %{{[a-z_0-9]+}}, [[HALF]],
+// CHECK:         schedule.fuse [[HALF]],
+te.kernel @rows(%x: tensor<3136x64xf32>, %w: tensor<8x64x16xf32>) -> tensor<8x3136x16xf32> {
+  %y = te.compute "y" [o: 8, i: 3136, l: 16] reduce [k: 64] : tensor<8x3136x16xf32> {
+    %a = te.read %x[i, k] : tensor<3136x64xf32>
+    %b = te.read %w[o, k, l] : tensor<8x64x16xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<8x3136x16xf32>
+}
+
+// More weights than rows: each core takes half of the outputs, which the outermost loop gives it as it is.
+
+// CHECK-LABEL: schedule.sequence @weights
+// CHECK-NOT:     factor 98
+// CHECK-LABEL: schedule.sequence @odd
+te.kernel @weights(%x: tensor<196x512xf32>, %w: tensor<32x512x16xf32>) -> tensor<32x196x16xf32> {
+  %y = te.compute "y" [o: 32, i: 196, l: 16] reduce [k: 512] : tensor<32x196x16xf32> {
+    %a = te.read %x[i, k] : tensor<196x512xf32>
+    %b = te.read %w[o, k, l] : tensor<32x512x16xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<32x196x16xf32>
+}
+
+// Rows that do not make equal halves stay together.
+
+// CHECK-NOT:     factor 15
+te.kernel @odd(%x: tensor<3135x64xf32>, %w: tensor<8x64x16xf32>) -> tensor<8x3135x16xf32> {
+  %y = te.compute "y" [o: 8, i: 3135, l: 16] reduce [k: 64] : tensor<8x3135x16xf32> {
+    %a = te.read %x[i, k] : tensor<3135x64xf32>
+    %b = te.read %w[o, k, l] : tensor<8x64x16xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<8x3135x16xf32>
+}
+
+// Rows that are read for every block of outputs, 4 MB of them, come in eight pieces: four for each core, of which one
+// fills half of the second cache.
+
+// CHECK-LABEL: schedule.sequence @large
+// CHECK:         [[PIECE:%[a-z_0-9]+]], %{{.*}} = schedule.split %{{.*}} factor 128
+// CHECK:         schedule.reorder %{{[a-z_0-9]+}}, [[PIECE]],
+te.kernel @large(%x: tensor<1024x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<64x1024x16xf32> {
+  %y = te.compute "y" [o: 64, i: 1024, l: 16] reduce [k: 1024] : tensor<64x1024x16xf32> {
+    %a = te.read %x[i, k] : tensor<1024x1024xf32>
+    %b = te.read %w[o, k, l] : tensor<64x1024x16xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<64x1024x16xf32>
+}
+
+// A core's piece of an axis must be a stream of results: rows of 64 bytes are not worth it.
+
+// CHECK-LABEL: schedule.sequence @short
+// CHECK-NOT:     factor 32
+te.kernel @short(%x: tensor<64x64xf32>, %w: tensor<2x64x16xf32>) -> tensor<2x64x16xf32> {
+  %y = te.compute "y" [o: 2, i: 64, l: 16] reduce [k: 64] : tensor<2x64x16xf32> {
+    %a = te.read %x[i, k] : tensor<64x64xf32>
+    %b = te.read %w[o, k, l] : tensor<2x64x16xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<2x64x16xf32>
+}
