@@ -1,0 +1,54 @@
+"""Axes cut into pieces, for cores and for the second cache: which, and that results stay what they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import TensorType, f32
+
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder
+from tilework.rules.cpu.default import Default
+from tilework.rules.cpu.pieces import Piece, pieces_of
+from tilework.rules.cpu.reads import reads_of
+from tilework.rules.cpu.register_tile import choose_tile
+from tilework.targets.host import host_target
+
+SMALL = replace(host_target(), cores=2, cache_bytes=(32 << 10, 8 << 10, 8 << 20))
+"""Half of its second cache is 4 kB."""
+
+
+def product(blocks: int, rows: int, sums: int) -> KernelOp:
+    """[o, i, l] = sum of x[i, k] * w[o, k, l], then relu: blocks of 16 outputs are the outermost axis."""
+    k = KernelBuilder("product")
+    x, w = k.argument(TensorType(f32, (rows, sums)), "x"), k.argument(TensorType(f32, (blocks, sums, 16)), "w")
+    y = k.compute("y", (blocks, rows, 16), lambda o, i, lane: k.sum((sums,), lambda r: x[i, r] * w[o, r, lane]))
+    return k.finish([k.compute("relu", (blocks, rows, 16), lambda o, i, lane: k.max(y[o, i, lane], 0.0))])
+
+
+@pytest.mark.parametrize(
+    ("shape", "cores", "expected"),
+    [
+        ((2, 256, 16), 2, [("i", 4)]),  # 16 kB of rows: for each core two times half of the cache
+        ((2, 128, 8), 2, [("i", 2)]),  # fits
+        ((2, 256, 16), 1, [("i", 4)]),
+        ((2, 128, 8), 1, []),
+        ((2, 127, 8), 2, []),  # no equal halves
+        ((1, 256, 16), 2, []),  # rows are the outermost axis
+        ((16, 128, 8), 2, []),  # less is read by halves of the outputs
+        ((16, 512, 16), 2, [("i", 8)]),
+    ],
+    ids=str,
+)
+def test_pieces(run_kernel_everywhere, shape: tuple[int, int, int], cores: int, expected: list[tuple[str, int]]):
+    kernel, target = product(*shape), replace(SMALL, cores=cores)
+    reduction = kernel.compute("y")
+    assert reduction is not None
+    tile = choose_tile(reduction, reads_of(reduction), target)
+    pieces = pieces_of(reduction, reduction.spatial, tile, None, target)
+    assert pieces == [Piece(axis, count) for axis, count in expected]
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, Default().schedule(kernel, target))
