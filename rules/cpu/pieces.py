@@ -35,7 +35,7 @@ def pieces_of(
     long = [axis for axis in axes if axis[1].constant != 1]
     cut = _Cut(compute, long, tile, rows, target)
     shared = cut.shared()
-    block = None if rows is not None else cut.block(shared)
+    block = cut.block(shared)
     if shared is None or (shared == long[0] and block is None):
         return []
     if block is not None and block.axis == shared[0]:
@@ -64,9 +64,9 @@ class _Cut:
     def shared(self) -> Axis | None:
         """The axis that cores share.
 
-        All cores read what does not move along it, and half of the rest comes from the cache of another: each should
-        read little. Where that makes no difference it is the longest, for matrices that are multiplied before and
-        behind it have more rows than columns then, or more columns than rows.
+        All cores read what does not move along it, much of it from the cache of another: each should read little.
+        Where that makes no difference it is the longest, for matrices that are multiplied before and behind it have
+        more rows than columns then, or more columns than rows.
         """
         cores, operands = self.target.cores, self.operands
 
@@ -83,7 +83,7 @@ class _Cut:
 
         What moves with that loop is read again for each of them.
         """
-        if self.tile is None or shared is None:
+        if self.tile is None or self.rows is not None or shared is None:
             return None
         near, first = self.target.cache_bytes[1] // 2, self.axes[0][0]
         again = [(moving, size) for moving, size in self.operands if first not in moving]

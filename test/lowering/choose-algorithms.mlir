@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432" precision=strict}' | filecheck %s --check-prefix=STRICT
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},graph-fold-parameters,pack-parameters{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=PACKED
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},graph-fold-parameters,pack-parameters{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s --check-prefix=PACKED
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},cse' | filecheck %s --check-prefix=SHARED
 
 // A sum over many channels is worth the transforms of image and result; that of the weight is none of a run's work, and

@@ -29,8 +29,8 @@ class StorageRewrite(TileworkPass):
 
     A buffer takes the storage of one that is no longer in use, or that its first loop reads for the last time, every
     element before it is written (in place). Local buffers share with those of the same scope and element type inside
-    the same iteration of a parallel loop; the largest choose first. Scratch arguments share with those of the same
-    type and size, and vanish; where a call in the module lends scratch already, they stay.
+    the same iteration of a parallel loop; the largest, which decide the size, choose first. Scratch arguments
+    share with those of the same type and size, and vanish; where a call in the module lends scratch already, they stay.
     Requires one-dimensional local buffers (`loop-flatten-storage`); leaves fewer of them, perhaps further outside.
     """
 
