@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
+from tilework.lowering.alternate_calls import AlternateCalls
 from tilework.lowering.choose_algorithms import ChooseAlgorithms
 from tilework.lowering.choose_layouts import ChooseLayouts
 from tilework.lowering.graph_to_te import GraphToTe
@@ -87,7 +88,7 @@ LOOPS: tuple[ModulePass, ...] = (
 PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "optimize-graph": GRAPH,
     "apply-rules": RULES,
-    "lower-to-te": (GraphToTe(),),
+    "lower-to-te": (GraphToTe(), AlternateCalls()),
     "plan-host": (PlanMemory(),),  # last of all: it needs to know every kernel's scratch
     "schedule-kernels": SCHEDULE,
     "compile-kernel": (*SCHEDULE, *LOOPS),

@@ -29,7 +29,13 @@ from tilework.analysis.bound_inference import StageBounds, infer_bounds
 from tilework.analysis.schedule_state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP, DOUBLE_BUFFER, PREFETCH, STORING_THREAD
+from tilework.dialects.loop.annotations import (
+    AUTO_UNROLL_MAX_STEP,
+    DESCENDING,
+    DOUBLE_BUFFER,
+    PREFETCH,
+    STORING_THREAD,
+)
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ExternOp, KernelOp, ScanOp
@@ -37,6 +43,9 @@ from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
 from tilework.lowering.te_externs import inline_extern
 from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
 from tilework.transforms.base import TileworkPass
+
+KERNEL_DESCENDING = "te.descending"
+"""The discardable attribute of a kernel whose parallel loops are to run from the last iteration to the first."""
 
 
 def _legal(op: Operation) -> str | None:
@@ -234,6 +243,8 @@ class _Emitter:
     def requests(self, axis: Axis) -> dict[str, Attribute]:
         """What the schedule asks of later passes at this loop."""
         requests: dict[str, Attribute] = {}
+        if axis.kind is loop.Kind.PARALLEL and KERNEL_DESCENDING in self.state.kernel.attributes:
+            requests[DESCENDING] = UnitAttr()
         if axis.unroll_step is not None:
             requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(axis.unroll_step, i64)
         if axis.storing is not None:

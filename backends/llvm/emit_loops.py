@@ -14,6 +14,7 @@ from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
+from tilework.dialects.loop.annotations import DESCENDING
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -38,10 +39,12 @@ def _for(e: Emitter, op: ForOp) -> None:
 
 def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool) -> None:
     """A loop with its test at the end; where it may not run at all, a test before it too."""
+    descending = DESCENDING in op.attributes
     text = e.text
     index = text.fresh(op.index.name_hint)
     label = index[1:]
     body, end = text.fresh(f"{label}.body"), text.fresh(f"{label}.end")
+    first = text.value(f"sub nsw i64 {upper}, 1") if descending else lower
     before = text.block
     if runs:
         text.branch(body)
@@ -51,9 +54,9 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool) -> None:
     phi = text.phi_later()
     e.set(op.index, index)
     e.block(op.body.block)
-    following = text.value(f"add nsw i64 {index}, 1", f"{label}.next")
-    again = text.value(f"icmp slt i64 {following}, {upper}")
-    text.set_line(phi, f"{index} = phi i64 [ {lower}, %{before} ], [ {following}, %{text.block} ]")
+    following = text.value(f"add nsw i64 {index}, {-1 if descending else 1}", f"{label}.next")
+    again = text.value(f"icmp {f'sge i64 {following}, {lower}' if descending else f'slt i64 {following}, {upper}'}")
+    text.set_line(phi, f"{index} = phi i64 [ {first}, %{before} ], [ {following}, %{text.block} ]")
     text.branch_if(again, body, end, _loop_metadata(e, op))
     text.start(end)
 

@@ -3,11 +3,13 @@
 | attribute | on | asks |
 | --- | --- | --- |
 | `loop.auto_unroll_max_step` | `loop.for` | `loop-unroll`: unroll small loops inside |
+| `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
 """
 
+DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
 PREFETCH = "loop.prefetch"
 STORING_THREAD = "loop.storing_thread"

@@ -1,0 +1,90 @@
+"""Calls that read the same weights one after the other go through them to and fro."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilework.analysis.functions import body_of
+from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects.loop import CallOp
+from tilework.dialects.te import KernelOp
+from tilework.lowering.schedule_to_loop import KERNEL_DESCENDING
+from tilework.rules.cpu.costs import bytes_of
+from tilework.targets.parse import parse_target
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class AlternateCalls(TileworkPass):
+    """Let every second call of a kernel with the same large input run from its last iteration to its first.
+
+    loop.call @cell ins(%h0, %w) ..        loop.call @cell ins(%h0, %w) ..
+    loop.call @cell ins(%h1, %w) ..   ->   loop.call @cell_descending ins(%h1, %w) ..
+    loop.call @cell ins(%h2, %w) ..        loop.call @cell ins(%h2, %w) ..
+
+    What one reads last is in the second cache then when the next begins with it: the steps of a recurrent layer read
+    their weights so. For one input larger than that cache, where all else that is read and written in between fits.
+    Requires graph-to-te; leaves a copy, marked `te.descending`, of every kernel that is called so.
+    """
+
+    name = "alternate-calls"
+    anchor: ClassVar = ModuleOp
+
+    target: str = "llvm"
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, ModuleOp)
+        kernels = {k.sym_name.data: k for k in op.ops if isinstance(k, KernelOp)}
+        names = UniqueNames(s.data for o in op.ops if isinstance(s := o.properties.get("sym_name"), StringAttr))
+        copies: dict[str, KernelOp] = {}
+        for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
+            for call in _descending(function, kernels, parse_target(self.target).cache_bytes[1]):
+                kernel = kernels[call.kernel_name]
+                if kernel.sym_name.data not in copies:
+                    copies[kernel.sym_name.data] = _copy(kernel, names)
+                call.properties["callee"] = SymbolRefAttr(copies[kernel.sym_name.data].sym_name)
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """A call through a large input; `touched`: the bytes that all calls up to it read and wrote besides."""
+
+    touched: int
+    descending: bool
+
+
+def _descending(function: FuncOp, kernels: dict[str, KernelOp], cache: int) -> list[CallOp]:
+    """The calls that follow one through the same input, which is still in the cache in part."""
+    touched = 0
+    last: dict[tuple[KernelOp, SSAValue], _Sweep] = {}
+    found: list[CallOp] = []
+    for call in [c for c in body_of(function).ops if isinstance(c, CallOp) and c.kernel_name in kernels]:
+        kernel = kernels[call.kernel_name]
+        sizes = [bytes_of(t) for t in (*kernel.function_type.inputs, *kernel.function_type.outputs)]
+        large = [(v, size) for v, size in zip(call.inputs, sizes, strict=False) if size > cache]
+        touched += sum(sizes)
+        if len(large) == 1:
+            [(value, size)] = large
+            touched -= size
+            before = last.get((kernel, value))
+            descending = before is not None and not before.descending and touched - before.touched <= cache
+            last[kernel, value] = _Sweep(touched, descending)
+            if descending:
+                found.append(call)
+    return found
+
+
+def _copy(kernel: KernelOp, names: UniqueNames) -> KernelOp:
+    """A copy behind the kernel whose outermost loops run the other way."""
+    copy = kernel.clone()
+    copy.properties["sym_name"] = StringAttr(names.fresh(f"{kernel.sym_name.data}_descending"))
+    copy.attributes[KERNEL_DESCENDING] = UnitAttr()
+    Rewriter.insert_op(copy, InsertPoint.after(kernel))
+    return copy
