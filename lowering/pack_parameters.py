@@ -32,7 +32,7 @@ class PackParameters(TileworkPass):
     %y = graph.fused "dense" (%x, %w) ...  {           %p = graph.pack %w {axis = 0, block = 64}
     ^bb0(%a: ..., %b: tensor<512x256xf32>):            %y = graph.fused "dense" (%x, %p) ...  {
       %d = graph.dense %a, %b                     ->   ^bb0(%a: ..., %q: tensor<8x256x64xf32>):
-      graph.yield %d                                     %b = graph.unpack %q {axis = 0}
+      graph.yield %d                                     %b = graph.unpack %q {axis = 0, size = 512}
     }                                                    %d = graph.dense %a, %b
 
     Only parameters: what is done to them costs nothing at run time once `graph-fold-parameters` has moved it into

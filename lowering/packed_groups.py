@@ -9,6 +9,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.dialects.graph.layout import PackOp, UnpackOp
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
+from tilework.dialects.shapes import dims_of
 
 
 def pack_of(value: SSAValue, axis: int, block: int) -> PackOp:
@@ -26,7 +27,8 @@ def unpack_argument(group: FusedOp, number: int, axis: int, block: int) -> None:
     packed = body.insert_arg(probe.result.type, number)
     probe.erase()
     packed.name_hint = argument.name_hint
-    unpack = UnpackOp.of(packed, axis=IntegerAttr(axis, i64))
+    size = dims_of(argument.type)[axis].offset
+    unpack = UnpackOp.of(packed, axis=IntegerAttr(axis, i64), size=IntegerAttr(size, i64))
     copy_location(unpack, group)
     Rewriter.insert_op(unpack, InsertPoint.at_start(body))
     argument.replace_all_uses_with(unpack.result)

@@ -16,7 +16,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import const
+from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.predicate import less_than
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -26,9 +27,9 @@ from tilework.dialects.te_builder import KernelBuilder, Tensor
 class PackOp(GraphOp):
     """Cut `axis` into blocks, and put the place inside a block last: as linalg.pack with one inner tile.
 
-    Element [o, i] of the input becomes [o floordiv 16, i, o mod 16]. The block divides the size.
+    Element [o, i] of the input becomes [o floordiv 16, i, o mod 16]. Zeros fill the last block.
 
-    %p = graph.pack %w {axis = 0 : i64, block = 16 : i64} : (tensor<32x64xf32>) -> tensor<2x64x16xf32>
+    %p = graph.pack %w {axis = 0 : i64, block = 16 : i64} : (tensor<40x64xf32>) -> tensor<3x64x16xf32>
     """
 
     name = "graph.pack"
@@ -43,34 +44,48 @@ class PackOp(GraphOp):
         dims, block = self.dims(0), self.block.value.data
         axis = _checked(self.axis.value.data, len(dims))
         size = dims[axis].constant
-        if block < 1 or size is None or size % block:
-            raise VerifyException(f"blocks of {block} do not divide axis {axis} of size {dims[axis]}")
-        return [tensor_type([*dims[:axis], const(size // block), *dims[axis + 1 :], const(block)], self.dtype())]
+        if block < 1 or size is None:
+            raise VerifyException(f"no blocks of {block} along axis {axis} of size {dims[axis]}")
+        return [tensor_type([*dims[:axis], const(-(-size // block)), *dims[axis + 1 :], const(block)], self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         axis, block = self.axis.value.data, self.block.value.data
         [type_] = self.infer()
-        return k.compute("pack", dims_of(type_), lambda *i: x[(*i[:axis], i[axis] * block + i[-1], *i[axis + 1 : -1])])
+        size = x.dims[axis]
+
+        def element(*i: Expr):
+            place = i[axis] * block + i[-1]
+
+            def inside():
+                return x[(*i[:axis], place, *i[axis + 1 : -1])]
+
+            if size.offset % block == 0:
+                return inside()
+            return k.if_then_else([less_than(place, size)], inside, lambda: 0, x.dtype)
+
+        return k.compute("pack", dims_of(type_), element)
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
         axis, block = self.axis.value.data, self.block.value.data
+        x = np.pad(x, [(0, -size % block if i == axis else 0) for i, size in enumerate(x.shape)])
         blocks = x.reshape(*x.shape[:axis], x.shape[axis] // block, block, *x.shape[axis + 1 :])
         return np.ascontiguousarray(np.moveaxis(blocks, axis + 1, -1))
 
 
 @irdl_op_definition
 class UnpackOp(GraphOp):
-    """Undo `graph.pack`: the last axis goes back into `axis`.
+    """Undo `graph.pack`: the last axis goes back into `axis`, which is of `size` elements then.
 
-    %w = graph.unpack %p {axis = 0 : i64} : (tensor<2x64x16xf32>) -> tensor<32x64xf32>
+    %w = graph.unpack %p {axis = 0 : i64, size = 40 : i64} : (tensor<3x64x16xf32>) -> tensor<40x64xf32>
     """
 
     name = "graph.unpack"
     CATEGORY: ClassVar[Category] = Category.INJECTIVE
     input = operand_def(TensorType)
     axis = prop_def(IntegerAttr)
+    size = prop_def(IntegerAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -78,8 +93,10 @@ class UnpackOp(GraphOp):
         dims = self.dims(0)
         if not dims or dims[-1].constant is None:
             raise VerifyException(f"the last axis is one of blocks, of constant size; this is {self.operands[0].type}")
-        axis = _checked(self.axis.value.data, len(dims) - 1)
-        return [tensor_type([*dims[:axis], dims[axis] * dims[-1], *dims[axis + 1 : -1]], self.dtype())]
+        axis, size = _checked(self.axis.value.data, len(dims) - 1), self.size.value.data
+        if dims[axis] != const(-(-size // dims[-1].offset)):
+            raise VerifyException(f"{dims[axis]} blocks of {dims[-1]} are not those of an axis of size {size}")
+        return [tensor_type([*dims[:axis], const(size), *dims[axis + 1 : -1]], self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [p] = inputs
@@ -93,8 +110,8 @@ class UnpackOp(GraphOp):
         [p] = inputs
         axis = self.axis.value.data
         blocks = np.moveaxis(p, -1, axis + 1)
-        size = p.shape[axis] * p.shape[-1]
-        return np.ascontiguousarray(blocks.reshape(*p.shape[:axis], size, *p.shape[axis + 1 : -1]))
+        whole = blocks.reshape(*p.shape[:axis], p.shape[axis] * p.shape[-1], *p.shape[axis + 1 : -1])
+        return np.ascontiguousarray(whole.take(range(self.size.value.data), axis))
 
 
 def _checked(axis: int, rank: int) -> int:

@@ -89,7 +89,7 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[
     """
     reads = reads_of(compute, parameters)
     tile = choose_tile(compute, reads, target)
-    if tile is None or not tile.divides:
+    if tile is None or not tile.aligned:
         return []
     sizes = _block_sizes(compute)
     wanted: list[Packing] = []
@@ -210,7 +210,8 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
     outer, known = axis, True
     if tile is not None and name == tile.vector:
         known = extent.constant is not None
-        outer, inner = s.split(axis, tile.span, Tail.SHIFT if known else Tail.MASK)
+        tail = Tail.PARTITION if tile.aligned else Tail.SHIFT
+        outer, inner = s.split(axis, tile.span, tail if known else Tail.MASK)
         count = -(-count // tile.span)
         loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
     elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:
@@ -259,7 +260,7 @@ def _order_reduction(
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
     _mark_vector(s, vector)
-    if tile is not None and tile.divides and reduce_axes:
+    if tile is not None and tile.aligned and reduce_axes:
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
         prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span, least)

@@ -105,6 +105,8 @@ class _Cut:
         if self.rows is not None and name == self.rows.axis:
             return piece % self.rows.count == 0
         tile = self.tile
+        if tile is not None and name == tile.vector and tile.aligned and piece % tile.span:
+            return False
         size = 1 if tile is None else tile.span if name == tile.vector else tile.factors.get(name, 1)
         return pieces * -(-piece // size) == -(-extent.constant // size)
 

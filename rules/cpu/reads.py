@@ -121,6 +121,10 @@ class Read:
                 result *= prod(len(values) for _, values in steps)
         return result
 
+    def is_in_blocks(self, axis: str) -> bool:
+        """Whether an index along an axis is split into a block and a place in it."""
+        return any(axis in e.variables() and not e.is_affine_in(axis) for e in self.indices)
+
     def axis_to_pack(self, vector: str) -> int | None:
         """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""
         following = [d for d, e in enumerate(self.indices) if vector in e.variables()]

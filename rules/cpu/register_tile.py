@@ -43,16 +43,16 @@ _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 class Tile:
     """`vector` axis in `lanes` lanes, `vectors` of them side by side, and `factors` of other axes, outermost first.
 
-    divides: whether whole tiles fill the vector axis. straight: whether all steps of the reduction are straight-line
-    code, which loads once what several of them read. cost: cycles per useful result and reduction step; waiting: how
-    many more go by until operands come from memory.
+    aligned: whether tiles begin at multiples of their span, else the last one is moved inwards. straight: whether all
+    steps of the reduction are straight-line code, which loads once what several of them read. cost: cycles per useful
+    result and reduction step; waiting: how many more go by until operands come from memory.
     """
 
     vector: str
     lanes: int
     vectors: int
     factors: dict[str, int] = field(hash=False)
-    divides: bool
+    aligned: bool
     straight: bool
     cost: float
     waiting: float = 0.0
@@ -124,13 +124,21 @@ class _Tiled:
         """The reduce axes where their points may be straight-line code, else none."""
         return {n: range(e.constant) for n, e in self.reduction if e.constant} if 1 < self.steps <= _STRAIGHT else {}
 
-    def divides(self, vector: str, span: int) -> bool:
-        """Whether tiles of so many elements fill the vector axis."""
-        return self.extents[vector] != LARGE and self.extents[vector] % span == 0
+    def alignments(self, vector: str, width: int, vectors: int) -> list[bool]:
+        """Whether tiles may begin at multiples of their span, and whether they need not.
 
-    def step(self, vector: str, width: int, vectors: int) -> _Step:
+        What is in blocks, or will be, is read faster so; the rest that whole tiles leave is whole vectors, or one.
+        """
+        extent, span = self.extents[vector], width * vectors
+        if extent == LARGE or extent % span == 0:
+            return [extent != LARGE]
+        rest = extent % span
+        in_blocks = any(read.is_in_blocks(vector) or read.axis_to_pack(vector) is not None for read in self.reads)
+        return [False, True] if in_blocks and (rest < width or rest % width == 0) else [False]
+
+    def step(self, vector: str, width: int, vectors: int, aligned: bool) -> _Step:
         """One of a tile with so many vectors."""
-        count = self.extents[vector] // width if self.divides(vector, width * vectors) else 0
+        count = -(-self.extents[vector] // width) if aligned else 0
         loads = [(read, self._load(read, vector, width, count)) for read in self.reads]
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
         return _Step(self, vector, width, vectors, loads, self.output.cost(vector, width, 0), pieces)
@@ -155,7 +163,7 @@ class _Tiled:
 
 
 def _candidates(tiled: _Tiled) -> Iterator[Tile]:
-    extents, target, lanes = tiled.extents, tiled.target, tiled.lanes
+    extents, lanes = tiled.extents, tiled.lanes
     # a symbolic axis may turn out to be 1: lanes along it are the last resort
     static = [a for a, e in extents.items() if 1 < e < LARGE]
     for vector in static or [a for a, e in extents.items() if e > 1]:
@@ -165,17 +173,22 @@ def _candidates(tiled: _Tiled) -> Iterator[Tile]:
                 # the masked inner part of a symbolic axis cannot be split again into several vectors
                 if vectors > 1 and (width * vectors > extent or extent == LARGE):
                     break
-                step = tiled.step(vector, width, vectors)
-                straight = replace(step, taps=tiled.taps)
-                divides = tiled.divides(vector, width * vectors)
-                large = list(tiled.from_memory(vector, width * vectors))
-                registers = target.vector_registers - 2 - vectors
-                for factors in _factors(vector, extents, tiled.reads, registers, vectors):
-                    cost = step.cost(factors)
-                    waiting = sum(operand.waiting(cost, factors) for operand in large)
-                    yield Tile(vector, width, vectors, factors, divides, False, cost, waiting)
-                    if tiled.taps and straight.held(factors) <= target.vector_registers:
-                        yield Tile(vector, width, vectors, factors, divides, True, straight.cost(factors))
+                for aligned in tiled.alignments(vector, width, vectors):
+                    yield from _tiles(tiled, vector, width, vectors, aligned)
+
+
+def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) -> Iterator[Tile]:
+    """Those with so many vectors."""
+    step = tiled.step(vector, width, vectors, aligned)
+    straight = replace(step, taps=tiled.taps)
+    large = list(tiled.from_memory(vector, width * vectors))
+    registers = tiled.target.vector_registers - 2 - vectors
+    for factors in _factors(vector, tiled.extents, tiled.reads, registers, vectors):
+        cost = step.cost(factors)
+        waiting = sum(operand.waiting(cost, factors) for operand in large)
+        yield Tile(vector, width, vectors, factors, aligned, False, cost, waiting)
+        if tiled.taps and straight.held(factors) <= tiled.target.vector_registers:
+            yield Tile(vector, width, vectors, factors, aligned, True, straight.cost(factors))
 
 
 def _factors(

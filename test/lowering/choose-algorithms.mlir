@@ -116,7 +116,7 @@ func.func @single(%x: tensor<1x32x56x56x16xf32>) -> tensor<1x32x28x28x16xf32> {
   %w = graph.parameter @single_w : tensor<512x512x1x1xf32>
   %y = graph.fused "conv" (%x, %w) : (tensor<1x32x56x56x16xf32>, tensor<512x512x1x1xf32>) -> (tensor<1x32x28x28x16xf32>) {
   ^bb0(%p: tensor<1x32x56x56x16xf32>, %b: tensor<512x512x1x1xf32>):
-    %a = graph.unpack %p {axis = 1 : i64} : (tensor<1x32x56x56x16xf32>) -> tensor<1x512x56x56xf32>
+    %a = graph.unpack %p {axis = 1 : i64, size = 512 : i64} : (tensor<1x32x56x56x16xf32>) -> tensor<1x512x56x56xf32>
     %c = graph.conv %a, %b {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x512x56x56xf32>, tensor<512x512x1x1xf32>) -> tensor<1x512x28x28xf32>
     %r = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x512x28x28xf32>) -> tensor<1x32x28x28x16xf32>
     graph.yield %r : tensor<1x32x28x28x16xf32>

@@ -8,7 +8,7 @@
 // CHECK-NEXT:      graph.yield [[P]]
 // CHECK:         graph.fused "max_pool" ([[Y]]) : (tensor<1x2x18x18x16xf32>) -> (tensor<1x32x9x9xf32>)
 // CHECK-NEXT:    ^bb0([[Q:%[a-z0-9_]+]]: tensor<1x2x18x18x16xf32>):
-// CHECK-NEXT:      graph.unpack [[Q]] {axis = 1 : i64}
+// CHECK-NEXT:      graph.unpack [[Q]] {axis = 1 : i64, size = 32 : i64}
 // HASWELL-LABEL: func.func @main
 // HASWELL:         graph.fused "conv" {{.*}} -> (tensor<1x4x18x18x8xf32>)
 func.func @main(%x: tensor<1x3x18x18xf32>) -> tensor<1x32x9x9xf32> {

@@ -8,7 +8,7 @@
 // CHECK-NEXT:    [[P:%[a-z0-9_]+]] = graph.pack %w {axis = 0 : i64, block = [[B:[0-9]+]] : i64} : (tensor<96x64xf32>)
 // CHECK-NEXT:    graph.fused "dense_relu" (%x, [[P]])
 // CHECK-NEXT:    ^bb0({{.*}}: tensor<1x64xf32>, [[Q:%[a-z0-9_]+]]: tensor<{{[0-9]+}}x64x[[B]]xf32>):
-// CHECK-NEXT:      [[W:%[a-z0-9_]+]] = graph.unpack [[Q]] {axis = 0 : i64} : {{.*}} -> tensor<96x64xf32>
+// CHECK-NEXT:      [[W:%[a-z0-9_]+]] = graph.unpack [[Q]] {axis = 0 : i64, size = 96 : i64} : {{.*}} -> tensor<96x64xf32>
 // CHECK-NEXT:      graph.dense %{{.*}}, [[W]]
 // FOLDED-LABEL: func.func @main
 // FOLDED:         graph.parameter @w.pack
@@ -54,7 +54,7 @@ func.func @blocks(%x: tensor<1x2x7x7x8xf32>) -> tensor<1x2x7x7x8xf32> {
   %w = graph.parameter @blocks_w : tensor<16x16x3x3xf32>
   %y = graph.fused "conv" (%x, %w) : (tensor<1x2x7x7x8xf32>, tensor<16x16x3x3xf32>) -> (tensor<1x2x7x7x8xf32>) {
   ^bb0(%a: tensor<1x2x7x7x8xf32>, %b: tensor<16x16x3x3xf32>):
-    %u = graph.unpack %a {axis = 1 : i64} : (tensor<1x2x7x7x8xf32>) -> tensor<1x16x7x7xf32>
+    %u = graph.unpack %a {axis = 1 : i64, size = 16 : i64} : (tensor<1x2x7x7x8xf32>) -> tensor<1x16x7x7xf32>
     %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x7x7xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x7x7xf32>
     %p = graph.pack %c {axis = 1 : i64, block = 8 : i64} : (tensor<1x16x7x7xf32>) -> tensor<1x2x7x7x8xf32>
     graph.yield %p : tensor<1x2x7x7x8xf32>

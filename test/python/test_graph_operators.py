@@ -85,7 +85,9 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     (graph.TransposeOp, [tensor(N, 3, M)], {"permutation": ints([2, 0, 1])}),
     (graph.ConcatOp, [tensor(2, N), tensor(2, M), tensor(2, 3)], {"axis": IntegerAttr(1, i64)}),
     (graph.PackOp, [tensor(N, 6, M)], {"axis": IntegerAttr(1, i64), "block": IntegerAttr(3, i64)}),
-    (graph.UnpackOp, [tensor(N, 2, M, 3)], {"axis": IntegerAttr(1, i64)}),
+    (graph.PackOp, [tensor(N, 5, M)], {"axis": IntegerAttr(1, i64), "block": IntegerAttr(3, i64)}),
+    (graph.UnpackOp, [tensor(N, 2, M, 3)], {"axis": IntegerAttr(1, i64), "size": IntegerAttr(6, i64)}),
+    (graph.UnpackOp, [tensor(N, 2, M, 3)], {"axis": IntegerAttr(1, i64), "size": IntegerAttr(5, i64)}),
     (graph.WinogradWeightOp, [tensor(N, M, 3, 3)], {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64)}),
     (
         graph.WinogradConvOp,
@@ -186,7 +188,7 @@ def test_packing_of_nothing():
     pack = make(graph.PackOp, [tensor(8, 0)], axis=IntegerAttr(0, i64), block=IntegerAttr(4, i64))
     packed = np.asarray(pack.evaluate(nothing))
     assert packed.shape == (2, 0, 4)
-    unpack = make(graph.UnpackOp, [tensor(2, 0, 4)], axis=IntegerAttr(0, i64))
+    unpack = make(graph.UnpackOp, [tensor(2, 0, 4)], axis=IntegerAttr(0, i64), size=IntegerAttr(8, i64))
     assert np.asarray(unpack.evaluate(packed)).shape == (8, 0)
 
 

@@ -75,7 +75,7 @@ def image(k: KernelBuilder, name: str, dims: Sequence[int], block: int) -> Tenso
         return k.argument(TensorType(f32, dims), name)
     n, c, *rest = dims
     packed = k.argument(TensorType(f32, [n, c // block, *rest, block]), name)
-    return apply(k, graph.UnpackOp, packed, axis=IntegerAttr(1, i64))
+    return apply(k, graph.UnpackOp, packed, axis=IntegerAttr(1, i64), size=IntegerAttr(c, i64))
 
 
 def conv_relu(case: Case) -> KernelOp:
@@ -159,7 +159,7 @@ def test_a_sum_that_reads_nothing(run_kernel_everywhere):
 def test_a_packed_weight_does_not_change_the_result():
     k = KernelBuilder("dense")
     x, packed = k.argument(TensorType(f32, [4, 64]), "x"), k.argument(TensorType(f32, [3, 64, 16]), "w")
-    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64))
+    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(48, i64))
     assert plan_stages(k.finish([apply(k, graph.DenseOp, x, w)])).relayouts == []
 
 
@@ -181,7 +181,7 @@ def test_weights_lie_as_sums_run(case: Case, packings: list[Packing]):
 def packed_dense(rows: int, inputs: int, blocks: int) -> KernelOp:
     k = KernelBuilder("dense")
     x, packed = k.argument(TensorType(f32, [rows, inputs]), "x"), k.argument(TensorType(f32, [blocks, inputs, 32]), "w")
-    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64))
+    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(32 * blocks, i64))
     return k.finish([apply(k, graph.DenseOp, x, w)])
 
 

@@ -50,7 +50,7 @@ def conv_relu(
     k = KernelBuilder("conv_relu")
     packed = argument(k, "x", batch, channels // 16, height * stride, width * stride, 16)
     axis = {"axis": IntegerAttr(1, i64)}
-    x = graph.UnpackOp.of(*like(packed), **axis).define(k, packed)
+    x = graph.UnpackOp.of(*like(packed), **axis, size=IntegerAttr(channels, i64)).define(k, packed)
     u, residual = argument(k, "u", filters // 2, 7, channels // 2), argument(k, "r", batch, filters, height, width)
     types = [TensorType(f32, (batch, channels, height * stride, width * stride)), u.value.type]
     conv_op = graph.StrassenConvOp.of(*TestOp(result_types=types).results, strides=ints([stride, stride]))

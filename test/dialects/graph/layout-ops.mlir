@@ -10,9 +10,19 @@ func.func @layouts(%w: tensor<32x64x3xf32>) -> tensor<32x64x3xf32> {
   // Blocks of blocks.
   // CHECK: graph.pack %{{.*}} {axis = 1 : i64, block = 8 : i64} : (tensor<2x64x3x16xf32>) -> tensor<2x8x3x16x8xf32>
   %1 = graph.pack %0 {axis = 1 : i64, block = 8 : i64} : (tensor<2x64x3x16xf32>) -> tensor<2x8x3x16x8xf32>
-  // CHECK: graph.unpack %{{.*}} {axis = 1 : i64} : (tensor<2x8x3x16x8xf32>) -> tensor<2x64x3x16xf32>
-  %2 = graph.unpack %1 {axis = 1 : i64} : (tensor<2x8x3x16x8xf32>) -> tensor<2x64x3x16xf32>
-  // CHECK: graph.unpack %{{.*}} {axis = 0 : i64} : (tensor<2x64x3x16xf32>) -> tensor<32x64x3xf32>
-  %3 = graph.unpack %2 {axis = 0 : i64} : (tensor<2x64x3x16xf32>) -> tensor<32x64x3xf32>
+  // CHECK: graph.unpack %{{.*}} {axis = 1 : i64, size = 64 : i64} : (tensor<2x8x3x16x8xf32>) -> tensor<2x64x3x16xf32>
+  %2 = graph.unpack %1 {axis = 1 : i64, size = 64 : i64} : (tensor<2x8x3x16x8xf32>) -> tensor<2x64x3x16xf32>
+  // CHECK: graph.unpack %{{.*}} {axis = 0 : i64, size = 32 : i64} : (tensor<2x64x3x16xf32>) -> tensor<32x64x3xf32>
+  %3 = graph.unpack %2 {axis = 0 : i64, size = 32 : i64} : (tensor<2x64x3x16xf32>) -> tensor<32x64x3xf32>
   func.return %3 : tensor<32x64x3xf32>
+}
+
+// Zeros fill the last block.
+// CHECK-LABEL: func.func @rest
+func.func @rest(%w: tensor<40x64xf32>) -> tensor<40x64xf32> {
+  // CHECK: graph.pack %w {axis = 0 : i64, block = 16 : i64} : (tensor<40x64xf32>) -> tensor<3x64x16xf32>
+  %0 = graph.pack %w {axis = 0 : i64, block = 16 : i64} : (tensor<40x64xf32>) -> tensor<3x64x16xf32>
+  // CHECK: graph.unpack %{{.*}} {axis = 0 : i64, size = 40 : i64} : (tensor<3x64x16xf32>) -> tensor<40x64xf32>
+  %1 = graph.unpack %0 {axis = 0 : i64, size = 40 : i64} : (tensor<3x64x16xf32>) -> tensor<40x64xf32>
+  func.return %1 : tensor<40x64xf32>
 }
