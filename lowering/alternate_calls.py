@@ -54,7 +54,7 @@ class AlternateCalls(TileworkPass):
 
 @dataclass(frozen=True)
 class _Sweep:
-    """A call through a large input; `touched`: the bytes that all calls up to it read and wrote besides."""
+    """A call through a large input; `touched`: the bytes that all calls up to it read and wrote."""
 
     touched: int
     descending: bool
@@ -69,15 +69,15 @@ def _descending(function: FuncOp, kernels: dict[str, KernelOp], cache: int) -> l
         kernel = kernels[call.kernel_name]
         sizes = [bytes_of(t) for t in (*kernel.function_type.inputs, *kernel.function_type.outputs)]
         large = [(v, size) for v, size in zip(call.inputs, sizes, strict=False) if size > cache]
-        touched += sum(sizes)
         if len(large) == 1:
             [(value, size)] = large
-            touched -= size
             before = last.get((kernel, value))
-            descending = before is not None and not before.descending and touched - before.touched <= cache
-            last[kernel, value] = _Sweep(touched, descending)
+            between = 0 if before is None else touched - before.touched + sum(sizes) - size
+            descending = before is not None and not before.descending and between <= cache
+            last[kernel, value] = _Sweep(touched + sum(sizes), descending)
             if descending:
                 found.append(call)
+        touched += sum(sizes)
     return found
 
 

@@ -210,7 +210,7 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
     outer, known = axis, True
     if tile is not None and name == tile.vector:
         known = extent.constant is not None
-        tail = Tail.PARTITION if tile.aligned else Tail.SHIFT
+        tail = Tail.PARTITION if tile.aligned and count % tile.span else Tail.SHIFT
         outer, inner = s.split(axis, tile.span, tail if known else Tail.MASK)
         count = -(-count // tile.span)
         loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]

@@ -185,6 +185,19 @@ def packed_dense(rows: int, inputs: int, blocks: int) -> KernelOp:
     return k.finish([apply(k, graph.DenseOp, x, w)])
 
 
+@pytest.mark.parametrize(
+    ("rows", "outputs", "block"), [(13, 40, 16), (1, 97, 48), (5, 72, 32), (4, 3, 16), (2, 104, 64)]
+)
+def test_the_last_block_of_a_weight_need_not_be_full(run_kernel_everywhere, rows: int, outputs: int, block: int):
+    k, rng = KernelBuilder("dense"), np.random.default_rng(0)
+    x = k.argument(TensorType(f32, [rows, 24]), "x")
+    packed = k.argument(TensorType(f32, [-(-outputs // block), 24, block]), "w")
+    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(outputs, i64))
+    kernel = k.finish([apply(k, graph.DenseOp, x, w)])
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+
+
 @pytest.mark.parametrize(("inputs", "ahead"), [(512, [64]), (16, [])], ids=["large", "small"])
 def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs: int, ahead: list[int]):
     """So many rows of 32 numbers, 8 kB, before they are multiplied with."""

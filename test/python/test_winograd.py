@@ -91,9 +91,10 @@ def test_scheduled_kernels(run_kernel_everywhere, shape):
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
 
 
-def test_five_taps_several_images_and_strides(run_kernel_everywhere):
+def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):
+    taps = conv_relu(16, 16, 9, 11, 2, window=5), conv_relu(16, 32, 8, 9, 3, window=2)
     strided = conv_relu(16, 16, 5, 9, 4, stride=2), conv_relu(16, 16, 3, 40, 3, window=5, stride=2)
-    for kernel in (conv_relu(16, 16, 9, 11, 2, window=5), conv_relu(16, 16, 6, 9, 4, batch=3), *strided):
+    for kernel in (*taps, conv_relu(16, 16, 6, 9, 4, batch=3), *strided):
         rng = np.random.default_rng(0)
         arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
         run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, host_target()))

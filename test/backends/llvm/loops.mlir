@@ -109,6 +109,21 @@ loop.kernel @batch_of_one outs(%y: memref<4xf32>) {
   }
 }
 
+// Of a descending loop each thread runs the last of its iterations first.
+// CHECK-LABEL: define internal void @descending.par.0(
+// CHECK:         %[[LAST:.*]] = sub nsw i64 %upper, 1
+// CHECK:         %i = phi i64 [ %[[LAST]], %entry ], [ %i.next, %i.body ]
+// CHECK:         %i.next = add nsw i64 %i, -1
+// CHECK-NEXT:    %[[AGAIN:.*]] = icmp sge i64 %i.next, %lower
+// CHECK-NEXT:    br i1 %[[AGAIN]], label %i.body, label %i.end
+// CHECK-LABEL: define void @descending(
+loop.kernel @descending outs(%y: memref<64xf32>) {
+  %one = arith.constant 1.0 : f32
+  loop.for %i = 0 to 64 "i" parallel attributes {loop.descending} {
+    loop.store %one, %y[%i] : memref<64xf32>
+  }
+}
+
 // Declarations of what is used; one node for unrolling, and one for each loop that is unrolled.
 // CHECK:       declare void @GOMP_parallel(ptr, ptr, i32, i32)
 // CHECK:       ![[FULL:[0-9]+]] = !{!"llvm.loop.unroll.full"}

@@ -1,0 +1,81 @@
+// RUN: opt-tool %s -p 'alternate-calls{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
+// RUN: opt-tool %s -p 'alternate-calls{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},te-to-schedule{target="llvm -mcpu=znver4"},compile-kernel' | filecheck %s --check-prefix=LOOP
+
+// A weight of 1.6 MB, of which the second cache holds 1 MB, is read to and fro. What is small stays in the cache, and is
+// read as always.
+
+// CHECK:       te.kernel @cell(
+// CHECK-NOT:   attributes
+// CHECK:       te.kernel @cell_descending(
+// CHECK-SAME:  attributes {te.descending}
+// CHECK:       te.kernel @small(
+// CHECK-NOT:   te.kernel
+// LOOP:        loop.kernel @cell ins
+// LOOP-NOT:    loop.descending
+// LOOP:        loop.kernel @cell_descending ins
+// LOOP-NEXT:     memref.reinterpret_cast
+// LOOP:          loop.for {{.*}} parallel {{.*}}attributes {loop.descending}
+// LOOP-NOT:    loop.descending
+te.kernel @cell(%x: tensor<640xf32>, %w: tensor<640x640xf32>) -> tensor<640xf32> {
+  %y = te.compute "y" [i: 640] reduce [k: 640] : tensor<640xf32> {
+    %a = te.read %x[k] : tensor<640xf32>
+    %b = te.read %w[k, i] : tensor<640x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<640xf32>
+}
+
+te.kernel @small(%x: tensor<64xf32>, %w: tensor<64x64xf32>) -> tensor<64xf32> {
+  %y = te.compute "y" [i: 64] reduce [k: 64] : tensor<64xf32> {
+    %a = te.read %x[k] : tensor<64xf32>
+    %b = te.read %w[k, i] : tensor<64x64xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<64xf32>
+}
+
+// Every second call goes back; that of another weight begins anew.
+
+// CHECK-LABEL: func.func @steps
+// CHECK:         loop.call @cell ins(%x, %w) outs(%h1)
+// CHECK-NEXT:    loop.call @small
+// CHECK-NEXT:    loop.call @small
+// CHECK-NEXT:    loop.call @cell_descending ins(%h1, %w) outs(%h2)
+// CHECK-NEXT:    loop.call @cell ins(%h2, %w) outs(%y)
+// CHECK-NEXT:    loop.call @cell ins(%y, %v) outs(%h1)
+// CHECK-NEXT:    loop.call @cell_descending ins(%h1, %v) outs(%h2)
+func.func @steps(
+    %x: memref<640xf32>, %w: memref<640x640xf32>, %v: memref<640x640xf32>, %y: memref<640xf32>,
+    %a: memref<64xf32>, %u: memref<64x64xf32>, %b: memref<64xf32>) {
+  %h1 = memref.alloc() : memref<640xf32>
+  %h2 = memref.alloc() : memref<640xf32>
+  loop.call @cell ins(%x, %w) outs(%h1) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  loop.call @small ins(%a, %u) outs(%b) : memref<64xf32>, memref<64x64xf32>, memref<64xf32>
+  loop.call @small ins(%a, %u) outs(%b) : memref<64xf32>, memref<64x64xf32>, memref<64xf32>
+  loop.call @cell ins(%h1, %w) outs(%h2) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  loop.call @cell ins(%h2, %w) outs(%y) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  loop.call @cell ins(%y, %v) outs(%h1) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  loop.call @cell ins(%h1, %v) outs(%h2) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  func.return
+}
+
+// What another call reads in between drives the weight out: nothing is gained.
+
+// CHECK-LABEL: func.func @others_between
+// CHECK-NOT:     descending
+// CHECK-LABEL: func.func @end
+func.func @others_between(
+    %x: memref<640xf32>, %w: memref<640x640xf32>, %v: memref<640x640xf32>, %y: memref<640xf32>) {
+  %h1 = memref.alloc() : memref<640xf32>
+  %h2 = memref.alloc() : memref<640xf32>
+  loop.call @cell ins(%x, %w) outs(%h1) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  loop.call @cell ins(%h1, %v) outs(%h2) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  loop.call @cell ins(%h2, %w) outs(%y) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  func.return
+}
+
+func.func @end() {
+  func.return
+}
