@@ -219,9 +219,9 @@ class ScheduleBuilder:
         """Fill the buffer for the next iteration while this one uses it."""
         self._add(DoubleBufferOp(stage.handle))
 
-    def prefetch(self, source: SSAValue, axis: SSAValue, offset: Number) -> None:
+    def prefetch(self, source: SSAValue, axis: SSAValue, offset: Number, spread: bool = False) -> None:
         """Ask the cache for what the axis reads of a stage (its handle) or argument `offset` iterations later."""
-        self._add(PrefetchOp(source, axis, offset))
+        self._add(PrefetchOp(source, axis, offset, spread))
 
     # -- the whole
 

@@ -34,6 +34,7 @@ from tilework.dialects.loop.annotations import (
     DESCENDING,
     DOUBLE_BUFFER,
     PREFETCH,
+    PREFETCH_SPREAD,
     STORING_THREAD,
 )
 from tilework.dialects.schedule import SequenceOp
@@ -249,9 +250,10 @@ class _Emitter:
             requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(axis.unroll_step, i64)
         if axis.storing is not None:
             requests[STORING_THREAD] = IntegerAttr(axis.storing, i64)
-        if axis.prefetches:
-            ahead = [[self.argument(axis, p), p.offset] for p in axis.prefetches]
-            requests[PREFETCH] = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in ahead)
+        for name, spread in ((PREFETCH, False), (PREFETCH_SPREAD, True)):
+            ahead = [[self.argument(axis, p), p.offset] for p in axis.prefetches if p.spread is spread]
+            if ahead:
+                requests[name] = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in ahead)
         return requests
 
     def argument(self, axis: Axis, prefetch: Prefetch) -> int:

@@ -17,10 +17,11 @@ from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, 
 
 @dataclass(frozen=True)
 class Prefetch:
-    """A tensor, how many iterations ahead it is asked for, and the operation that says so."""
+    """A tensor, how many iterations ahead it is asked for, whether evenly, and the operation that says so."""
 
     tensor: SSAValue
     offset: int
+    spread: bool
     op: Operation
 
 

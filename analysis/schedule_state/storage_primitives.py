@@ -54,7 +54,8 @@ def _double_buffer(handles: Handles, op: DoubleBufferOp) -> None:
 
 def _prefetch(handles: Handles, op: PrefetchOp) -> None:
     axis = handles.leaf(op, op.axis)
-    axis.prefetches += [Prefetch(tensor, number_of(op.offset), op) for tensor in handles.tensors(op, op.source)]
+    offset, spread = number_of(op.offset), op.spread is not None
+    axis.prefetches += [Prefetch(tensor, offset, spread, op) for tensor in handles.tensors(op, op.source)]
 
 
 STORAGE_PRIMITIVES: dict[type[Operation], Callable[[Handles, Any], None]] = {

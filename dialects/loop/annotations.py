@@ -6,11 +6,13 @@
 | `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
+| `loop.prefetch_spread` | `loop.for` | the same, evenly over the iterations of the loops inside |
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
 """
 
 DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
 PREFETCH = "loop.prefetch"
+PREFETCH_SPREAD = "loop.prefetch_spread"
 STORING_THREAD = "loop.storing_thread"
 AUTO_UNROLL_MAX_STEP = "loop.auto_unroll_max_step"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -103,16 +103,22 @@ class DoubleBufferOp(ScheduleOp):
 class PrefetchOp(ScheduleOp):
     """At every iteration of the axis, ask the cache for what it will read of that tensor `offset` iterations later.
 
-    `schedule.prefetch %x, %i offset 2`
+    With `spread` not at once, but evenly over the iterations of the loops inside.
+
+    `schedule.prefetch %x, %i offset 2`, `schedule.prefetch %w, %o offset 1 spread`
     """
 
     name = "schedule.prefetch"
     source = operand_def(StageType)
     axis = operand_def(AxisType)
     offset = prop_def(NumberAttr)
+    spread = opt_prop_def(UnitAttr)
 
-    def __init__(self, source: SSAValue, axis: SSAValue, offset: Number):
-        super().__init__(operands=[source, axis], properties={"offset": to_number(offset)})
+    def __init__(self, source: SSAValue, axis: SSAValue, offset: Number, spread: bool = False):
+        super().__init__(
+            operands=[source, axis],
+            properties={"offset": to_number(offset), "spread": UnitAttr() if spread else None},
+        )
 
     def verify_(self) -> None:
         if number_of(self.offset) < 1:
@@ -124,9 +130,12 @@ class PrefetchOp(ScheduleOp):
         parser.parse_punctuation(",")
         axis = parse_handle(parser, AXIS)
         parser.parse_keyword("offset")
-        return PrefetchOp(source, axis, parse_number(parser))
+        number = parse_number(parser)
+        return PrefetchOp(source, axis, number, parser.parse_optional_keyword("spread") is not None)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_list([self.source, self.axis], printer.print_ssa_value)
         printer.print_string(f" offset {number_text(self.offset)}")
+        if self.spread is not None:
+            printer.print_string(" spread")

@@ -19,7 +19,7 @@ from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_operands
+from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_next_block, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block, store_as
@@ -114,11 +114,12 @@ def _block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
 class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
 
-    whole: the axes of the reduction that are such a loop, by its handle; of a loop over pieces, none. unrolled: by the
-    axis of the reduction.
+    names: along which axis of the reduction such a loop goes, by its handle. whole: the axes that are such a loop; of a
+    loop over pieces, none. unrolled: by the axis of the reduction.
     """
 
     outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
+    names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
     unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
@@ -168,6 +169,10 @@ def _tiled(
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile))
     _order_reduction(s, inside, reduction, tile, target)
+    if tile is not None and tile.aligned:
+        counts = dict(loops.outer) | dict.fromkeys(loops.late, LARGE)
+        single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
+        prefetch_next_block(s, reduction, single, tile.vector, tile.span, target)
     return _fixed(loops, outer)
 
 
@@ -220,6 +225,7 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
         count //= factor
     else:
         loops.whole[axis] = frozenset({name})
+    loops.names[outer] = name
     if known:
         loops.outer.append((outer, count))
     else:

@@ -32,7 +32,7 @@ class Operand:
     """One that is too large for the second cache, in pieces, each of which all tiles along other axes read.
 
     cycles: to get it from memory, for every result and reduction step. around: the extents of these axes. stays:
-    whether a piece is still in the second cache when the next tile reads it.
+    whether a piece is still in the second cache when the next tile reads it; then each asks for a part of the next one.
     """
 
     cycles: float
@@ -41,10 +41,9 @@ class Operand:
 
     def waiting(self, cost: float, factors: Mapping[str, int]) -> float:
         """What tiles with these factors of axes take longer than their own `cost`, for every result and step."""
+        if self.stays:
+            return overlapped(cost, self.cycles) - cost
         passes = prod(-(-extent // factors.get(axis, 1)) for axis, extent in self.around.items())
         first = cost / passes
-        total = overlapped(first, self.cycles) + cost - first
-        if not self.stays:
-            again = (passes - 1) * self.cycles * MEMORY_BYTES / AGAIN_BYTES
-            total += overlapped(cost - first, again) - (cost - first)
-        return total - cost
+        again = (passes - 1) * self.cycles * MEMORY_BYTES / AGAIN_BYTES
+        return overlapped(first, self.cycles) + overlapped(cost - first, again) - cost

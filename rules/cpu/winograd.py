@@ -20,7 +20,7 @@ from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import AGAIN_BYTES, PIECEWISE_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.prefetch import prefetch_operands
+from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
@@ -144,24 +144,27 @@ class _Writer:
 
     def product(self, around: SSAValue) -> None:
         """For one pair of coefficients after the other, a product of matrices."""
-        s = self.s
-        stage = s.stage(PRODUCT)
+        s, form = self.s, self.form
+        product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
         n, p, q, i, j, o = list(stage.axes.values())[:6]
-        p, p_inside = s.split(p, self.form.at_once[0], Tail.PARTITION)
-        q, q_inside = s.split(q, self.form.at_once[1], Tail.PARTITION)
-        s.reorder([n, i, j, p, q, p_inside, q_inside, *vectors_and_lanes(s, o, self.form.lanes)])
+        p, p_inside = s.split(p, form.at_once[0], Tail.PARTITION)
+        q, q_inside = s.split(q, form.at_once[1], Tail.PARTITION)
+        s.reorder([n, i, j, p, q, p_inside, q_inside, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(p_inside)
         s.unroll(q_inside)
         s.compute_at(inside, q)
+        tiles = -(-form.blocks.rows // form.at_once[0]), -(-form.blocks.columns // form.at_once[1])
+        _, p_name, q_name, _, j_name, filters = (name for name, _ in product.spatial)
+        loops = (j, j_name, sizes_of(product)[4]), (p, p_name, tiles[0]), (q, q_name, tiles[1])
+        prefetch_next_block(s, product, loops, filters, form.span, self.target)
         n, p, q, i, j, o, c = inside.axes.values()
-        block, c = s.split(c, self.form.lanes)
-        s.reorder([n, i, j, block, c, p, q, *vectors_and_lanes(s, o, self.form.lanes)])
+        block, c = s.split(c, form.lanes)
+        s.reorder([n, i, j, block, c, p, q, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(p)
         s.unroll(q)
-        product = self.form.stages[PRODUCT]
-        prefetch_operands(s, product, c, product.spatial[-1][0], self.form.span)
+        prefetch_operands(s, product, c, filters, form.span)
 
     def result(self, around: SSAValue) -> None:
         """The products transformed back, for some filters at a time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -10,12 +11,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FixedBitwidthType
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, ceildiv, maximum, minimum, var
+from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, minimum, var
 from tilework.algebra.intervals import Interval, interval
-from tilework.analysis.accesses import memref_type, root_buffer
+from tilework.analysis.accesses import buffer_dims, element_strides, memref_type, root_buffer
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import ForOp, KernelOp, LoadOp, PrefetchOp
-from tilework.dialects.loop.annotations import PREFETCH
+from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
+from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers
 from tilework.transforms.base import TileworkPass
 
@@ -35,6 +36,10 @@ class InjectPrefetch(TileworkPass):
 
     The region is the box around all that the loads of the argument read in one iteration, taken in lines along the last
     dimension. It may reach beyond the buffer, which does no harm. Loads at subscripts that are data are left out.
+
+    With `loop.prefetch_spread`, what an iteration will read is asked for piece by piece, in the innermost loop that a
+    load follows; loops between that all read the same, as tiles with one block of weights do, ask for a part each.
+    Left out are loads that do not move evenly with the loop.
     Requires scalar loads (before `loop-vectorize`); leaves none of the requests.
     """
 
@@ -44,26 +49,89 @@ class InjectPrefetch(TileworkPass):
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
         for loop in [inner for inner in op.body.walk() if isinstance(inner, ForOp)]:
-            requests = loop.attributes.pop(PREFETCH, None)
-            if requests is None:
-                continue
-            for pair in cast("ArrayAttr[DenseArrayBase]", requests):
-                argument, ahead = integers(pair)
-                _inject(loop, op.body.block.args[argument], ahead)
+            for name, inject in ((PREFETCH, _inject), (PREFETCH_SPREAD, _spread)):
+                requests = loop.attributes.pop(name, None)
+                for pair in () if requests is None else cast("ArrayAttr[DenseArrayBase]", requests):
+                    argument, ahead = integers(pair)
+                    inject(loop, op.body.block.args[argument], ahead)
 
 
 def _inject(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
     later: dict[Key, Expr] = {loop.index: var(loop.index) + ahead}
-    boxes = [
-        [_shifted(end, later) for end in _region(load, loop)]
-        for load in loop.body.walk()
-        if isinstance(load, LoadOp) and root_buffer(load.memref) is buffer and not _is_data(load, loop)
-    ]
+    boxes = [[_shifted(end, later) for end in _region(load, loop)] for load in _loads(loop, buffer)]
+    if boxes:
+        ends = [(minimum(*(b[d][0] for b in boxes)), maximum(*(b[d][1] for b in boxes))) for d in range(len(boxes[0]))]
+        _insert(_nest(buffer, ends), loop)
+
+
+def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
+    for load in _loads(loop, buffer):
+        around = list(_loops_between(load, loop))
+        position = _position(load)
+        keys = position.variables()
+        followed = next((i for i, f in enumerate(around) if f.kind.data is Kind.SERIAL and f.index in keys), None)
+        if followed is None or not all(position.is_affine_in(f.index) for f in (loop, *around)):
+            continue
+        inside = [f for f in around[:followed] if f.index in keys]
+        sharing = [f for f in around[followed + 1 :] if f.index not in keys]
+        nest = _part_of_block(buffer, position, around[followed], inside, sharing, loop, ahead)
+        if nest is not None:
+            _insert(nest, around[followed])
+
+
+def _part_of_block(
+    buffer: SSAValue,
+    position: Expr,
+    row: ForOp,
+    inside: Sequence[ForOp],
+    sharing: Sequence[ForOp],
+    loop: ForOp,
+    ahead: int,
+) -> Operation | None:
+    """Of the block that `loop` reads later, what an iteration of `row` asks for: its part for these of the others.
+
+    Loops inside a row go along it, or from block to block where several are read at a time.
+    """
+    step = position.coefficient
+    along = [f for f in inside if step(f.index) < step(row.index)]
+    blocks = [f for f in inside if f not in along]
+    low, high = interval(position, {f.index: (f.lower, f.upper - 1) for f in along})
+    count, parts = (high - low).constant, math.prod(f.extent.constant or 0 for f in sharing)
+    if count is None or not parts or any(f.extent.constant is None for f in blocks):
+        return None
+    size = min((step(f.index) for f in blocks), default=step(loop.index))
+    within = low.substitute({f.index: const(0) for f in (loop, *blocks)})
+    part = const(0)
+    for f in reversed(sharing):
+        part = part * f.extent.offset + (var(f.index) - f.lower)
+    others = [(ForOp(0, f.extent, "prefetch"), step(f.index)) for f in blocks]
+    first = step(loop.index) * (var(loop.index) + ahead) + (size * part + within) // parts
+    first += sum((distance * var(other.index) for other, distance in others), const(0))
+    zeros = [(const(0), const(0))] * (memref_type(buffer.type).get_num_dims() - 1)
+    nest = _nest(buffer, [*zeros, (first, first + count // parts)])
+    for other, _ in others:
+        other.body.block.add_op(nest)
+        nest = other
+    return nest
+
+
+def _position(load: LoadOp) -> Expr:
+    """The place of the element in its buffer, in elements."""
+    type_ = memref_type(load.memref.type)
+    dims = buffer_dims(load.memref)
+    return sum((e * s for e, s in zip(load.exprs, element_strides(type_, dims, load), strict=True)), const(0))
+
+
+def _loads(loop: ForOp, buffer: SSAValue) -> list[LoadOp]:
+    """The loads of a buffer at subscripts that are no data."""
+    loads = (op for op in loop.body.walk() if isinstance(op, LoadOp) and root_buffer(op.memref) is buffer)
+    return [load for load in loads if not _is_data(load, loop)]
+
+
+def _insert(nest: Operation, loop: ForOp) -> None:
+    """At the top of a loop."""
     first = loop.body.block.first_op
-    if not boxes or first is None:
-        return
-    ends = [(minimum(*(b[d][0] for b in boxes)), maximum(*(b[d][1] for b in boxes))) for d in range(len(boxes[0]))]
-    nest = _nest(buffer, ends)
+    assert first is not None
     copy_location(nest, loop)
     loop.body.block.insert_op_before(nest, first)
 
