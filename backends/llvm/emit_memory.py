@@ -254,12 +254,12 @@ def _mask(e: Emitter, a: _Access, count: str) -> str:
 
 
 def _prefetch(e: Emitter, op: PrefetchOp) -> None:
-    """For reading, to keep in all caches; the address may lie outside of the buffer."""
+    """For reading; the address may lie outside of the buffer."""
     memory = llvm_type(stored_as(cast("MemRefType[Attribute]", op.memref.type).element_type, op), op)
     linear = sum((i * s for i, s in zip(op.indices.data, strides_of(op.memref, op), strict=True)), const(0))
     index = index_writer(e, op).expr(linear)
     pointer = e.text.value(f"getelementptr {memory}, ptr {e.get(op.memref)}, i64 {index}")
-    e.text.line(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
+    e.text.line(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 {op.locality.value.data}, i32 1)")
 
 
 # -- storage and views

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -21,23 +21,32 @@ from tilework.dialects.index_attr import (
 )
 from tilework.dialects.loop.common import memref_of, resolve, verify_positions
 
+SECOND_CACHE, ALL_CACHES = 2, 3
+"""Localities."""
+
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation):
-    """Ask the cache for the line of one element. It changes nothing; subscripts may be out of bounds.
+    """Ask the caches for the line of one element. It changes nothing; subscripts may be out of bounds.
 
-    `loop.prefetch %x[%i + 4, 0] : memref<8x64xf32>`
+    Locality is LLVM's: 3 for all caches, 2 for all but the nearest.
+
+    `loop.prefetch %x[%i + 4, 0] : memref<8x64xf32>`, `loop.prefetch %x[%i + 4, 0] locality 2 : memref<8x64xf32>`
     """
 
     name = "loop.prefetch"
     memref = operand_def(MemRefType)
     index_operands = var_operand_def(IndexType)
     indices = prop_def(LoopIndexAttr)
+    locality = prop_def(IntegerAttr, default_value=IntegerAttr(ALL_CACHES, i64))
 
-    def __init__(self, memref: SSAValue, indices: Sequence[ExprLike]):
+    def __init__(self, memref: SSAValue, indices: Sequence[ExprLike], locality: int = ALL_CACHES):
         """Subscripts are expressions over SSA values."""
         operands, exprs = to_operands([to_expr(e) for e in indices])
-        super().__init__(operands=[memref, operands], properties={"indices": LoopIndexAttr(exprs)})
+        super().__init__(
+            operands=[memref, operands],
+            properties={"indices": LoopIndexAttr(exprs), "locality": IntegerAttr(locality, i64)},
+        )
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -49,21 +58,27 @@ class PrefetchOp(IRDLOperation):
         if len(self.indices) != rank:
             raise VerifyException(f"{len(self.indices)} subscripts into {self.memref.type}")
         verify_positions(self.indices.data, len(self.index_operands))
+        if self.locality.value.data not in (SECOND_CACHE, ALL_CACHES):
+            raise VerifyException(f"locality {self.locality.value.data}: it is {SECOND_CACHE} or {ALL_CACHES}")
 
     @classmethod
     def parse(cls, parser: Parser) -> PrefetchOp:
         memref = parser.parse_unresolved_operand()
         unresolved: list[UnresolvedOperand] = []
         indices = parse_expr_list(parser, unresolved)
+        locality = parser.parse_integer() if parser.parse_optional_keyword("locality") else ALL_CACHES
         parser.parse_punctuation(":")
         buffer = parser.resolve_operand(memref, parser.parse_type())
         values = over_values(resolve(parser, unresolved))
-        return PrefetchOp(buffer, [e.substitute(values) for e in indices])
+        return PrefetchOp(buffer, [e.substitute(values) for e in indices], locality)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.memref)
         printer.print_string("[")
         print_with_operands(printer, ", ".join(map(str, self.indices)), self.index_operands)
-        printer.print_string("] : ")
+        printer.print_string("]")
+        if self.locality.value.data != ALL_CACHES:
+            printer.print_string(f" locality {self.locality.value.data}")
+        printer.print_string(" : ")
         printer.print_attribute(memref_of(self.memref))

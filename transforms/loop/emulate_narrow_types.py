@@ -103,7 +103,7 @@ class _Halves:
         if flat is not None:
             strides = element_strides(op.memref.type, buffer_dims(op.memref), op)
             position = sum((e * s for e, s in zip(op.exprs, strides, strict=True)), const(0))
-            new = PrefetchOp(flat, [position // 2])
+            new = PrefetchOp(flat, [position // 2], op.locality.value.data)
             copy_location(new, op)
             block.insert_op_before(new, op)
         op.detach()

@@ -18,6 +18,7 @@ from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers
+from tilework.dialects.loop.prefetch import ALL_CACHES, SECOND_CACHE
 from tilework.transforms.base import TileworkPass
 
 LINE = 64
@@ -66,53 +67,83 @@ def _inject(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
 
 def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
     for load in _loads(loop, buffer):
-        around = list(_loops_between(load, loop))
         position = _position(load)
-        keys = position.variables()
-        followed = next((i for i, f in enumerate(around) if f.kind.data is Kind.SERIAL and f.index in keys), None)
-        if followed is None or not all(position.is_affine_in(f.index) for f in (loop, *around)):
+        around = list(_loops_between(load, loop))
+        followed = [f for f in around if f.index in position.variables()]
+        row = next((f for f in followed if f.kind.data is Kind.SERIAL), None)
+        if row is None or not all(position.is_affine_in(f.index) for f in (loop, *followed)):
             continue
-        inside = [f for f in around[:followed] if f.index in keys]
-        sharing = [f for f in around[followed + 1 :] if f.index not in keys]
-        nest = _part_of_block(buffer, position, around[followed], inside, sharing, loop, ahead)
+        sharing = [f for f in around[around.index(row) + 1 :] if f not in followed]
+        nest = _part_of_block(_Block(position, followed, row, loop, ahead), buffer, sharing)
         if nest is not None:
-            _insert(nest, around[followed])
+            _insert(nest, row)
 
 
-def _part_of_block(
-    buffer: SSAValue,
-    position: Expr,
-    row: ForOp,
-    inside: Sequence[ForOp],
-    sharing: Sequence[ForOp],
-    loop: ForOp,
-    ahead: int,
-) -> Operation | None:
-    """Of the block that `loop` reads later, what an iteration of `row` asks for: its part for these of the others.
+@dataclass(frozen=True)
+class _Block:
+    """What `loop` reads `ahead` iterations later, at positions of a buffer that follow the loops inside it.
 
-    Loops inside a row go along it, or from block to block where several are read at a time.
+    An iteration of `row` reads what lies side by side, by loops inside, and perhaps the same of several blocks.
     """
-    step = position.coefficient
-    along = [f for f in inside if step(f.index) < step(row.index)]
-    blocks = [f for f in inside if f not in along]
-    low, high = interval(position, {f.index: (f.lower, f.upper - 1) for f in along})
+
+    position: Expr
+    followed: Sequence[ForOp]
+    row: ForOp
+    loop: ForOp
+    ahead: int
+
+    def step(self, loop: ForOp) -> int:
+        """Elements between neighbouring iterations."""
+        return self.position.coefficient(loop.index)
+
+    @property
+    def inside(self) -> Sequence[ForOp]:
+        """The loops inside the row's."""
+        return self.followed[: self.followed.index(self.row)]
+
+    @property
+    def others(self) -> list[ForOp]:
+        """The loops from block to block."""
+        return [f for f in self.inside if self.step(f) >= self.step(self.row)]
+
+    @property
+    def size(self) -> int:
+        """Elements of one of the blocks."""
+        return min(map(self.step, self.others or [self.loop]))
+
+    def in_row(self) -> Interval:
+        """The first and the last position that an iteration of `row` reads, of the first block."""
+        ranges: dict[Key, Interval] = {f.index: (f.lower, f.upper - 1) for f in self.inside if f not in self.others}
+        low, high = interval(self.position, ranges)
+        return _at_zero(low, self.others), _at_zero(high, self.others)
+
+
+def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) -> Operation | None:
+    """Ask for the part of one iteration of `row`, and of the loops that share a block, each of which reads all of it."""
+    low, high = block.in_row()
     count, parts = (high - low).constant, math.prod(f.extent.constant or 0 for f in sharing)
-    if count is None or not parts or any(f.extent.constant is None for f in blocks):
+    if count is None or not parts or any(f.extent.constant is None for f in block.others):
         return None
-    size = min((step(f.index) for f in blocks), default=step(loop.index))
-    within = low.substitute({f.index: const(0) for f in (loop, *blocks)})
     part = const(0)
     for f in reversed(sharing):
         part = part * f.extent.offset + (var(f.index) - f.lower)
-    others = [(ForOp(0, f.extent, "prefetch"), step(f.index)) for f in blocks]
-    first = step(loop.index) * (var(loop.index) + ahead) + (size * part + within) // parts
-    first += sum((distance * var(other.index) for other, distance in others), const(0))
+    start = _at_zero(low, [block.loop, *block.followed])
+    within = _at_zero(low, [block.loop]) - start
+    first = start + block.step(block.loop) * (var(block.loop.index) + block.ahead)
+    first += (block.size * part + within) // parts
+    copies = [(ForOp(0, f.extent, "prefetch"), block.step(f)) for f in block.others]
+    first += sum((step * var(copy.index) for copy, step in copies), const(0))
     zeros = [(const(0), const(0))] * (memref_type(buffer.type).get_num_dims() - 1)
-    nest = _nest(buffer, [*zeros, (first, first + count // parts)])
-    for other, _ in others:
-        other.body.block.add_op(nest)
-        nest = other
+    nest = _nest(buffer, [*zeros, (first, first + count // parts)], SECOND_CACHE)
+    for copy, _ in copies:
+        copy.body.block.add_op(nest)
+        nest = copy
     return nest
+
+
+def _at_zero(position: Expr, loops: Sequence[ForOp]) -> Expr:
+    """In the iteration of these loops whose index is 0."""
+    return position.substitute({f.index: const(0) for f in loops})
 
 
 def _position(load: LoadOp) -> Expr:
@@ -162,7 +193,7 @@ def _loops_between(op: Operation, loop: ForOp) -> Iterator[ForOp]:
         parent = parent.parent_op()
 
 
-def _nest(buffer: SSAValue, ends: Sequence[Interval]) -> Operation:
+def _nest(buffer: SSAValue, ends: Sequence[Interval], locality: int = ALL_CACHES) -> Operation:
     """Loops over a box, by lines along the last dimension, and the prefetch inside."""
     element = memref_type(buffer.type).element_type
     assert isinstance(element, FixedBitwidthType)
@@ -178,7 +209,7 @@ def _nest(buffer: SSAValue, ends: Sequence[Interval]) -> Operation:
         loop = ForOp(0, count, "prefetch")
         loops.append(loop)
         indices.append(low + var(loop.index) * step)
-    op: Operation = PrefetchOp(buffer, indices)
+    op: Operation = PrefetchOp(buffer, indices, locality)
     for loop in reversed(loops):
         loop.body.block.add_op(op)
         op = loop
