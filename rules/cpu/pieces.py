@@ -73,7 +73,7 @@ class _Cut:
         def read_by_each(axis: Axis) -> int:
             return sum(size // cores if axis[0] in moving else size for moving, size in operands)
 
-        even = [a for a in self.axes if self._is_even(a, cores) and self._run_bytes(a) >= cores * RUN_BYTES]
+        even = [a for a in self.axes if self._is_even(a, cores) and self._makes_runs(a)]
         least = min(map(read_by_each, even), default=0)
         good = [axis for axis in even if read_by_each(axis) <= NO_DIFFERENCE * least]
         return max(good, key=lambda axis: axis[1].constant or 0, default=None)
@@ -110,7 +110,8 @@ class _Cut:
         size = 1 if tile is None else tile.span if name == tile.vector else tile.factors.get(name, 1)
         return pieces * -(-piece // size) == -(-extent.constant // size)
 
-    def _run_bytes(self, axis: Axis) -> int:
-        """How much lies side by side of the results along an axis and those inside it."""
+    def _makes_runs(self, axis: Axis) -> bool:
+        """Whether enough lies side by side of the results in a core's piece; of what comes first it need not."""
         spatial = self.compute.spatial
-        return size_of(spatial[spatial.index(axis) :]) * bits_of(self.compute.results[0].type) // 8
+        run = size_of(spatial[spatial.index(axis) :]) * bits_of(self.compute.results[0].type) // 8
+        return axis == self.axes[0] or run >= self.target.cores * RUN_BYTES

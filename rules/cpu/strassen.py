@@ -19,7 +19,7 @@ from tilework.rules.cpu.costs import between_cycles, elementwise_cycles, memory_
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.prefetch import prefetch_operands
+from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, StrassenForm, strassen_form
@@ -137,8 +137,11 @@ class _Writer:
         s.reorder([*batch, p, i, i_inside, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i_inside)
         s.compute_at(inside, i)
+        *_, sums, rows, outputs = (name for name, _ in form.product.spatial)
+        loops = (p, sums, sizes_of(form.product)[-3]), (i, rows, -(-form.blocks.rows // form.rows))
+        prefetch_next_block(s, form.product, loops, outputs, form.span, self.target)
         *batch, p, i, o, c = inside.axes.values()
         channels, c = s.split(c, form.lanes)
         s.reorder([*batch, p, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
-        prefetch_operands(s, form.product, c, form.product.spatial[-1][0], form.span)
+        prefetch_operands(s, form.product, c, outputs, form.span)

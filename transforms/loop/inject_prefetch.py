@@ -109,7 +109,8 @@ class _Block:
     @property
     def size(self) -> int:
         """Elements of one of the blocks."""
-        return min(map(self.step, self.others or [self.loop]))
+        loops = [f for f in self.followed if f not in self.others]
+        return max(self.step(f) * (f.extent.constant or 0) for f in loops)
 
     def in_row(self) -> Interval:
         """The first and the last position that an iteration of `row` reads, of the first block."""
@@ -119,7 +120,7 @@ class _Block:
 
 
 def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) -> Operation | None:
-    """Ask for the part of one iteration of `row`, and of the loops that share a block, each of which reads all of it."""
+    """Ask for the part of an iteration of `row`, and of the loops that share a block, each of which reads all of it."""
     low, high = block.in_row()
     count, parts = (high - low).constant, math.prod(f.extent.constant or 0 for f in sharing)
     if count is None or not parts or any(f.extent.constant is None for f in block.others):
