@@ -4,7 +4,7 @@
 
 // tvm: test_lang_schedule/pragma
 // CHECK-LABEL: loop.kernel @requests
-// CHECK:         loop.for %i_1 = 0 to 8 "i" attributes {loop.auto_unroll_max_step = 16 : i64, loop.prefetch = [array<i64: 0, 2>]} {
+// CHECK:         loop.for %i_1 = 0 to 8 "i" attributes {loop.auto_unroll_max_step = 16 : i64, loop.prefetch = [array<i64: 0, 2>], loop.prefetch_spread = [array<i64: 0, 1>]} {
 // CHECK-NEXT:      loop.for %k_outer = 0 to 4 "k.outer" {
 // CHECK-NEXT:        %x_local = memref.alloca() {loop.double_buffer} : memref<1x4xf32, "local">
 te.kernel @requests(%x: tensor<8x16xf32>) -> tensor<8xf32> {
@@ -23,6 +23,7 @@ schedule.sequence @requests {
   schedule.compute_at %l, %ko
   schedule.double_buffer %l
   schedule.prefetch %x, %i offset 2
+  schedule.prefetch %x, %i offset 1 spread
   schedule.pragma %i "auto_unroll_max_step" 16
 }
 

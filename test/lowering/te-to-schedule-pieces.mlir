@@ -75,3 +75,20 @@ te.kernel @short(%x: tensor<64x64xf32>, %w: tensor<2x64x16xf32>) -> tensor<2x64x
   }
   te.return %y : tensor<2x64x16xf32>
 }
+
+// Weights of 2.4 MB come from memory once: blocks of outputs are the outermost loop, which cores share as it is, although
+// a core's half of a row of results is short.
+
+// CHECK-LABEL: schedule.sequence @from_memory
+// CHECK-NOT:     factor 64
+// CHECK:         schedule.reorder [[BLOCK:%[a-z_0-9]+]],
+// CHECK-NEXT:    schedule.parallel [[BLOCK]]
+te.kernel @from_memory(%x: tensor<128x768xf32>, %w: tensor<16x768x48xf32>) -> tensor<128x768xf32> {
+  %y = te.compute "y" [i: 128, j: 768] reduce [k: 768] : tensor<128x768xf32> {
+    %a = te.read %x[i, k] : tensor<128x768xf32>
+    %b = te.read %w[j floordiv 48, k, j mod 48] : tensor<16x768x48xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<128x768xf32>
+}

@@ -178,10 +178,13 @@ def test_weights_lie_as_sums_run(case: Case, packings: list[Packing]):
     assert choose_rule(kernel, target).packings(kernel, target, {1}) == packings
 
 
-def packed_dense(rows: int, inputs: int, blocks: int) -> KernelOp:
+def packed_dense(rows: int, inputs: int, blocks: int, block: int = 32) -> KernelOp:
     k = KernelBuilder("dense")
-    x, packed = k.argument(TensorType(f32, [rows, inputs]), "x"), k.argument(TensorType(f32, [blocks, inputs, 32]), "w")
-    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(32 * blocks, i64))
+    x, packed = (
+        k.argument(TensorType(f32, [rows, inputs]), "x"),
+        k.argument(TensorType(f32, [blocks, inputs, block]), "w"),
+    )
+    w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(block * blocks, i64))
     return k.finish([apply(k, graph.DenseOp, x, w)])
 
 
@@ -204,6 +207,20 @@ def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs:
     kernel, target = packed_dense(14, inputs, 4), parse_target("llvm -mcpu=skylake-avx512")
     sequence = choose_rule(kernel, target).schedule(kernel, target)
     assert [o.offset.value.data for o in sequence.walk() if isinstance(o, schedule.PrefetchOp)] == ahead
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, sequence)
+
+
+@pytest.mark.parametrize(
+    ("rows", "blocks", "spread"), [(28, 32, 1), (28, 8, 0), (7, 32, 0)], ids=["large", "small", "one tile"]
+)
+def test_tiles_ask_for_the_next_block(run_kernel_everywhere, rows: int, blocks: int, spread: int):
+    """Where weights come from memory, 96 kB of them in a block, and several tiles share it."""
+    kernel = packed_dense(rows, 512, blocks, 48)
+    target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432")
+    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    assert len([o for o in sequence.walk() if isinstance(o, schedule.PrefetchOp) and o.spread]) == spread
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, sequence)

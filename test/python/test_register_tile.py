@@ -55,11 +55,13 @@ def test_rows_that_share_a_place_of_the_cache(row: int, count: int, expected: in
 
 
 def test_waiting_for_an_operand_from_memory():
-    operand = Operand(0.5, {"y": 8}, stays=True)
-    alone, shared = operand.waiting(1.0, {"y": 1}), operand.waiting(1.0, {"y": 4})
-    assert alone == pytest.approx(0.5 - 1 / 8 + 0.25 / 8)  # the first of eight passes fetches
-    assert shared == pytest.approx(0.25 * 0.5)  # of two passes the first multiplies long enough
-    assert Operand(0.5, {"y": 8}, stays=False).waiting(1.0, {"y": 1}) > alone  # the others fetch it again
+    shared, again = Operand(0.5, {"y": 8}, stays=True), Operand(0.5, {"y": 8}, stays=False)
+    alone = again.waiting(1.0, {"y": 8})
+    assert alone == pytest.approx(0.25 * 0.5)  # a single pass multiplies long enough
+    assert shared.waiting(1.0, {"y": 1}) == shared.waiting(1.0, {"y": 8}) == alone  # each fetches a part of the next
+    assert again.waiting(1.0, {"y": 4}) == pytest.approx(
+        0.25 * 0.5 + 0.25 * 0.5 * 5 / 16
+    )  # the second fetches it again
 
 
 def dense_tile(rows: int, columns: int, sums: int) -> Tile:
@@ -77,8 +79,8 @@ def rows_of(tile: Tile) -> int:
     return rows
 
 
-def test_weights_from_memory_are_passed_fewer_times():
-    near, far = dense_tile(32, 512, 200), dense_tile(32, 8192, 200)
+def test_weights_that_do_not_stay_are_passed_fewer_times():
+    near, far = dense_tile(32, 512, 200), dense_tile(32, 512, 16008)
     assert -(-32 // rows_of(far)) < -(-32 // rows_of(near))
 
 

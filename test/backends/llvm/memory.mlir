@@ -101,13 +101,15 @@ loop.kernel @in_place ins(%x: memref<4xf32>, %w: memref<5xf32>) outs(%y: memref<
   }
 }
 
-// A prefetch: for reading, into all caches. The address may lie outside, so it is not inbounds.
+// A prefetch: for reading, into all caches or all but the nearest. The address may lie outside, so it is not inbounds.
 // CHECK-LABEL: define void @prefetch(
 // CHECK:         %[[P:.*]] = getelementptr float, ptr %x, i64
 // CHECK-NEXT:    call void @llvm.prefetch.p0(ptr %[[P]], i32 0, i32 3, i32 1)
+// CHECK:         call void @llvm.prefetch.p0(ptr %{{.*}}, i32 0, i32 2, i32 1)
 loop.kernel @prefetch ins(%x: memref<8x64xf32>) {
   loop.for %i = 0 to 8 "i" {
     loop.prefetch %x[%i + 2, 16] : memref<8x64xf32>
+    loop.prefetch %x[%i + 4, 16] locality 2 : memref<8x64xf32>
   }
 }
 

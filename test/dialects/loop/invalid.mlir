@@ -213,6 +213,13 @@ loop.kernel @prefetch ins(%x: memref<8x64xf32>) {
 
 // -----
 
+loop.kernel @locality ins(%x: memref<8x64xf32>) {
+  // expected-error@+1 {{locality 1: it is 2 or 3}}
+  loop.prefetch %x[0, 0] locality 1 : memref<8x64xf32>
+}
+
+// -----
+
 // loop.bytes
 
 loop.kernel @bytes_of_bytes ins(%x: memref<8xi8>) {

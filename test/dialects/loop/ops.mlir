@@ -94,14 +94,16 @@ func.func @host(%x: memref<?x64xf32>, %w: memref<64xf32>, %y: memref<?x64xf32, s
 // CHECK-NEXT:      loop.for %t = 0 to 32 "t" threadIdx.y {
 // CHECK-NEXT:        loop.for %v = 0 to 2 "v" vthread {
 // CHECK-NEXT:          loop.prefetch %{{.*}}[%b, 32 * %v + %t + 4] : memref<8x64xf32>
+// CHECK-NEXT:          loop.prefetch %{{.*}}[%b, 0] locality 2 : memref<8x64xf32>
 // GENERIC-LABEL: "loop.kernel"() <{sym_name = "threads"
 // GENERIC:       "loop.for"() <{bounds = #loop.index<[0, 8]>, axis = "b", kind = #loop<kind blockIdx.x>}>
-// GENERIC:       "loop.prefetch"(%{{.*}}, %b, %v, %t) <{indices = #loop.index<[d0, 32 * d1 + d2 + 4]>}>
+// GENERIC:       "loop.prefetch"(%{{.*}}, %b, %v, %t) <{indices = #loop.index<[d0, 32 * d1 + d2 + 4]>, locality = 3 : i64}>
 loop.kernel @threads ins(%x: memref<8x64xf32>) {
   loop.for %b = 0 to 8 "b" blockIdx.x {
     loop.for %t = 0 to 32 "t" threadIdx.y {
       loop.for %v = 0 to 2 "v" vthread {
         loop.prefetch %x[%b, 32 * %v + %t + 4] : memref<8x64xf32>
+        loop.prefetch %x[%b, 0] locality 2 : memref<8x64xf32>
       }
     }
   }

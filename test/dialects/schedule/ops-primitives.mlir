@@ -59,6 +59,8 @@ schedule.sequence @dataflow {
   schedule.double_buffer %xl
   // CHECK: schedule.prefetch %x{{\w*}}, %i{{\w*}} offset 2
   schedule.prefetch %x, %i offset 2
+  // CHECK: schedule.prefetch %x{{\w*}}, %i{{\w*}} offset 1 spread
+  schedule.prefetch %x, %i offset 1 spread
 }
 
 // CHECK-LABEL: schedule.sequence @knobs

@@ -35,3 +35,66 @@ loop.kernel @line ins(%x: memref<8x4xf32>, %n: memref<8xindex>) outs(%y: memref<
     }
   }
 }
+
+// A block of weights, 64 rows of 32 numbers: two tiles read all of it, and each asks for a half of every row of the next.
+
+// CHECK-LABEL: loop.kernel @tiles
+// CHECK:             loop.for %k = 0 to 64 "k" {
+// CHECK-NEXT:          loop.prefetch %w[0, 0, 2048 * %o + 1024 * %t + 16 * %k + 2048] locality 2 : memref<4x64x32xf32>
+// CHECK-NOT:           prefetch
+loop.kernel @tiles ins(%x: memref<2x64xf32>, %w: memref<4x64x32xf32>) outs(%y: memref<4x2x32xf32>) {
+  loop.for %o = 0 to 4 "o" attributes {loop.prefetch_spread = [array<i64: 1, 1>]} {
+    loop.for %t = 0 to 2 "t" {
+      loop.for %k = 0 to 64 "k" {
+        loop.for %l = 0 to 32 "l" vectorized {
+          %a = loop.load %x[%t, %k] : memref<2x64xf32>
+          %b = loop.load %w[%o, %k, %l] : memref<4x64x32xf32>
+          %p = arith.mulf %a, %b : f32
+          %c = loop.load %y[%o, %t, %l] : memref<4x2x32xf32>
+          %s = arith.addf %c, %p : f32
+          loop.store %s, %y[%o, %t, %l] : memref<4x2x32xf32>
+        }
+      }
+    }
+  }
+}
+
+// Two blocks at a time, inside one of several groups of them, and three tiles.
+
+// CHECK-LABEL: loop.kernel @two_blocks
+// CHECK:               loop.for %k = 0 to 64 "k" {
+// CHECK-NEXT:            loop.for %prefetch = 0 to 2 "prefetch" {
+// CHECK-NEXT:              loop.prefetch %w[0, 0, 0, 4096 * %g + 2048 * %o + (1024 * %t + 16 * %k) floordiv 3 + 1024 * %prefetch + 2048] locality 2
+loop.kernel @two_blocks ins(%w: memref<3x4x64x16xf32>) outs(%y: memref<3x4x3x16xf32>) {
+  loop.for %g = 0 to 3 "g" {
+    loop.for %o = 0 to 2 "o" attributes {loop.prefetch_spread = [array<i64: 0, 1>]} {
+      loop.for %t = 0 to 3 "t" {
+        loop.for %k = 0 to 64 "k" {
+          loop.for %b = 0 to 2 "b" unrolled {
+            loop.for %l = 0 to 16 "l" vectorized {
+              %v = loop.load %w[%g, 2 * %o + %b, %k, %l] : memref<3x4x64x16xf32>
+              loop.store %v, %y[%g, 2 * %o + %b, %t, %l] : memref<3x4x3x16xf32>
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Left out: no loop inside to spread it over; places that do not move evenly.
+
+// CHECK-LABEL: loop.kernel @uneven
+// CHECK-NOT:     prefetch
+loop.kernel @uneven ins(%x: memref<8x16xf32>) outs(%y: memref<8x16xf32>) {
+  loop.for %i = 0 to 8 "i" attributes {loop.prefetch_spread = [array<i64: 0, 1>]} {
+    loop.for %l = 0 to 16 "l" vectorized {
+      %v = loop.load %x[%i, %l] : memref<8x16xf32>
+      loop.store %v, %y[%i, %l] : memref<8x16xf32>
+    }
+    loop.for %j = 0 to 16 "j" {
+      %v = loop.load %x[%i floordiv 2, %j] : memref<8x16xf32>
+      loop.store %v, %y[%i, %j] : memref<8x16xf32>
+    }
+  }
+}
