@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import prod
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
@@ -16,7 +17,7 @@ from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fetching import overlapped
-from tilework.rules.cpu.parallel import PARALLEL_WORK, parallel_prefix
+from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_next_block, prefetch_operands
@@ -115,13 +116,15 @@ class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
 
     names: along which axis of the reduction such a loop goes, by its handle. whole: the axes that are such a loop; of a
-    loop over pieces, none. unrolled: by the axis of the reduction.
+    loop over pieces, none. ragged: one whose last iteration is shorter, so that it is fused with no other. unrolled: by
+    the axis of the reduction.
     """
 
     outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
     names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
+    ragged: SSAValue | None = None
     unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     vector: list[SSAValue] = field(default_factory=list[SSAValue])
 
@@ -159,8 +162,9 @@ def _tiled(
     loops.outer = [*((cut[piece.axis], piece.count) for piece in pieces), *loops.outer]
     loops.whole |= dict.fromkeys(cut.values(), frozenset())
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
+    _place_ragged(loops, target)
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *_as_in(tile, loops.unrolled), *loops.vector])
-    outer = parallel_prefix(s, loops.outer, work, target)
+    outer = _in_parallel(s, loops, work, target)
     around = [*outer, *loops.late]
     if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
         s.parallel(loops.late[0])
@@ -174,6 +178,25 @@ def _tiled(
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
         prefetch_next_block(s, reduction, single, tile.vector, tile.span, target)
     return _fixed(loops, outer)
+
+
+def _place_ragged(loops: _Loops, target: Target) -> None:
+    """Outermost and parallel by itself, if it is there and long enough; else inside what is fused and parallel."""
+    counts = {axis: count for axis, count in loops.outer if count != 1}
+    if loops.ragged is None or loops.ragged not in counts:
+        return
+    is_first = next(iter(counts)) is loops.ragged
+    own = counts.pop(loops.ragged)
+    if not is_first or own < min(TASKS_PER_CORE * target.cores, prod(counts.values())):
+        loops.outer = [loop for loop in loops.outer if loop[0] is not loops.ragged]
+        loops.late.insert(0, loops.ragged)
+
+
+def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: int, target: Target) -> list[SSAValue]:
+    """The outer loops, those fused and parallel that may be."""
+    axes = [axis for axis, _ in loops.outer]
+    end = next((i for i, axis in enumerate(axes, 1) if axis is loops.ragged), len(axes))
+    return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
 
 
 def _read_once(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
@@ -215,8 +238,9 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
     outer, known = axis, True
     if tile is not None and name == tile.vector:
         known = extent.constant is not None
-        tail = Tail.PARTITION if tile.aligned and count % tile.span else Tail.SHIFT
-        outer, inner = s.split(axis, tile.span, tail if known else Tail.MASK)
+        is_ragged = known and tile.aligned and count % tile.span > 0
+        outer, inner = s.split(axis, tile.span, Tail.PARTITION if is_ragged else Tail.SHIFT if known else Tail.MASK)
+        loops.ragged = outer if is_ragged else None
         count = -(-count // tile.span)
         loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
     elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:

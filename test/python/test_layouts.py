@@ -189,7 +189,8 @@ def packed_dense(rows: int, inputs: int, blocks: int, block: int = 32) -> Kernel
 
 
 @pytest.mark.parametrize(
-    ("rows", "outputs", "block"), [(13, 40, 16), (1, 97, 48), (5, 72, 32), (4, 3, 16), (2, 104, 64)]
+    ("rows", "outputs", "block"),
+    [(13, 40, 16), (1, 97, 48), (29, 129, 32), (5, 72, 32), (4, 3, 16), (2, 104, 64), (5, 1000, 32)],
 )
 def test_the_last_block_of_a_weight_need_not_be_full(run_kernel_everywhere, rows: int, outputs: int, block: int):
     k, rng = KernelBuilder("dense"), np.random.default_rng(0)
