@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, PrefetchOp, StoreOp
 
 VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp, BytesOp)
 
@@ -68,6 +68,12 @@ def element_strides(type_: Attribute, dims: Sequence[Expr], op: Operation | None
     if strides is None or None in strides:
         raise CompileError(f"{type_} has no static strides: expected a row-major or a strided<[..]> layout", op)
     return tuple(const(s) for s in strides if s is not None)
+
+
+def element_position(op: LoadOp | StoreOp | PrefetchOp) -> Expr:
+    """How many elements behind the first of its buffer the one accessed lies."""
+    strides = element_strides(op.memref.type, buffer_dims(op.memref), op)
+    return sum((e * s for e, s in zip(op.exprs, strides, strict=True)), const(0))
 
 
 def element_count(dims: Sequence[Expr], strides: Sequence[Expr]) -> Expr:

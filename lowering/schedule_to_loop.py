@@ -244,14 +244,16 @@ class _Emitter:
     def requests(self, axis: Axis) -> dict[str, Attribute]:
         """What the schedule asks of later passes at this loop."""
         requests: dict[str, Attribute] = {}
-        if axis.kind is loop.Kind.PARALLEL and KERNEL_DESCENDING in self.state.kernel.attributes:
+        descending = axis.kind is loop.Kind.PARALLEL and KERNEL_DESCENDING in self.state.kernel.attributes
+        if descending:
             requests[DESCENDING] = UnitAttr()
         if axis.unroll_step is not None:
             requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(axis.unroll_step, i64)
         if axis.storing is not None:
             requests[STORING_THREAD] = IntegerAttr(axis.storing, i64)
         for name, spread in ((PREFETCH, False), (PREFETCH_SPREAD, True)):
-            ahead = [[self.argument(axis, p), p.offset] for p in axis.prefetches if p.spread is spread]
+            asked = [p for p in axis.prefetches if p.spread is spread]
+            ahead = [[self.argument(axis, p), -p.offset if descending else p.offset] for p in asked]
             if ahead:
                 requests[name] = ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in ahead)
         return requests

@@ -41,16 +41,16 @@ func.func @stay(%x: tensor<1x64xf32>, %v: tensor<96x64xf32>) -> tensor<1x96xf32>
 }
 
 // The last block need not be full.
-// CHECK:         graph.pack %{{.*}} {axis = 0 : i64, block = 48 : i64} : (tensor<98x64xf32>) -> tensor<3x64x48xf32>
-// CHECK:           graph.unpack %{{.*}} {axis = 0 : i64, size = 98 : i64} : (tensor<3x64x48xf32>) -> tensor<98x64xf32>
-func.func @rest(%x: tensor<1x64xf32>) -> tensor<1x98xf32> {
-  %w = graph.parameter @odd : tensor<98x64xf32>
-  %z = graph.fused "dense" (%x, %w) : (tensor<1x64xf32>, tensor<98x64xf32>) -> (tensor<1x98xf32>) {
-  ^bb0(%a: tensor<1x64xf32>, %b: tensor<98x64xf32>):
-    %d = graph.dense %a, %b : (tensor<1x64xf32>, tensor<98x64xf32>) -> tensor<1x98xf32>
-    graph.yield %d : tensor<1x98xf32>
+// CHECK:         graph.pack %{{.*}} {axis = 0 : i64, block = 48 : i64} : (tensor<97x64xf32>) -> tensor<3x64x48xf32>
+// CHECK:           graph.unpack %{{.*}} {axis = 0 : i64, size = 97 : i64} : (tensor<3x64x48xf32>) -> tensor<97x64xf32>
+func.func @rest(%x: tensor<1x64xf32>) -> tensor<1x97xf32> {
+  %w = graph.parameter @odd : tensor<97x64xf32>
+  %z = graph.fused "dense" (%x, %w) : (tensor<1x64xf32>, tensor<97x64xf32>) -> (tensor<1x97xf32>) {
+  ^bb0(%a: tensor<1x64xf32>, %b: tensor<97x64xf32>):
+    %d = graph.dense %a, %b : (tensor<1x64xf32>, tensor<97x64xf32>) -> tensor<1x97xf32>
+    graph.yield %d : tensor<1x97xf32>
   }
-  func.return %z : tensor<1x98xf32>
+  func.return %z : tensor<1x97xf32>
 }
 
 // A sum over channels in blocks and over taps runs block by block, and its weights lie in that order: channels of a block

@@ -49,3 +49,22 @@ schedule.sequence @aligned {
   %io, %ii = schedule.split %i factor 4
   schedule.storage_align %i factor 8 offset 1
 }
+
+// A kernel that runs the other way meets what is asked for ahead on the other side.
+// CHECK-LABEL: loop.kernel @descending
+// CHECK:         loop.for %i = 0 to 8 "i" parallel attributes {loop.descending, loop.prefetch = [array<i64: 0, -2>]} {
+// CHECK-NEXT:      loop.for %j = 0 to 16 "j" attributes {loop.prefetch = [array<i64: 0, 4>]} {
+te.kernel @descending(%x: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {te.descending} {
+  %y = te.compute "y" [i: 8, j: 16] : tensor<8x16xf32> {
+    %v = te.read %x[i, j] : tensor<8x16xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<8x16xf32>
+}
+schedule.sequence @descending {
+  %y, %i, %j = schedule.stage "y" [i, j]
+  %x = schedule.argument 0
+  schedule.parallel %i
+  schedule.prefetch %x, %i offset 2
+  schedule.prefetch %x, %j offset 4
+}

@@ -92,3 +92,21 @@ te.kernel @from_memory(%x: tensor<128x768xf32>, %w: tensor<16x768x48xf32>) -> te
   }
   te.return %y : tensor<128x768xf32>
 }
+
+// The last of the blocks of outputs is shorter. The loop over them is fused with no other: which iteration is the last is
+// seen by its index alone. So it runs inside those that cores share.
+
+// CHECK-LABEL: schedule.sequence @ragged
+// CHECK:         [[ROWS:%[a-z_0-9]+]], %{{.*}} = schedule.split %{{.*}} factor 8
+// CHECK-NEXT:    [[BLOCK:%[a-z_0-9]+]], %{{.*}} = schedule.split %{{.*}} factor 16 tail partition
+// CHECK-NEXT:    schedule.reorder [[ROWS]], [[BLOCK]],
+// CHECK-NEXT:    schedule.parallel [[ROWS]]
+te.kernel @ragged(%x: tensor<16x16x64xf32>, %w: tensor<4x64x32xf32>) -> tensor<16x16x104xf32> {
+  %y = te.compute "y" [n: 16, i: 16, j: 104] reduce [k: 64] : tensor<16x16x104xf32> {
+    %a = te.read %x[n, i, k] : tensor<16x16x64xf32>
+    %b = te.read %w[j floordiv 32, k, j mod 32] : tensor<4x64x32xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<16x16x104xf32>
+}

@@ -11,8 +11,12 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, i8
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilework.algebra.index_expr import const
-from tilework.analysis.accesses import accesses, buffer_dims, element_strides, memref_type, root_buffer
+from tilework.analysis.accesses import (
+    accesses,
+    element_position,
+    memref_type,
+    root_buffer,
+)
 from tilework.analysis.packed_stores import check_whole_bytes
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
@@ -101,9 +105,7 @@ class _Halves:
         block = op.parent_block()
         assert block is not None
         if flat is not None:
-            strides = element_strides(op.memref.type, buffer_dims(op.memref), op)
-            position = sum((e * s for e, s in zip(op.exprs, strides, strict=True)), const(0))
-            new = PrefetchOp(flat, [position // 2], op.locality.value.data)
+            new = PrefetchOp(flat, [element_position(op) // 2], op.locality.value.data)
             copy_location(new, op)
             block.insert_op_before(new, op)
         op.detach()

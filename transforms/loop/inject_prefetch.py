@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, minimum, var
 from tilework.algebra.intervals import Interval, interval
-from tilework.analysis.accesses import buffer_dims, element_strides, memref_type, root_buffer
+from tilework.analysis.accesses import element_position, memref_type, root_buffer
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
@@ -67,7 +67,7 @@ def _inject(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
 
 def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
     for load in _loads(loop, buffer):
-        position = _position(load)
+        position = element_position(load)
         around = list(_loops_between(load, loop))
         followed = [f for f in around if f.index in position.variables()]
         row = next((f for f in followed if f.kind.data is Kind.SERIAL), None)
@@ -108,9 +108,9 @@ class _Block:
 
     @property
     def size(self) -> int:
-        """Elements of one of the blocks."""
-        loops = [f for f in self.followed if f not in self.others]
-        return max(self.step(f) * (f.extent.constant or 0) for f in loops)
+        """Elements of one of the blocks; 0 for what is not known."""
+        widest = max((f for f in self.followed if f not in self.others), key=self.step)
+        return self.step(widest) * (widest.extent.constant or 0)
 
     def in_row(self) -> Interval:
         """The first and the last position that an iteration of `row` reads, of the first block."""
@@ -123,7 +123,7 @@ def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) ->
     """Ask for the part of an iteration of `row`, and of the loops that share a block, each of which reads all of it."""
     low, high = block.in_row()
     count, parts = (high - low).constant, math.prod(f.extent.constant or 0 for f in sharing)
-    if count is None or not parts or any(f.extent.constant is None for f in block.others):
+    if count is None or not parts or not block.size or any(f.extent.constant is None for f in block.others):
         return None
     part = const(0)
     for f in reversed(sharing):
@@ -145,13 +145,6 @@ def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) ->
 def _at_zero(position: Expr, loops: Sequence[ForOp]) -> Expr:
     """In the iteration of these loops whose index is 0."""
     return position.substitute({f.index: const(0) for f in loops})
-
-
-def _position(load: LoadOp) -> Expr:
-    """The place of the element in its buffer, in elements."""
-    type_ = memref_type(load.memref.type)
-    dims = buffer_dims(load.memref)
-    return sum((e * s for e, s in zip(load.exprs, element_strides(type_, dims, load), strict=True)), const(0))
 
 
 def _loads(loop: ForOp, buffer: SSAValue) -> list[LoadOp]:

@@ -118,12 +118,15 @@ def _chunked(loop: ForOp, chunks: Expr, lanes: int) -> ForOp:
 
 def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
     """Replace a loop that has a vector form by vectors of `lanes`, of which the first `extent` count."""
+    count = None if scope.proves(at_least(extent, lanes)) else extent
+    open_ends = [] if count is None else [p for p in some_lane(count) if not scope.proves(p)]
     if lanes <= 1:
         loop.properties["kind"] = KindAttr(Kind.SERIAL)
+        if lanes == 1 and open_ends:
+            guarded(loop, open_ends)
+            loop.set_bounds(loop.lower, loop.lower + 1)  # constant, so that registers around it are found
         return
-    count = None if scope.proves(at_least(extent, lanes)) else extent
     VectorBody(loop, lanes).rewrite(count, scope)
-    open_ends = [] if count is None else [p for p in some_lane(count) if not scope.proves(p)]
     if open_ends:
         guarded(loop, open_ends)
     inline_before(loop, loop.body.block)

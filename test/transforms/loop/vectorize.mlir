@@ -255,6 +255,20 @@ loop.kernel @one_lane ins(%x: memref<4xf32>) outs(%y: memref<4xf32>) {
   }
 }
 
+// A loop that runs at most once is a condition, so that the loops around it may be unrolled.
+// CHECK-LABEL: loop.kernel @at_most_once
+// CHECK-NEXT:    loop.for %v = 0 to 2 "v" unrolled {
+// CHECK-NEXT:      loop.if [-16 * %v >= 0] {
+// CHECK-NEXT:        loop.for %{{.*}} = 0 to 1 "l" {
+loop.kernel @at_most_once ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
+  loop.for %v = 0 to 2 "v" unrolled {
+    loop.for %l = 0 to -16 * %v + 1 "l" vectorized {
+      %a = loop.load %x[16 * %v + %l] : memref<16xf32>
+      loop.store %a, %y[16 * %v + %l] : memref<16xf32>
+    }
+  }
+}
+
 // A range decides a quotient; extents 0 and 1 make no vectors.
 // CHECK-LABEL: loop.kernel @edges
 // CHECK-NEXT:    loop.for %{{.*}} = 0 to 4 "o" {
