@@ -91,6 +91,13 @@ def _reciprocal_root(a: Value) -> Value:
     return np.divide(root.dtype.type(1), root)
 
 
+def _power(a: Value, b: Value) -> Value:
+    """As in C; where the exponent is 0.5 throughout, numpy would take the square root, of -0 and -inf too."""
+    choose: _Meaning = np.where
+    root: Value = np.abs(np.sqrt(choose(a == -np.inf, -a, a)))
+    return choose(b == 0.5, root, np.power(a, b))
+
+
 def _round_half_away(a: Value) -> Value:
     whole: Value = np.trunc(a)
     return whole + np.where(np.abs(a - whole) >= 0.5, np.sign(a), 0).astype(whole.dtype)
@@ -155,7 +162,7 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     math.Log10Op: np.log10,
     math.Log1pOp: np.log1p,
     math.Log2Op: np.log2,
-    math.PowFOp: np.power,
+    math.PowFOp: _power,
     math.RoundOp: _round_half_away,
     math.RoundEvenOp: np.rint,
     math.RsqrtOp: _reciprocal_root,

@@ -38,6 +38,7 @@ from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
+from tilework.transforms.te.expand_powers import ExpandPowers
 
 GRAPH: tuple[ModulePass, ...] = (
     RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
@@ -62,6 +63,7 @@ RULES: tuple[ModulePass, ...] = (
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (
+    ExpandPowers(),  # before rules, which inline what is cheap
     TeToSchedule(),  # a kernel that brings its own schedule keeps it
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
 )

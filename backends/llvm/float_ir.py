@@ -1,30 +1,39 @@
-"""Writes straight-line LLVM IR over float or a vector of floats, one method per instruction."""
+"""Writes straight-line LLVM IR over floats or doubles, or vectors of them, one method per instruction."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Literal
 
 Operand = str | float
 """A value written before, such as "%3", or a constant that fills all lanes."""
 
 
 class FloatIR:
-    """The body of one function of `lanes` floats; methods append an instruction and return its value's name."""
+    """The body of one function of `lanes` numbers; methods append an instruction and return its value's name."""
 
-    def __init__(self, lanes: int):
+    def __init__(self, lanes: int, element: Literal["float", "double"] = "float"):
         if lanes < 1:
             raise ValueError(f"a vector needs at least one lane, not {lanes}")
-        self.suffix = "f32" if lanes == 1 else f"v{lanes}f32"
-        self.type = "float" if lanes == 1 else f"<{lanes} x float>"
-        self.integer_type = "i32" if lanes == 1 else f"<{lanes} x i32>"
-        self.condition_type = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        self._scalar = lanes == 1
+        self.element, self.lanes = element, lanes
+        self.integer_element, short = ("i32", "f32") if element == "float" else ("i64", "f64")
+        self.suffix = short if lanes == 1 else f"v{lanes}{short}"
+        self.type = self._vector_of(element)
+        self.integer_type = self._vector_of(self.integer_element)
+        self.condition_type = self._vector_of("i1")
         self._lines: list[str] = []
 
-    def function(self, name: str, result: str) -> str:
-        """The whole definition, a pure function of `%x` that is always inlined."""
-        head = f"define internal {self.type} @{name}({self.type} %x) alwaysinline nounwind willreturn memory(none) {{"
+    def in_double(self) -> FloatIR:
+        """What appends to the same body instructions on doubles."""
+        double = FloatIR(self.lanes, "double")
+        double._lines = self._lines
+        return double
+
+    def function(self, name: str, parameters: Sequence[str], result: str) -> str:
+        """The whole definition, a pure function of `parameters` that is always inlined."""
+        arguments = ", ".join(f"{self.type} {p}" for p in parameters)
+        head = f"define internal {self.type} @{name}({arguments}) alwaysinline nounwind willreturn memory(none) {{"
         return "\n".join((head, *self._lines, f"  ret {self.type} {result}", "}", ""))
 
     def add(self, a: Operand, b: Operand) -> str:
@@ -68,7 +77,7 @@ class FloatIR:
         return self._append(f"select {self.condition_type} {condition}, {self.type} {true}, {self.type} {false}")
 
     def integer(self, instruction: str, a: str | int, b: str | int) -> str:
-        """An instruction on 32-bit integers: add, sub, and, shl, ashr."""
+        """An instruction on integers as wide as the numbers: add, sub, and, or, shl, ashr, lshr."""
         return self._append(f"{instruction} {self.integer_type} {self._integer(a)}, {self._integer(b)}")
 
     def bits(self, a: str) -> str:
@@ -80,10 +89,22 @@ class FloatIR:
     def from_signed(self, a: str) -> str:
         return self._append(f"sitofp {self.integer_type} {a} to {self.type}")
 
-    @staticmethod
-    def bits_of(value: float) -> int:
-        """The bits of a float as a signed integer."""
-        return struct.unpack("<i", struct.pack("<f", value))[0]
+    def extended(self, a: str) -> str:
+        """A double of the same value as the float `a`."""
+        return self._append(f"fpext {self._vector_of('float')} {a} to {self.type}")
+
+    def rounded(self, a: str) -> str:
+        """The float nearest to the double `a`."""
+        return self._append(f"fptrunc {self._vector_of('double')} {a} to {self.type}")
+
+    def both(self, a: str, b: str) -> str:
+        """Whether two conditions hold."""
+        return self._append(f"and {self.condition_type} {a}, {b}")
+
+    def bits_of(self, value: float) -> int:
+        """The bits of a number as a signed integer."""
+        integer, number = ("<i", "<f") if self.element == "float" else ("<q", "<d")
+        return struct.unpack(integer, struct.pack(number, value))[0]
 
     def _float(self, instruction: str, a: Operand, b: Operand) -> str:
         return self._append(f"{instruction} {self.type} {self._operand(a)}, {self._operand(b)}")
@@ -96,14 +117,18 @@ class FloatIR:
         if isinstance(value, str):
             return value
         # LLVM writes a float as the double of the same value, in hexadecimal.
-        double = struct.unpack("<d", struct.pack("<d", struct.unpack("<f", struct.pack("<f", value))[0]))[0]
-        return self._splat("float", f"0x{struct.unpack('<Q', struct.pack('<d', double))[0]:016X}")
+        if self.element == "float":
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        return self._splat(self.element, f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}")
 
     def _integer(self, value: str | int) -> str:
-        return value if isinstance(value, str) else self._splat("i32", str(value))
+        return value if isinstance(value, str) else self._splat(self.integer_element, str(value))
 
     def _splat(self, element: str, constant: str) -> str:
-        return constant if self._scalar else f"splat ({element} {constant})"
+        return constant if self.lanes == 1 else f"splat ({element} {constant})"
+
+    def _vector_of(self, element: str) -> str:
+        return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
     def _append(self, instruction: str) -> str:
         name = f"%v{len(self._lines)}"

@@ -1,16 +1,17 @@
-"""Elementary functions as LLVM IR over vectors of float: exp, log, tanh, sigmoid, erf.
+"""Elementary functions as LLVM IR over vectors of float: exp, log, tanh, sigmoid, erf, pow.
 
 `llvm.exp.v16f32` becomes sixteen calls of expf; these are a few polynomials on whole vectors, ten times faster, at
 most two units in the last place from the true value, denormals included. NaN, infinities, overflow, underflow and
 signed zeros come out as in C. They hold with and without fused multiply-add in the target.
 
 Written after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (range reductions), and
-coefficients of the Cephes library and of N. Juffa's public postings (log, erf).
+coefficients of the Cephes library and of N. Juffa's public postings (log, erf). pow is computed in double; its two
+polynomials interpolate at Chebyshev's points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tilework.backends.llvm.float_ir import FloatIR
 
@@ -33,6 +34,26 @@ _ERF_LARGE = (
     -1.28717512e-1,
 )
 
+_SQRT_HALF = 0.70710678118654752
+_LOG2 = (
+    0.07553790398013,
+    -0.1414478821059,
+    0.1449505299982,
+    -0.1434903937528,
+    0.1587835683251,
+    -0.1802710257711,
+    0.2061728322675,
+    -0.2404543369641,
+    0.2885373943787,
+    -0.3606736553159,
+    0.4808983601762,
+    -0.7213475209632,
+    1.442695040871,
+)
+"""log2(1 + x) / x for sqrt 1/2 <= 1 + x <= sqrt 2, relative error 2**-35.6."""
+_EXP2 = (1.5461444699e-4, 1.3400428178e-3, 9.6180566785e-3, 5.5503272267e-2, 0.24022650922, 0.6931472067, 1.0)
+"""2**x for |x| <= 1/2, relative error 2**-28.5."""
+
 
 def math_function_name(name: str, lanes: int) -> str:
     """The symbol of a function: `tw.exp.v16f32` for sixteen lanes, `tw.exp.f32` for a scalar."""
@@ -40,7 +61,7 @@ def math_function_name(name: str, lanes: int) -> str:
 
 
 def math_function(name: str, lanes: int) -> str:
-    """The text of `define internal <lanes x float> @tw.<name>.v<lanes>f32(<lanes x float> %x)`, always inlined.
+    """The text of `define internal <lanes x float> @tw.<name>.v<lanes>f32(<lanes x float> %x ..)`, always inlined.
 
     `name` is one of `VECTOR_FUNCTIONS`; one lane is a scalar. Only float has such functions: double goes through
     LLVM's own intrinsics, lane by lane. Raises ValueError for any other name.
@@ -48,8 +69,9 @@ def math_function(name: str, lanes: int) -> str:
     if name not in VECTOR_FUNCTIONS:
         raise ValueError(f"no vector function '{name}': there are {', '.join(VECTOR_FUNCTIONS)}, on float")
     ir = FloatIR(lanes)
-    result = VECTOR_FUNCTIONS[name](ir, "%x")
-    return ir.function(math_function_name(name, lanes), result)
+    parameters = ("%x", "%y") if name == "pow" else ("%x",)
+    result = VECTOR_FUNCTIONS[name](ir, *parameters)
+    return ir.function(math_function_name(name, lanes), parameters, result)
 
 
 def _exp(ir: FloatIR, x: str) -> str:
@@ -140,11 +162,63 @@ def _erf(ir: FloatIR, x: str) -> str:
     return ir.select(ir.compare("olt", t, 0.927734375), small, ir.copysign(large, x))
 
 
-VECTOR_FUNCTIONS: dict[str, Callable[[FloatIR, str], str]] = {
+def _pow(ir: FloatIR, x: str, y: str) -> str:
+    # |x|**y = 2**(y log2 |x|). In double, no result of float overflows or is denormal before it is rounded.
+    double, size = ir.in_double(), ir.unary("fabs", x)
+    exponent = double.extended(y)
+    power = _exp2(double, double.multiply(exponent, _log2(double, double.extended(size))))
+    result = ir.select(ir.compare("oeq", size, 1.0), 1.0, ir.rounded(power))  # though y be infinite or NaN
+
+    # A power of x < 0 is a number for whole y alone; for odd y it has the sign of x, which may be -0.
+    whole, half_whole = _is_whole(double, exponent), _is_whole(double, double.multiply(exponent, 0.5))
+    result = ir.select(whole, ir.select(half_whole, result, ir.copysign(result, x)), result)
+    negative = ir.both(ir.compare("olt", x, 0.0), ir.compare("one", size, float("inf")))
+    result = ir.select(negative, ir.select(whole, result, float("nan")), result)
+    return ir.select(ir.compare("oeq", y, 0.0), 1.0, result)
+
+
+def _is_whole(ir: FloatIR, x: str) -> str:
+    """Whether a double that was a float is whole; infinities are, NaN is not."""
+    size = ir.unary("fabs", x)
+    size = ir.select(ir.compare("ogt", size, 2.0**24), 2.0**24, size)  # beyond, all are
+    return ir.compare("oeq", ir.subtract(ir.add(size, 2.0**52), 2.0**52), size)
+
+
+def _log2(ir: FloatIR, x: str) -> str:
+    """log2 of a double x >= 0 that is not denormal; log2 0 = -inf, log2 inf = inf, log2 NaN = NaN."""
+    # x = m 2**e with sqrt 1/2 <= m < sqrt 2. The exponent, made positive, becomes a double as low bits of 2**52:
+    # few processors convert integers of 64 bits.
+    one, bits = ir.bits_of(1.0), ir.bits(x)
+    biased = ir.integer("lshr", ir.integer("add", bits, one - ir.bits_of(_SQRT_HALF)), 52)
+    e = ir.subtract(ir.from_bits(ir.integer("or", biased, ir.bits_of(2.0**52))), 2.0**52 + 1023)
+    m = ir.from_bits(ir.integer("add", ir.integer("sub", bits, ir.integer("shl", biased, 52)), one))
+    f = ir.subtract(m, 1.0)
+    result = ir.multiply_add(f, _in_two_chains(ir, f, _LOG2), e)
+    result = ir.select(ir.compare("olt", x, float("inf")), result, x)
+    return ir.select(ir.compare("oeq", x, 0.0), -float("inf"), result)
+
+
+def _exp2(ir: FloatIR, x: str) -> str:
+    """2**x of a double; beyond |x| = 200 it no longer grows, or falls."""
+    x = ir.select(ir.compare("ogt", x, 200.0), 200.0, x)
+    x = ir.select(ir.compare("olt", x, -200.0), -200.0, x)
+    shifted = ir.add(x, 1.5 * 2.0**52)  # leaves the nearest integer in the low bits
+    fraction = _in_two_chains(ir, ir.subtract(x, ir.subtract(shifted, 1.5 * 2.0**52)), _EXP2)
+    return ir.from_bits(ir.integer("add", ir.bits(fraction), ir.integer("shl", ir.bits(shifted), 52)))
+
+
+def _in_two_chains(ir: FloatIR, x: str, coefficients: Sequence[float]) -> str:
+    """A polynomial of even degree, even and odd powers apart: half as long to wait for."""
+    square = ir.multiply(x, x)
+    return ir.multiply_add(ir.polynomial(square, coefficients[1::2]), x, ir.polynomial(square, coefficients[::2]))
+
+
+VECTOR_FUNCTIONS: dict[str, Callable[..., str]] = {
     "exp": _exp,
     "log": _log,
     "tanh": _tanh,
     "sigmoid": _sigmoid,
     "erf": _erf,
+    "pow": _pow,
 }
-"""Name -> what writes its body and returns the value to return."""
+"""Name -> what writes its body, given where and the parameters, and returns the value to return."""

@@ -22,12 +22,23 @@ from tilework.targets.target import Target
 ELEMENTS_PER_CYCLE = 2
 """Lanes that are loaded or stored one by one."""
 
+CYCLES_PER_LANE = 3.0
+"""Of a sum whose lanes are computed one by one, since a condition differs between them."""
+
 
 def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:
     """Of a reduction in register tiles."""
     tile = choose_tile(compute, reads_of(compute, parameters), target)
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
+    if tile is not None and _asks(compute, tile.vector):
+        each = max(each, CYCLES_PER_LANE)
     return each * size_of(compute.spatial) * size_of(compute.reduction)
+
+
+def _asks(compute: ComputeOp, axis: str) -> bool:
+    """Whether a condition depends on the axis."""
+    choices = [op for op in compute.body.walk() if isinstance(op, IfThenElseOp)]
+    return any(axis in p.expr.variables() for op in choices for p in op.conditions)
 
 
 def elementwise_cycles(compute: ComputeOp, target: Target) -> float:

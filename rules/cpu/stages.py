@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import const, var
+from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import size_of
@@ -110,9 +111,27 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
     readers = readers_of(compute)
     for reader, _ in readers:
-        if reader.reduction and ops and (dear or _iterations(reader) > 2 * size_of(compute.spatial)):
+        repeated = dear or _iterations(reader) > 2 * size_of(compute.spatial)
+        if reader.reduction and ops and repeated and not _pads_outside(compute, reader):
             return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
+
+
+def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
+    """Whether a stage only pads, and along no axis but the outermost of its reader.
+
+    The few iterations of that loop that meet the padding get code of their own.
+    """
+    ops = list(compute.body.walk())
+    if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in ops):
+        return False
+    outermost = next((at for at, (_, extent) in enumerate(reader.spatial) if extent != const(1)), 0)
+    inner = {name for name, _ in reader.spatial[outermost + 1 :]}
+    for _, read in readers_of(compute):
+        padded = {name for (name, _), e in zip(compute.spatial, read.exprs, strict=True) if inner & {*e.variables()}}
+        if any(padded & {*p.expr.variables()} for op in ops if isinstance(op, IfThenElseOp) for p in op.conditions):
+            return False
+    return True
 
 
 def _iterations(compute: ComputeOp) -> int:

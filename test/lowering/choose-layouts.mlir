@@ -101,3 +101,37 @@ func.func @stay(%x: tensor<1x3x28x28xf32>) -> (tensor<1x33x14x14xf32>, tensor<1x
   }
   func.return %1, %6 : tensor<1x33x14x14xf32>, tensor<1x16x28x28xf32>
 }
+
+// A window along the channels of blocks would meet its ends lane by lane.
+// CHECK-LABEL: func.func @window_of_channels
+// CHECK:         graph.fused "lrn" (%{{.*}}) : (tensor<1x96x54x54xf32>)
+func.func @window_of_channels(%x: tensor<1x3x224x224xf32>) -> tensor<1x256x1x1xf32> {
+  %w = graph.parameter @channels_w : tensor<96x3x11x11xf32>
+  %v = graph.parameter @channels_v : tensor<256x48x5x5xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x3x224x224xf32>, tensor<96x3x11x11xf32>) -> (tensor<1x96x54x54xf32>) {
+  ^bb0(%a: tensor<1x3x224x224xf32>, %b: tensor<96x3x11x11xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 4, 4>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x224x224xf32>, tensor<96x3x11x11xf32>) -> tensor<1x96x54x54xf32>
+    graph.yield %c : tensor<1x96x54x54xf32>
+  }
+  %n = graph.fused "lrn" (%y) : (tensor<1x96x54x54xf32>) -> (tensor<1x96x54x54xf32>) {
+  ^bb0(%a: tensor<1x96x54x54xf32>):
+    %c = graph.lrn %a {size = 5 : i64, alpha = 1.0e-4 : f32, beta = 7.5e-01 : f32, bias = 1.0 : f32} : (tensor<1x96x54x54xf32>) -> tensor<1x96x54x54xf32>
+    graph.yield %c : tensor<1x96x54x54xf32>
+  }
+  %p = graph.fused "max_pool" (%n) : (tensor<1x96x54x54xf32>) -> (tensor<1x96x26x26xf32>) {
+  ^bb0(%a: tensor<1x96x54x54xf32>):
+    %c = graph.max_pool %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x96x54x54xf32>) -> tensor<1x96x26x26xf32>
+    graph.yield %c : tensor<1x96x26x26xf32>
+  }
+  %z = graph.fused "conv" (%p, %v) : (tensor<1x96x26x26xf32>, tensor<256x48x5x5xf32>) -> (tensor<1x256x26x26xf32>) {
+  ^bb0(%a: tensor<1x96x26x26xf32>, %b: tensor<256x48x5x5xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x96x26x26xf32>, tensor<256x48x5x5xf32>) -> tensor<1x256x26x26xf32>
+    graph.yield %c : tensor<1x256x26x26xf32>
+  }
+  %m = graph.fused "max_pool" (%z) : (tensor<1x256x26x26xf32>) -> (tensor<1x256x1x1xf32>) {
+  ^bb0(%a: tensor<1x256x26x26xf32>):
+    %c = graph.max_pool %a {kernel = array<i64: 26, 26>, strides = array<i64: 26, 26>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x256x26x26xf32>) -> tensor<1x256x1x1xf32>
+    graph.yield %c : tensor<1x256x1x1xf32>
+  }
+  func.return %m : tensor<1x256x1x1xf32>
+}

@@ -325,3 +325,47 @@ te.kernel @rest(%x: tensor<1021x64xf32>, %w: tensor<64x8xf32>) -> tensor<1021x8x
   }
   te.return %y : tensor<1021x8xf32>
 }
+
+// Padding along the outermost axis alone is asked for where it is read: few iterations meet it, in code of their own.
+// CHECK-LABEL: schedule.sequence @channels
+// CHECK-NEXT:  [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK-NEXT:  schedule.compute_inline [[PAD]]
+te.kernel @channels(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
+  %pad = te.compute "pad" [n: 1, c: 100, y: 20, x: 20] : tensor<1x100x20x20xf32> {
+    %p = te.if_then_else [c - 2 >= 0, -c + 97 >= 0] : f32 {
+      %v = te.read %x[n, c - 2, y, x] : tensor<1x96x20x20xf32>
+      te.yield %v : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.yield %p : f32
+  }
+  %sum = te.compute "sum" [n: 1, c: 96, y: 20, x: 20] reduce [r: 5] : tensor<1x96x20x20xf32> {
+    %v = te.read %pad[n, c + r, y, x] : tensor<1x100x20x20xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<1x96x20x20xf32>
+}
+
+// Padding along the rows fills a buffer.
+// CHECK-LABEL: schedule.sequence @rows
+// CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK-NEXT:  schedule.vectorize
+te.kernel @rows(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
+  %pad = te.compute "pad" [n: 1, c: 96, y: 24, x: 20] : tensor<1x96x24x20xf32> {
+    %p = te.if_then_else [y - 2 >= 0, -y + 21 >= 0] : f32 {
+      %v = te.read %x[n, c, y - 2, x] : tensor<1x96x20x20xf32>
+      te.yield %v : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.yield %p : f32
+  }
+  %sum = te.compute "sum" [n: 1, c: 96, y: 20, x: 20] reduce [r: 5] : tensor<1x96x20x20xf32> {
+    %v = te.read %pad[n, c, y + r, x] : tensor<1x96x24x20xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<1x96x20x20xf32>
+}

@@ -101,6 +101,19 @@ def test_functions_of_two(run_te):
         np.testing.assert_allclose(run_te(te.create_schedule(C.op), [A, B, C], a, b), numpys(a, b), rtol=1e-5)
 
 
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 0.5, 0.75, 0.6])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_power_of_a_known_exponent(run_te, exponent, dtype):
+    A = te.placeholder((16,), dtype, "A")
+    C = te.compute((16,), lambda i: te.power(A[i], te.const(exponent, dtype)), name="C")
+    a = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, 0.3, 7.5, 1e-20, 1e20, -1e9, 1e-40, 3], dtype)
+    found = run_te(te.create_schedule(C.op), [A, C], a)
+    with np.errstate(all="ignore"):
+        expected = np.power(a, np.full_like(a, exponent))
+    np.testing.assert_allclose(found, expected, rtol=3e-7)
+    np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
+
+
 def test_tests_of_numbers(run_te):
     A = te.placeholder((4,), name="A")
     C = te.compute((4,), lambda i: (te.isnan(A[i]), te.isinf(A[i]), te.isfinite(A[i])), name="C")

@@ -1,6 +1,7 @@
 """Vector functions against float64: all magnitudes, a dense sweep where results vary, special values."""
 
 import ctypes
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,14 +13,20 @@ from tilework.runtime.native import load_objects
 from tilework.targets import Target, parse_target
 from tilework.targets.host import host_target
 
-REFERENCE = {
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return np.where(x < 0, np.exp(-np.abs(x)), 1.0) / (1.0 + np.exp(-np.abs(x)))
+
+
+REFERENCE: dict[str, Callable[..., np.ndarray]] = {
     "exp": np.exp,
     "log": np.log,
     "tanh": np.tanh,
     "erf": special.erf,
-    "sigmoid": lambda x: np.where(x < 0, np.exp(-np.abs(x)), 1.0) / (1.0 + np.exp(-np.abs(x))),
+    "pow": np.power,
+    "sigmoid": sigmoid,
 }
-MAX_ULP = {"exp": 1.2, "log": 1.2, "tanh": 1.5, "sigmoid": 2.5, "erf": 1.2}
+MAX_ULP = {"exp": 1.2, "log": 1.2, "tanh": 1.5, "sigmoid": 2.5, "erf": 1.2, "pow": 0.6}
 SMALLEST, LARGEST, NORMAL = (np.float32(x) for x in (2.0**-149, 3.4028235e38, 2.0**-126))
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, SMALLEST, -SMALLEST, NORMAL, -NORMAL, LARGEST, -LARGEST, 1.0, -1.0]
 BOUNDS = [88.72283, 88.72284, -103.97208, -103.97209, -87.33655, 0.625, 0.92773, 4.0, 9.0, 10.0, -16.635532, 2 / 3]
@@ -32,18 +39,37 @@ def sweep(lanes: int) -> np.ndarray:
     return np.concatenate([points, np.ones(-len(points) % lanes, dtype=np.float32)])
 
 
-def apply(name: str, lanes: int, target: Target, x: np.ndarray) -> np.ndarray:
+def bases_and_exponents(lanes: int) -> list[np.ndarray]:
+    """All pairs of special values; any two floats; bases whose powers are floats."""
+    values = np.array([*SPECIAL, 0.5, -0.5, 0.75, 2, -2, 3, -3, 2**23 + 1, -(2**24) - 2], dtype=np.float32)
+    any_, rng = np.arange(0, 2**32, 32771, dtype=np.uint64).astype(np.uint32).view(np.float32), np.random.default_rng(7)
+    whole = rng.integers(-40, 40, 50_000).astype(np.float32)
+    near = rng.uniform(-12, 12, 50_000).astype(np.float32)
+    positive = np.exp(rng.uniform(-10, 10, 200_000)).astype(np.float32)
+    bases = np.concatenate([np.repeat(values, len(values)), any_, near, positive])
+    exponents = np.concatenate(
+        [np.tile(values, len(values)), rng.permutation(any_), whole, rng.uniform(-9, 9, 200_000).astype(np.float32)]
+    )
+    padding = np.ones(-len(bases) % lanes, dtype=np.float32)
+    return [np.concatenate([bases, padding]), np.concatenate([exponents, padding])]
+
+
+def apply(name: str, lanes: int, target: Target, *inputs: np.ndarray) -> np.ndarray:
     vector = "float" if lanes == 1 else f"<{lanes} x float>"
+    first, last = inputs[0], inputs[-1]
+    arguments = ", ".join(f"{vector} %{v}" for v in "vw"[: len(inputs)])
     text = f"""
-    define void @map(ptr %x, ptr %y, i64 %n) {{
+    define void @map(ptr %x, ptr %z, ptr %y, i64 %n) {{
     entry:
       br label %loop
     loop:
       %i = phi i64 [0, %entry], [%next, %loop]
       %px = getelementptr {vector}, ptr %x, i64 %i
+      %pz = getelementptr {vector}, ptr %z, i64 %i
       %py = getelementptr {vector}, ptr %y, i64 %i
       %v = load {vector}, ptr %px, align 4
-      %r = call {vector} @{math_function_name(name, lanes)}({vector} %v)
+      %w = load {vector}, ptr %pz, align 4
+      %r = call {vector} @{math_function_name(name, lanes)}({arguments})
       store {vector} %r, ptr %py, align 4
       %next = add i64 %i, 1
       %more = icmp slt i64 %next, %n
@@ -53,9 +79,10 @@ def apply(name: str, lanes: int, target: Target, x: np.ndarray) -> np.ndarray:
     }}
     """
     library = load_objects([compile_ir(math_function(name, lanes) + text, target)])
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.get_function("map"))
-    y = np.empty_like(x)
-    function(x.ctypes.data, y.ctypes.data, x.size // lanes)
+    pointer = ctypes.c_void_p
+    function = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, ctypes.c_int64)(library.get_function("map"))
+    y = np.empty_like(first)
+    function(first.ctypes.data, last.ctypes.data, y.ctypes.data, first.size // lanes)
     return y
 
 
@@ -82,13 +109,13 @@ def test_accuracy_without_fused_multiply_add(name: str):
 
 
 def check_accuracy(name: str, lanes: int, target: Target) -> None:
-    x = sweep(lanes)
+    inputs = bases_and_exponents(lanes) if name == "pow" else [sweep(lanes)]
     with np.errstate(all="ignore"):
-        exact = REFERENCE[name](x.astype(np.float64))
-    actual = apply(name, lanes, target, x)
+        exact = REFERENCE[name](*(x.astype(np.float64) for x in inputs))
+    actual = apply(name, lanes, target, *inputs)
     error = ulps(actual, exact)
     worst = int(np.argmax(error))
-    assert error[worst] <= MAX_ULP[name], f"{name}({x[worst]}) = {actual[worst]}, not {exact[worst]}"
+    assert error[worst] <= MAX_ULP[name], f"{name}{[x[worst] for x in inputs]} = {actual[worst]}, not {exact[worst]}"
     number = ~np.isnan(exact)
     assert np.array_equal(np.signbit(actual[number]), np.signbit(exact[number]))
 
@@ -102,5 +129,5 @@ def test_no_lane_is_computed_by_a_library_call(name: str):
 
 
 def test_an_unknown_function_is_refused():
-    with pytest.raises(ValueError, match="no vector function 'pow': there are exp, log, tanh, sigmoid, erf, on float"):
-        math_function("pow", 8)
+    with pytest.raises(ValueError, match="no vector function 'sin': there are exp, log, tanh, sigmoid, erf, pow, on"):
+        math_function("sin", 8)

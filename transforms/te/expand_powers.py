@@ -1,0 +1,86 @@
+"""Powers that are a few products and square roots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tilework.dialects import arith
+from tilework.dialects.locations import copy_location
+from tilework.dialects.te import KernelOp
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class ExpandPowers(TileworkPass):
+    """Multiply, and take square roots, where the exponent is the constant 2, 3, 1/2 or 3/4.
+
+    %c = arith.constant 2.0 : f32
+    %y = math.powf %x, %c : f32    ->   %y = arith.mulf %x, %x : f32
+
+    What `math.powf` gives for zeros, infinities and NaN, the expansion does too. Other exponents stay.
+    Requires nothing; leaves a `math.powf` with another exponent, or one that is not known.
+    """
+
+    name = "te-expand-powers"
+    anchor = KernelOp
+    numerics = "reassociates"
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        for power in [p for p in op.walk() if isinstance(p, math.PowFOp)]:
+            expand = EXPANSIONS.get(_constant(power.rhs))
+            if expand is not None:
+                new = expand(power.lhs)
+                for part in new:
+                    copy_location(part, power)
+                Rewriter.replace_op(power, new)
+
+
+def _constant(value: SSAValue) -> float | None:
+    number = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
+    return number.value.data if isinstance(number, FloatAttr) else None
+
+
+def _square(x: SSAValue) -> list[Operation]:
+    return [arith.MulfOp(x, x)]
+
+
+def _cube(x: SSAValue) -> list[Operation]:
+    square = arith.MulfOp(x, x)
+    return [square, arith.MulfOp(square, x)]
+
+
+def _root(x: SSAValue) -> list[Operation]:
+    """The last is the square root of x, but infinite for -inf."""
+    type_ = cast(AnyFloat, x.type)
+    negative = arith.ConstantOp(FloatAttr(-float("inf"), type_))
+    positive = arith.ConstantOp(FloatAttr(float("inf"), type_))
+    is_negative = arith.CmpfOp(x, negative, "oeq")
+    bounded = arith.SelectOp(is_negative, positive, x)
+    return [negative, positive, is_negative, bounded, math.SqrtOp(bounded)]
+
+
+def _power_of_half(x: SSAValue) -> list[Operation]:
+    root = _root(x)
+    return [*root, math.AbsFOp(root[-1])]  # the square root of -0 is -0
+
+
+def _power_of_three_quarters(x: SSAValue) -> list[Operation]:
+    root = _root(x)
+    fourth = math.SqrtOp(root[-1])
+    return [*root, fourth, arith.MulfOp(root[-1], fourth)]
+
+
+EXPANSIONS: Mapping[float | None, Callable[[SSAValue], list[Operation]]] = {
+    2.0: _square,
+    3.0: _cube,
+    0.5: _power_of_half,
+    0.75: _power_of_three_quarters,
+}
