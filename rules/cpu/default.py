@@ -218,7 +218,7 @@ def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
     found: list[Around] = []
     fixed: set[str] = set()
     for loop in left:
-        axes = [axis for axis in ([loop] if loop in counts else fused) if axis in loops.whole or counts[axis] > 1]
+        axes = [axis for axis in ([loop] if loop in counts else fused) if counts[axis] > 1]
         if not all(axis in loops.whole for axis in axes):
             break
         fixed.update(*(loops.whole[axis] for axis in axes))

@@ -87,13 +87,14 @@ class Around:
 def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -> Rows | None:
     """How many positions of a reduction to take at a time, so that what they read of a producer's part is small.
 
-    It stays in the nearest cache where that is possible, beside as much of what it is made of.
+    It stays in the nearest cache where that is possible, if it can be beside as much of what it is made of.
     """
     tile = choose_tile(reduction, reads_of(reduction), target)
     for producer, (reader, shared) in plan.parts.items():
         if reader is root:
-            rows = (rows_for(producer, reduction, shared, tile, m) for m in (target.cache_bytes[0] // 2, PART_BYTES))
-            return next(filter(None, rows), None)
+            nearest = target.cache_bytes[0]
+            most = (nearest // 2, nearest, PART_BYTES)
+            return next(filter(None, (rows_for(producer, reduction, shared, tile, m) for m in most)), None)
     return None
 
 
