@@ -17,6 +17,7 @@ from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fetching import overlapped
+from tilework.rules.cpu.panels import panel_of
 from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.pieces import pieces_of
@@ -144,7 +145,8 @@ def _tiled(
     """
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
-    first = _read_once(reduction, tile, target)
+    panel = panel_of(reduction, tile)
+    first = _read_once(reduction, tile, target) if panel is None else panel.moving
     axes = zip(final.axes.values(), reduction.spatial, strict=False)
     ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
     pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
@@ -173,6 +175,9 @@ def _tiled(
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile))
     _order_reduction(s, inside, reduction, tile, target)
+    place = None if panel is None or tile is None else _loop_along(loops, around, tile.vector)
+    if panel is not None and place is not None:  # else it was fused with loops inside it, to have enough for all cores
+        panel.copy(s, inside, place)
     if tile is not None and tile.aligned:
         counts = dict(loops.outer) | dict.fromkeys(loops.late, LARGE)
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
@@ -209,6 +214,17 @@ def _read_once(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[K
         return frozenset()
     largest, size = max(operands, key=lambda operand: operand[1])
     return largest.axes if tile.vector in largest.axes and size > target.cache_bytes[1] else frozenset()
+
+
+def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValue | None:
+    """The loop around the tile that goes along an axis, or whose innermost part does if it was fused from several."""
+    counts = dict(loops.outer)
+    fused = [axis for axis in counts if axis not in around]
+    for loop in around:
+        own = loop if loop in counts or loop in loops.late else fused[-1]
+        if loops.names.get(own) == name:
+            return loop
+    return None
 
 
 def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:

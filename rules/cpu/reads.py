@@ -62,7 +62,6 @@ class Read:
 
     @cached_property
     def _steps(self) -> Mapping[Key, int]:
-        """By axis, elements between neighbours, but for what quotients and remainders of it add."""
         steps, row = dict.fromkeys(self.axes, 0), 1
         for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
             for axis in e.variables():
@@ -103,9 +102,13 @@ class Read:
             self._moves[axis, factor] = _stride(self, axis, factor, LARGE) != 0
         return self._moves[axis, factor]
 
+    def step(self, axis: str) -> int:
+        """Elements between neighbours along an axis, but for what quotients and remainders of it add."""
+        return self._steps.get(axis, 0)
+
     def crowd(self, axis: str, count: int, element_bytes: int) -> int:
         """How many lines of the elements at `count` iterations share one place of the nearest cache."""
-        lines, inside = divmod(self._steps.get(axis, 0) * element_bytes, LINE_BYTES)
+        lines, inside = divmod(self.step(axis) * element_bytes, LINE_BYTES)
         return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
 
     def distinct(self, points: Mapping[str, range]) -> int:

@@ -135,3 +135,82 @@ te.kernel @one_position(%x: tensor<4x64x64x16xf32>, %w: tensor<4x3x3x16xf32>) ->
   }
   te.return %sum : tensor<4x32x32x16xf32>
 }
+
+// Rows that are long lie far apart: what many tiles read of them is copied first, and they follow each other.
+// CHECK-LABEL: schedule.sequence @far_apart
+// CHECK:         [[PLACE:%[a-z_0-9]+]], %{{.*}} = schedule.split %j_{{[0-9]+}} factor 32
+// CHECK:         schedule.reorder [[PLACE]], %i_o
+// CHECK-NEXT:    schedule.parallel [[PLACE]]
+// CHECK:         [[COPY:%[a-z_0-9]+]], {{.*}} [[LANES:%[a-z_0-9]+]] = schedule.cache_read %arg1{{.*}} "local"
+// CHECK-NEXT:    schedule.compute_at [[COPY]], [[PLACE]]
+// CHECK-NEXT:    schedule.vectorize [[LANES]]
+te.kernel @far_apart(%x: tensor<128x256xf32>, %w: tensor<256x1024xf32>) -> tensor<128x1024xf32> {
+  %y = te.compute "y" [i: 128, j: 1024] reduce [k: 256] : tensor<128x1024xf32> {
+    %a = te.read %x[i, k] : tensor<128x256xf32>
+    %b = te.read %w[k, j] : tensor<256x1024xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<128x1024xf32>
+}
+
+// In each matrix of several; the loop over them is outside.
+// CHECK-LABEL: schedule.sequence @matrices
+// CHECK:         schedule.cache_read
+te.kernel @matrices(%x: tensor<3x128x256xf32>, %w: tensor<3x256x1024xf32>) -> tensor<3x128x1024xf32> {
+  %y = te.compute "y" [b: 3, i: 128, j: 1024] reduce [k: 256] : tensor<3x128x1024xf32> {
+    %a = te.read %x[b, i, k] : tensor<3x128x256xf32>
+    %b = te.read %w[b, k, j] : tensor<3x256x1024xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<3x128x1024xf32>
+}
+
+// Not where rows are near, few tiles read them, or the copy would be large.
+// CHECK-LABEL: schedule.sequence @near
+// CHECK-NOT:     schedule.cache_read
+te.kernel @near(%x: tensor<128x256xf32>, %w: tensor<256x128xf32>) -> tensor<128x128xf32> {
+  %y = te.compute "y" [i: 128, j: 128] reduce [k: 256] : tensor<128x128xf32> {
+    %a = te.read %x[i, k] : tensor<128x256xf32>
+    %b = te.read %w[k, j] : tensor<256x128xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<128x128xf32>
+}
+
+// CHECK-LABEL: schedule.sequence @few
+// CHECK-NOT:     schedule.cache_read
+te.kernel @few(%x: tensor<16x256xf32>, %w: tensor<256x1024xf32>) -> tensor<16x1024xf32> {
+  %y = te.compute "y" [i: 16, j: 1024] reduce [k: 256] : tensor<16x1024xf32> {
+    %a = te.read %x[i, k] : tensor<16x256xf32>
+    %b = te.read %w[k, j] : tensor<256x1024xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<16x1024xf32>
+}
+
+// CHECK-LABEL: schedule.sequence @too_large
+// CHECK-NOT:     schedule.cache_read
+te.kernel @too_large(%x: tensor<2048x8192xf32>, %w: tensor<8192x1024xf32>) -> tensor<2048x1024xf32> {
+  %y = te.compute "y" [i: 2048, j: 1024] reduce [k: 8192] : tensor<2048x1024xf32> {
+    %a = te.read %x[i, k] : tensor<2048x8192xf32>
+    %b = te.read %w[k, j] : tensor<8192x1024xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<2048x1024xf32>
+}
+
+// CHECK-LABEL: te.kernel @end
+te.kernel @end(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %y = te.compute "y" [i: 2, j: 2] reduce [k: 2] : tensor<2x2xf32> {
+    %a = te.read %x[i, k] : tensor<2x2xf32>
+    %b = te.read %w[k, j] : tensor<2x2xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<2x2xf32>
+}
