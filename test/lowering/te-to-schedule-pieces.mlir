@@ -167,6 +167,21 @@ te.kernel @matrices(%x: tensor<3x128x256xf32>, %w: tensor<3x256x1024xf32>) -> te
   te.return %y : tensor<3x128x1024xf32>
 }
 
+// Cores share pieces of both axes: the loop over places is the innermost of those that are fused.
+// CHECK-LABEL: schedule.sequence @fused_places
+// CHECK:         [[FUSED:%[a-z_0-9]+]] = schedule.fuse %j_o{{[_0-9]*}}, %i_o{{[_0-9]*}}, %j_i_o
+// CHECK:         [[COPY:%[a-z_0-9]+]], {{.*}} = schedule.cache_read %arg1{{.*}} "local"
+// CHECK-NEXT:    schedule.compute_at [[COPY]], [[FUSED]]
+te.kernel @fused_places(%x: tensor<1024x350xf32>, %w: tensor<350x1024xf32>) -> tensor<1024x1024xf32> {
+  %y = te.compute "y" [i: 1024, j: 1024] reduce [k: 350] : tensor<1024x1024xf32> {
+    %a = te.read %x[i, k] : tensor<1024x350xf32>
+    %b = te.read %w[k, j] : tensor<350x1024xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<1024x1024xf32>
+}
+
 // Not where rows are near, few tiles read them, or the copy would be large.
 // CHECK-LABEL: schedule.sequence @near
 // CHECK-NOT:     schedule.cache_read
