@@ -69,7 +69,7 @@ def math_function(name: str, lanes: int) -> str:
     if name not in VECTOR_FUNCTIONS:
         raise ValueError(f"no vector function '{name}': there are {', '.join(VECTOR_FUNCTIONS)}, on float")
     ir = FloatIR(lanes)
-    parameters = ("%x", "%y") if name == "pow" else ("%x",)
+    parameters = ("%x", "%y") if name in _OF_TWO else ("%x",)
     result = VECTOR_FUNCTIONS[name](ir, *parameters)
     return ir.function(math_function_name(name, lanes), parameters, result)
 
@@ -213,12 +213,14 @@ def _in_two_chains(ir: FloatIR, x: str, coefficients: Sequence[float]) -> str:
     return ir.multiply_add(ir.polynomial(square, coefficients[1::2]), x, ir.polynomial(square, coefficients[::2]))
 
 
-VECTOR_FUNCTIONS: dict[str, Callable[..., str]] = {
+_OF_ONE: dict[str, Callable[[FloatIR, str], str]] = {
     "exp": _exp,
     "log": _log,
     "tanh": _tanh,
     "sigmoid": _sigmoid,
     "erf": _erf,
-    "pow": _pow,
 }
+_OF_TWO: dict[str, Callable[[FloatIR, str, str], str]] = {"pow": _pow}
+
+VECTOR_FUNCTIONS: dict[str, Callable[..., str]] = {**_OF_ONE, **_OF_TWO}
 """Name -> what writes its body, given where and the parameters, and returns the value to return."""

@@ -175,9 +175,8 @@ def _tiled(
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile))
     _order_reduction(s, inside, reduction, tile, target)
-    place = None if panel is None or tile is None else _loop_along(loops, around, tile.vector)
-    if panel is not None and place is not None:  # else it was fused with loops inside it, to have enough for all cores
-        panel.copy(s, inside, place)
+    if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
+        panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
     if tile is not None and tile.aligned:
         counts = dict(loops.outer) | dict.fromkeys(loops.late, LARGE)
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]

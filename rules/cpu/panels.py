@@ -30,11 +30,15 @@ LEAST_PASSES = 4
 
 @dataclass(frozen=True)
 class Panel:
-    """Of the kernel's argument `number`: what tiles read at one point of the spatial axes along which it moves."""
+    """Of the kernel's argument `number`: what tiles read at one point of the spatial axes along which it moves.
+
+    The vector axis is the innermost of them.
+    """
 
     number: int
     rank: int
     moving: Set[str]
+    vector: str
 
     def copy(self, s: ScheduleBuilder, reader: StageHandle, loop: SSAValue) -> None:
         """Fill a buffer with it at every iteration of the loop, the innermost of those, for the reader inside."""
@@ -56,7 +60,7 @@ def panel_of(reduction: ComputeOp, tile: Tile | None) -> Panel | None:
             is_far = read.step(steps[-1][0]) * element_bytes >= FAR_BYTES
             if is_far and rows * tile.span * element_bytes <= MOST_BYTES and _is_worth(read, rows, reduction, tile):
                 moving = frozenset(name for name, _ in reduction.spatial if name in read.axes)
-                return Panel(op.tensor.index, len(read.indices), moving)
+                return Panel(op.tensor.index, len(read.indices), moving, tile.vector)
     return None
 
 

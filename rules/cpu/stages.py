@@ -125,8 +125,8 @@ def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
     ops = list(compute.body.walk())
     if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in ops):
         return False
-    outermost = next((at for at, (_, extent) in enumerate(reader.spatial) if extent != const(1)), 0)
-    inner = {name for name, _ in reader.spatial[outermost + 1 :]}
+    long = [name for name, extent in reader.spatial if extent != const(1)]
+    inner = {*long[1:], *long[-1:]}  # the last becomes lanes, even if there is no other
     for _, read in readers_of(compute):
         padded = {name for (name, _), e in zip(compute.spatial, read.exprs, strict=True) if inner & {*e.variables()}}
         if any(padded & {*p.expr.variables()} for op in ops if isinstance(op, IfThenElseOp) for p in op.conditions):

@@ -369,3 +369,25 @@ te.kernel @rows(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   }
   te.return %sum : tensor<1x96x20x20xf32>
 }
+
+// A single axis becomes lanes, which should not meet the padding one by one.
+// CHECK-LABEL: schedule.sequence @single_axis
+// CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK-NEXT:  schedule.vectorize
+te.kernel @single_axis(%x: tensor<1x4096xf32>) -> tensor<1x4096xf32> {
+  %pad = te.compute "pad" [c: 1, x: 4100] : tensor<1x4100xf32> {
+    %p = te.if_then_else [x - 2 >= 0, -x + 4097 >= 0] : f32 {
+      %v = te.read %x[c, x - 2] : tensor<1x4096xf32>
+      te.yield %v : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.yield %p : f32
+  }
+  %sum = te.compute "sum" [c: 1, x: 4096] reduce [r: 5] : tensor<1x4096xf32> {
+    %v = te.read %pad[c, x + r] : tensor<1x4100xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<1x4096xf32>
+}

@@ -180,10 +180,8 @@ def test_weights_lie_as_sums_run(case: Case, packings: list[Packing]):
 
 def packed_dense(rows: int, inputs: int, blocks: int, block: int = 32) -> KernelOp:
     k = KernelBuilder("dense")
-    x, packed = (
-        k.argument(TensorType(f32, [rows, inputs]), "x"),
-        k.argument(TensorType(f32, [blocks, inputs, block]), "w"),
-    )
+    x = k.argument(TensorType(f32, [rows, inputs]), "x")
+    packed = k.argument(TensorType(f32, [blocks, inputs, block]), "w")
     w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(block * blocks, i64))
     return k.finish([apply(k, graph.DenseOp, x, w)])
 

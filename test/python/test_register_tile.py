@@ -59,9 +59,8 @@ def test_waiting_for_an_operand_from_memory():
     alone = again.waiting(1.0, {"y": 8})
     assert alone == pytest.approx(0.25 * 0.5)  # a single pass multiplies long enough
     assert shared.waiting(1.0, {"y": 1}) == shared.waiting(1.0, {"y": 8}) == alone  # each fetches a part of the next
-    assert again.waiting(1.0, {"y": 4}) == pytest.approx(
-        0.25 * 0.5 + 0.25 * 0.5 * 5 / 16
-    )  # the second fetches it again
+    second = 0.25 * 0.5 * 5 / 16  # fetches it again
+    assert again.waiting(1.0, {"y": 4}) == pytest.approx(0.25 * 0.5 + second)
 
 
 def dense_tile(rows: int, columns: int, sums: int) -> Tile:

@@ -11,12 +11,7 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, i8
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilework.analysis.accesses import (
-    accesses,
-    element_position,
-    memref_type,
-    root_buffer,
-)
+from tilework.analysis.accesses import accesses, element_position, memref_type, root_buffer
 from tilework.analysis.packed_stores import check_whole_bytes
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location

@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.transforms.base import TileworkPass
 
 
@@ -44,6 +44,10 @@ class ExpandPowers(TileworkPass):
 
 
 def _constant(value: SSAValue) -> float | None:
+    """The number that a value is; the exponents of graphs are stages of one element."""
+    if isinstance(value.owner, ReadOp) and isinstance(stage := value.owner.tensor.owner, ComputeOp):
+        if not stage.reduction:
+            value = stage.terminator.operands[stage.results.index(value.owner.tensor)]
     number = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
     return number.value.data if isinstance(number, FloatAttr) else None
 

@@ -65,3 +65,39 @@ te.kernel @others(%x: tensor<8xf32>) -> tensor<8xf32> {
   }
   te.return %y : tensor<8xf32>
 }
+
+// A graph's exponent is a stage.
+// CHECK-LABEL: te.kernel @of_a_stage
+// CHECK:         [[X:%[a-z_0-9]+]] = te.read %x[i]
+// CHECK:         [[SQUARE:%[a-z_0-9]+]] = arith.mulf [[X]], [[X]] : f32
+// CHECK-NEXT:    te.yield [[SQUARE]] : f32
+te.kernel @of_a_stage(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %two = te.compute "two" [] : tensor<f32> {
+    %c = arith.constant 2.0 : f32
+    te.yield %c : f32
+  }
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    %e = te.read %two[] : tensor<f32>
+    %p = math.powf %v, %e : f32
+    te.yield %p : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+
+// A sum of twos is not two.
+// CHECK-LABEL: te.kernel @of_a_sum
+// CHECK:         math.powf
+te.kernel @of_a_sum(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %four = te.compute "four" [] reduce [r: 2] : tensor<f32> {
+    %c = arith.constant 2.0 : f32
+    te.reduce add %c : f32
+  }
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    %e = te.read %four[] : tensor<f32>
+    %p = math.powf %v, %e : f32
+    te.yield %p : f32
+  }
+  te.return %y : tensor<8xf32>
+}
