@@ -49,8 +49,7 @@ class WinogradConv(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
-        weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
-        fetching = memory_cycles(kernel, parameters) + (form.blocks.passes - 1) * weights / AGAIN_BYTES
+        fetching = memory_cycles(kernel, parameters) + _weights_again(kernel, form, target, parameters)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         transforming = sum(elementwise_cycles(c, target) for c in elementwise)
         return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / PIECEWISE_BYTES
@@ -77,6 +76,13 @@ def _form(kernel: KernelOp, target: Target) -> WinogradForm:
 def _multiplications(form: WinogradForm) -> int:
     product = form.stages[PRODUCT]
     return size_of([*product.spatial, *product.reduction])
+
+
+def _weights_again(kernel: KernelOp, form: WinogradForm, target: Target, parameters: Set[int]) -> float:
+    """Cycles of reading the weights for every block of tiles but the first."""
+    weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
+    stays = weights <= target.cache_bytes[1] * 3 // 4
+    return (form.blocks.passes - 1) * weights / (AGAIN_BYTES if stays else PIECEWISE_BYTES)
 
 
 def _data_again(form: WinogradForm, target: Target) -> int:
@@ -110,7 +116,8 @@ class _Writer:
         batch, _, height, width, *_ = sizes_of(form.final)
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
         filter_block, o = s.split(o, form.vectors if place else form.span)
-        row, y = s.split(y, block_height)
+        tile, y = s.split(y, blocks.tile)
+        row, tile = s.split(tile, blocks.rows, Tail.SHIFT)
         column, x = s.split(x, block_width)
         if place:
             [lane] = place
@@ -120,7 +127,7 @@ class _Writer:
         tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
-        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), o, y, x, lane])
+        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), o, tile, y, x, lane])
         around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)
         return around[-1], inner[-1][0]
 
@@ -139,7 +146,9 @@ class _Writer:
             parallel_prefix(s, outer, self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
-        s.compute_at(s.stage(IMAGE), block, "local")
+        image = s.stage(IMAGE)
+        s.compute_at(image, block, "local")
+        s.vectorize(s.split(image.axes["c"], form.lanes)[1])
         self._transformed(s.stage(ROWS), q)
 
     def product(self, around: SSAValue) -> None:

@@ -19,6 +19,9 @@ IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
 RANK = 4
 """Of a last stage that is not in blocks of filters: its vectors are along the rows."""
 
+PLENTY_BYTES = 448 << 10
+"""The same, where reading the weights less often is worth more than having the rest nearer."""
+
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
 
@@ -97,7 +100,7 @@ def _form_with(
     vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(stages, final, vectors * lanes, lanes, registers)
+    blocks = _blocks(stages, final, vectors * lanes, lanes, registers, target.cores)
     columns = balanced(blocks.columns, registers)
     at_once = balanced(blocks.rows, registers // columns), columns
     return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
@@ -123,7 +126,9 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     return any(r.exprs == (n, y, x, o) for r in final.reads)
 
 
-def _blocks(stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int) -> Blocks:
+def _blocks(
+    stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int, cores: int
+) -> Blocks:
     """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough.
 
     at_once: how many tiles are multiplied at a time, at most; data is there for all of them, in the last part too.
@@ -135,25 +140,33 @@ def _blocks(stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes:
     multiplied = 4 * span * (products**2 + tile**2)  # bytes of product and result of one tile
     transformed = 4 * channels * products**2
 
-    def fits(down: int, across: int, each: int) -> bool:
+    def fits(down: int, across: int, each: int, most: int = NEAR_BYTES) -> bool:
         image = 4 * lanes * products * ((across - 1) * step + 2 * products)
-        return down * across * each + image <= NEAR_BYTES
+        return down * across * each + image <= most
 
     def reached(across: int) -> int:
         """Tiles that are there: of all vectors of a block, where rows of an image are lanes."""
         lane = lanes_along(across * tile, lanes) if len(final.spatial) == RANK else 1
         return -(-(-(-across * tile // lane) * lane) // tile)
 
-    def alone(across: int) -> bool:
+    def alone(across: int, down: int = 1, most: int = NEAR_BYTES) -> bool:
         part = balanced(across, at_once)
-        return fits(1, -(-reached(across) // part) * part, multiplied + transformed)
+        return fits(down, -(-reached(across) // part) * part, multiplied + transformed, most)
 
     across = _fitting(columns, alone)
     if alone(across) and across >= min(FEWEST_TILES, rows * columns):
-        return Blocks(1, across, tile, together=False, passes=rows * -(-columns // across))
+        down = max(1, at_once // across) if across == columns else 1
+        down = down if alone(across, down, PLENTY_BYTES) and _is_shared(rows, down, cores) else 1
+        return Blocks(down, across, tile, together=False, passes=-(-rows // down) * -(-columns // across))
     across = _fitting(columns, lambda n: fits(1, reached(n), multiplied))
-    down = _fitting(rows, lambda n: fits(n, reached(across), multiplied)) if across == columns else 1
-    return Blocks(down, across, tile, together=True, passes=1)
+    most = _fitting(rows, lambda n: fits(n, reached(across), multiplied, PLENTY_BYTES)) if across == columns else 1
+    return Blocks(balanced(rows, most), across, tile, together=True, passes=1)
+
+
+def _is_shared(rows: int, down: int, cores: int) -> bool:
+    """Whether cores that take so many rows at a time are done as soon as with single ones."""
+    blocks = -(-rows // down)
+    return -(-blocks // cores) * down <= -(-rows // cores)
 
 
 def _fitting(count: int, fits: Callable[[int], bool]) -> int:

@@ -24,6 +24,9 @@ from tilework.transforms.base import TileworkPass
 LINE = 64
 """Bytes of a cache line."""
 
+RUNS = 4
+"""In how many runs at a time a block is asked for: a core gets more from memory in several pages than in one."""
+
 
 @dataclass(frozen=True)
 class InjectPrefetch(TileworkPass):
@@ -39,7 +42,8 @@ class InjectPrefetch(TileworkPass):
     dimension. It may reach beyond the buffer, which does no harm. Loads at subscripts that are data are left out.
 
     With `loop.prefetch_spread`, what an iteration will read is asked for piece by piece, in the innermost loop that a
-    load follows; loops between that all read the same, as tiles with one block of weights do, ask for a part each.
+    load follows; loops between that all read the same, as tiles with one block of weights do, ask for a part each, and
+    iterations of the innermost one for what is far apart.
     Left out are loads that do not move evenly with the loop.
     Requires scalar loads (before `loop-vectorize`); leaves none of the requests.
     """
@@ -129,9 +133,11 @@ def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) ->
     for f in reversed(sharing):
         part = part * f.extent.offset + (var(f.index) - f.lower)
     start = _at_zero(low, [block.loop, *block.followed])
-    within = _at_zero(low, [block.loop]) - start
+    runs = math.gcd(block.row.extent.constant or 1, block.size, RUNS)
+    run = (var(block.row.index) - block.row.lower) % runs
+    within = _at_zero(low, [block.loop]) - start - block.step(block.row) * run
     first = start + block.step(block.loop) * (var(block.loop.index) + block.ahead)
-    first += (block.size * part + within) // parts
+    first += block.size // runs * run + (block.size * part + within) // (parts * runs)
     copies = [(ForOp(0, f.extent, "prefetch"), block.step(f)) for f in block.others]
     first += sum((step * var(copy.index) for copy, step in copies), const(0))
     zeros = [(const(0), const(0))] * (memref_type(buffer.type).get_num_dims() - 1)
