@@ -81,7 +81,7 @@ def _multiplications(form: WinogradForm) -> int:
 def _weights_again(kernel: KernelOp, form: WinogradForm, target: Target, parameters: Set[int]) -> float:
     """Cycles of reading the weights for every block of tiles but the first."""
     weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
-    stays = weights <= target.cache_bytes[1] * 3 // 4
+    stays = weights <= target.cache_bytes[1] * 7 // 8
     return (form.blocks.passes - 1) * weights / (AGAIN_BYTES if stays else PIECEWISE_BYTES)
 
 

@@ -78,6 +78,8 @@ SHAPES = [
     (16, 32, 6, 250, 4),  # rows in blocks
     (400, 16, 5, 61, 4),
     (416, 16, 3, 1090, 4),  # a whole row of the image would not stay near
+    (16, 32, 28, 28, 4),  # two rows of tiles at a time, the last two moved inwards
+    (16, 32, 27, 25, 4),  # and beyond the image
 ]
 
 
@@ -127,6 +129,29 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
     module = ModuleOp([kernel, WinogradConv().schedule(kernel, target)])
     PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
     assert "define" in emit_kernels(module, target)
+
+
+@pytest.mark.parametrize(
+    ("shape", "cores", "rows"),
+    [
+        ((128, 128, 28, 28, 4), 2, 2),  # two rows of seven tiles are multiplied at once
+        ((128, 128, 28, 28, 4), 7, 1),  # seven cores take one each
+        ((64, 64, 56, 56, 4), 2, 1),  # of a row as long as that already
+        ((512, 512, 28, 28, 4), 2, 7),  # all are transformed first, and stay near
+        ((512, 512, 44, 44, 4), 2, 4),  # three blocks of eleven rows, the last moved inwards
+    ],
+    ids=str,
+)
+def test_rows_of_tiles_in_a_block(shape: tuple[int, ...], cores: int, rows: int):
+    form = form_of(conv_relu(*shape), parse_target(f"llvm -mcpu=skylake-avx512 -num-cores={cores}"))
+    assert form is not None
+    assert form.blocks.rows == rows
+
+
+def test_weights_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():
+    small, large = (parse_target(f"llvm -mcpu=znver4 -cache-sizes=32768,{n << 20},33554432") for n in (1, 4))
+    kernel = conv_relu(64, 128, 56, 56, 4)
+    assert WinogradConv().cycles(kernel, small, {1}) > WinogradConv().cycles(kernel, large, {1})
 
 
 def test_tiles_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():

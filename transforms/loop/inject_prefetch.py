@@ -133,7 +133,8 @@ def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) ->
     for f in reversed(sharing):
         part = part * f.extent.offset + (var(f.index) - f.lower)
     start = _at_zero(low, [block.loop, *block.followed])
-    runs = math.gcd(block.row.extent.constant or 1, block.size, RUNS)
+    divides = block.step(block.row) % parts == 0  # else the places of runs take too long to compute
+    runs = math.gcd(block.row.extent.constant or 1, block.size, RUNS) if divides else 1
     run = (var(block.row.index) - block.row.lower) % runs
     within = _at_zero(low, [block.loop]) - start - block.step(block.row) * run
     first = start + block.step(block.loop) * (var(block.loop.index) + block.ahead)

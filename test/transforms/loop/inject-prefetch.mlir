@@ -59,12 +59,12 @@ loop.kernel @tiles ins(%x: memref<2x64xf32>, %w: memref<4x64x32xf32>) outs(%y: m
   }
 }
 
-// Two blocks at a time, inside one of several groups of them, and three tiles.
+// Two blocks at a time, inside one of several groups of them, and three tiles, whose thirds of a row are no runs.
 
 // CHECK-LABEL: loop.kernel @two_blocks
 // CHECK:               loop.for %k = 0 to 64 "k" {
 // CHECK-NEXT:            loop.for %prefetch = 0 to 2 "prefetch" {
-// CHECK-NEXT:              loop.prefetch %w[0, 0, 0, 4096 * %g + 2048 * %o + 256 * (%k mod 4) + (256 * %t + 4 * %k - 4 * (%k mod 4)) floordiv 3 + 1024 * %prefetch + 2048] locality 2
+// CHECK-NEXT:              loop.prefetch %w[0, 0, 0, 4096 * %g + 2048 * %o + (1024 * %t + 16 * %k) floordiv 3 + 1024 * %prefetch + 2048] locality 2
 loop.kernel @two_blocks ins(%w: memref<3x4x64x16xf32>) outs(%y: memref<3x4x3x16xf32>) {
   loop.for %g = 0 to 3 "g" {
     loop.for %o = 0 to 2 "o" attributes {loop.prefetch_spread = [array<i64: 0, 1>]} {
