@@ -148,7 +148,8 @@ class _Writer:
             s.compute_at(stage, around, "local")
         image = s.stage(IMAGE)
         s.compute_at(image, block, "local")
-        s.vectorize(s.split(image.axes["c"], form.lanes)[1])
+        *_, image_channels = image.axes.values()
+        s.vectorize(s.split(image_channels, form.lanes)[1])
         self._transformed(s.stage(ROWS), q)
 
     def product(self, around: SSAValue) -> None:

@@ -20,7 +20,7 @@ RANK = 4
 """Of a last stage that is not in blocks of filters: its vectors are along the rows."""
 
 PLENTY_BYTES = 448 << 10
-"""The same, where reading the weights less often is worth more than having the rest nearer."""
+"""What buffers may take, in place of NEAR_BYTES, where a block of more rows reads weights or tiles less often."""
 
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
@@ -129,7 +129,8 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
 def _blocks(
     stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int, cores: int
 ) -> Blocks:
-    """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough.
+    """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough, or of as many as
+    are multiplied at a time.
 
     at_once: how many tiles are multiplied at a time, at most; data is there for all of them, in the last part too.
     """

@@ -119,6 +119,7 @@ def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_eve
         (128, 64, 6, 300, 4),
         *((64, 64, 112, 112, 3), (96, 64, 112, 112, 3)),  # vectors along a row reach tiles behind a block
         (16, 64, 111, 111, 3),  # the last block of a row is of one tile
+        *((128, 128, 28, 28, 4), (256, 64, 44, 44, 4)),  # several rows of tiles
     ],
     ids=str,
 )
