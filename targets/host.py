@@ -38,11 +38,16 @@ def physical_cores() -> int:
     Asked first before any OpenMP runtime is loaded and remembered: with OMP_PROC_BIND set, loading one pins the
     calling thread to a single core, and asking later would answer 1.
     """
+    return max(1, min(len(first_threads()) or os.cpu_count() or 1, _quota_cores()))
+
+
+@cache
+def first_threads() -> tuple[int, ...]:
+    """The first hardware thread that this process may use of each core; none where the system does not tell."""
     if not hasattr(os, "sched_getaffinity"):
-        return os.cpu_count() or 1
-    allowed = os.sched_getaffinity(0)
-    cores = {_siblings(cpu) for cpu in allowed}
-    return max(1, min(len(cores), _quota_cores()))
+        return ()
+    first = {_siblings(cpu): cpu for cpu in sorted(os.sched_getaffinity(0), reverse=True)}
+    return tuple(sorted(first.values()))
 
 
 def _siblings(cpu: int) -> str:

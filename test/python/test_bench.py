@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 from tilework.api import compile
 from tilework.backends.cache import KernelCache
-from tilework.targets.host import physical_cores
+from tilework.targets.host import first_threads, physical_cores
 from tilework.tools.bench import engines, measure
 from tilework.tools.bench.feeds import random_feeds, relative_error, saved_results
 from tilework.tools.bench.operator_engines import read_operator
@@ -163,6 +164,39 @@ def test_refused(arguments, message, capsys, monkeypatch):
 def test_threads():
     assert parse_threads("1,3,1") == [1, 3]
     assert parse_threads("all") == [physical_cores()]
+
+
+class _Recorder:
+    """A subject that only notes where it runs."""
+
+    def __init__(self):
+        self.stays = []
+
+    def keep_to(self, cores):
+        self.stays.append(cores)
+
+    def milliseconds(self, seconds):
+        return [1.0]
+
+
+@pytest.mark.parametrize(
+    ("threads", "stays"), [(1, [{0}, {2}, {4}, {0}]), (2, [{0, 2}, {2, 4}, {4, 0}, {0, 2}]), (3, [])]
+)
+def test_all_go_from_core_to_core(threads, stays, monkeypatch):
+    monkeypatch.setattr(measure, "first_threads", lambda: (0, 2, 4))
+    monkeypatch.setattr(measure, "PAUSE_SECONDS", 0)
+    subjects = [_Recorder(), _Recorder()]
+    assert measure.take_turns(subjects, 4, threads) == [[1.0] * 4] * 2
+    assert [subject.stays for subject in subjects] == [stays, stays]
+
+
+@pytest.mark.skipif(not first_threads(), reason="this system does not tell on which processors a process may run")
+def test_a_subject_stays_where_it_is_told(artefact):
+    core = first_threads()[-1]
+    with Subject("tilework", artefact=artefact, model="", dims={"N": 3}, threads=1) as subject:
+        subject.prepared()
+        subject.keep_to({core})
+        assert os.sched_getaffinity(subject._process.pid) == {core}
 
 
 def test_summary():

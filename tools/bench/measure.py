@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tilework.runtime.openmp import openmp_runtime
-from tilework.targets.host import host_target
+from tilework.targets.host import first_threads, host_target
 from tilework.tools.bench.engines import Array
 from tilework.tools.bench.feeds import relative_error, saved_results
 from tilework.tools.bench.operators import OPERATOR
@@ -99,7 +99,7 @@ def measure_inference(files: Mapping[str, Any], folder: str, threads: int, plan:
         if profile is not None:
             profile.prepared()
         subjects = [*engines, *meters.values(), *([] if profile is None else [profile])]
-        times = dict(zip(subjects, take_turns(subjects, plan.repeat), strict=True))
+        times = dict(zip(subjects, take_turns(subjects, plan.repeat, threads), strict=True))
         differences = _differences(engines, folder)
         for engine in engines:
             entries[engine.kind] |= {"milliseconds": summary(times[engine]), **differences.get(engine.kind, {})}
@@ -141,11 +141,17 @@ def call_times(ticks: Array) -> list[dict[str, float]]:
     return [{"start": float(s), "time": float(t)} for s, t in zip(starts[:-1:2], steps[::2], strict=True)]
 
 
-def take_turns(subjects: Sequence[Subject], repeat: int) -> list[list[float]]:
-    """Milliseconds of each one's runs, `repeat` blocks each: whatever else the machine does meets all alike."""
+def take_turns(subjects: Sequence[Subject], repeat: int, threads: int) -> list[list[float]]:
+    """Milliseconds of each one's runs, `repeat` blocks each: whatever else the machine does meets all alike.
+
+    Where there are more cores than threads, others may keep one of them busy for minutes: all go from core to core.
+    """
+    cores = first_threads()
     times: list[list[float]] = [[] for _ in subjects]
-    for _ in range(repeat):
+    for turn in range(repeat):
         for subject, taken in zip(subjects, times, strict=True):
+            if threads < len(cores):
+                subject.keep_to({cores[(turn + i) % len(cores)] for i in range(threads)})
             sleep(PAUSE_SECONDS)
             taken += subject.milliseconds(BLOCK_SECONDS)
     return times

@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
 from time import perf_counter
@@ -58,6 +58,13 @@ class Subject:
     def milliseconds(self, seconds: float) -> list[float]:
         """Run it for about that long, at least once, and once before that does not count: the time of every run."""
         return self._ask(do="block", seconds=seconds)["milliseconds"]
+
+    def keep_to(self, cores: Collection[int]) -> None:
+        """Let all its threads run on these processors only. Does nothing on a system that cannot."""
+        threads = f"/proc/{self._process.pid}/task"
+        for thread in os.listdir(threads) if os.path.isdir(threads) else ():
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setaffinity(int(thread), cores)
 
     def save(self, path: str) -> None:
         """Run it once more and write its results to an .npz file, in order."""
