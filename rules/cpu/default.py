@@ -146,7 +146,7 @@ def _tiled(
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
     panel = panel_of(reduction, tile)
-    first = _read_once(reduction, tile, target) if panel is None else panel.moving
+    first = _moving_outside(reduction, tile, target) if panel is None else panel.moving
     axes = zip(final.axes.values(), reduction.spatial, strict=False)
     ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
     pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
@@ -203,16 +203,24 @@ def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: int, target: Target) -
     return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
 
 
-def _read_once(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
-    """The axes along which an operand of vectors moves that is the largest and too large to stay near.
+def _moving_outside(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
+    """The axes whose loops belong around all others, so that an operand's pieces are fetched once each.
 
-    In loops around all others, each piece of it is read from memory once.
+    From memory, of the largest operand, if it is one of vectors and too large for the second cache. Else to the nearest
+    cache, of the operand of which a tile reads by far the most, if that fits there, and all else that the tile reads.
     """
-    operands = [(read, bytes_of(r.tensor.type)) for read, r in zip(reads_of(reduction), reduction.reads, strict=True)]
+    operands = list(zip(reads_of(reduction), reduction.reads, strict=True))
     if tile is None or not operands:
         return frozenset()
-    largest, size = max(operands, key=lambda operand: operand[1])
-    return largest.axes if tile.vector in largest.axes and size > target.cache_bytes[1] else frozenset()
+    largest, size = max(((read, bytes_of(r.tensor.type)) for read, r in operands), key=lambda operand: operand[1])
+    if size > target.cache_bytes[1]:
+        return largest.axes if tile.vector in largest.axes else frozenset()
+    points = {name: range(tile.extent(name)) for name, _ in reduction.spatial}
+    points |= {name: range(size_of([(name, extent)])) for name, extent in reduction.reduction}
+    pieces = [(read.axes, read.distinct(points) * bits_of(r.tensor.type) // 8) for read, r in operands]
+    axes, most = max(pieces, key=lambda piece: piece[1])
+    total = sum(size for _, size in pieces)
+    return axes if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
 
 
 def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValue | None:

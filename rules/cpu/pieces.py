@@ -107,7 +107,7 @@ class _Cut:
         tile = self.tile
         if tile is not None and name == tile.vector and tile.aligned and piece % tile.span:
             return False
-        size = 1 if tile is None else tile.span if name == tile.vector else tile.factors.get(name, 1)
+        size = 1 if tile is None else tile.extent(name)
         return pieces * -(-piece // size) == -(-extent.constant // size)
 
     def _makes_runs(self, axis: Axis) -> bool:

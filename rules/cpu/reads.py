@@ -117,7 +117,7 @@ class Read:
         left = dict(points)
         for e in self.indices:
             steps = [(axis, left.pop(axis)) for axis in list(left) if axis in e.variables()]
-            if all(e.is_affine_in(axis) for axis, _ in steps):
+            if len(steps) > 1 and all(e.is_affine_in(axis) for axis, _ in steps):
                 places = product(*([e.coefficient(axis) * at for at in values] for axis, values in steps))
                 result *= len({sum(place) for place in places})
             else:

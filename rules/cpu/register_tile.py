@@ -62,6 +62,10 @@ class Tile:
         """Elements along the vector axis."""
         return self.lanes * self.vectors
 
+    def extent(self, axis: str) -> int:
+        """Elements along any of the axes."""
+        return self.span if axis == self.vector else self.factors.get(axis, 1)
+
     @property
     def reuses(self) -> bool:
         """Whether several results take each vector that is loaded."""

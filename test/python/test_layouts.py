@@ -234,11 +234,21 @@ def test_tiles_may_leave_a_rest():
     assert tile.factors == {"y": 2, "x": 7, "o.outer": 2}
 
 
-@pytest.mark.parametrize(("second_cache", "order"), [(64 << 10, "%j_o, %i_o"), (1 << 20, "%i_o, %j_o")])
-def test_weights_that_do_not_stay_near_are_read_once(run_kernel_everywhere, second_cache: int, order: str):
-    """256 kB of weights: all rows are multiplied with a block of them before the next is read."""
-    kernel = packed_dense(28, 512, 4)
-    target = parse_target(f"llvm -mcpu=skylake-avx512 -cache-sizes=32768,{second_cache},33554432")
+@pytest.mark.parametrize(
+    ("steps", "caches", "order"),
+    [
+        (512, (32 << 10, 64 << 10), "%j_o, %i_o"),
+        (512, (32 << 10, 1 << 20), "%i_o, %j_o"),  # 64 kB of weights for a tile: none stay in the nearest cache
+        (128, (32 << 10, 1 << 20), "%j_o, %i_o"),
+        (128, (16 << 10, 1 << 20), "%i_o, %j_o"),
+    ],
+)
+def test_weights_that_do_not_stay_near_are_read_once(
+    run_kernel_everywhere, steps: int, caches: tuple[int, int], order: str
+):
+    """All rows are multiplied with a block of weights before the next is read, from memory or the second cache."""
+    kernel = packed_dense(28, steps, 4)
+    target = parse_target(f"llvm -mcpu=skylake-avx512 -cache-sizes={caches[0]},{caches[1]},33554432")
     sequence = choose_rule(kernel, target).schedule(kernel, target)
     assert f"schedule.reorder {order}" in str(sequence)
     rng = np.random.default_rng(0)
