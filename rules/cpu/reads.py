@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import product
 from math import gcd, prod
 from typing import TypeAlias
 
@@ -112,16 +111,16 @@ class Read:
         return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
 
     def distinct(self, points: Mapping[str, range]) -> int:
-        """How many different elements are read at all these points of axes, the others standing still."""
+        """How many different elements are read at all these points of axes, at most, the others standing still."""
         result = 1
         left = dict(points)
         for e in self.indices:
             steps = [(axis, left.pop(axis)) for axis in list(left) if axis in e.variables()]
-            if len(steps) > 1 and all(e.is_affine_in(axis) for axis, _ in steps):
-                places = product(*([e.coefficient(axis) * at for at in values] for axis, values in steps))
-                result *= len({sum(place) for place in places})
-            else:
-                result *= prod(len(values) for _, values in steps)
+            count = prod(len(values) for _, values in steps)
+            if len(steps) > 1 and count and all(e.is_affine_in(axis) for axis, _ in steps):
+                spans = [(abs(e.coefficient(axis) * values.step), len(values) - 1) for axis, values in steps]
+                count = min(count, sum(step * most for step, most in spans) // gcd(*(step for step, _ in spans)) + 1)
+            result *= count
         return result
 
     def is_in_blocks(self, axis: str) -> bool:
