@@ -132,19 +132,23 @@ class _Writer:
         return around[-1], inner[-1][0]
 
     def data(self, around: SSAValue | None) -> None:
-        """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop."""
+        """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop.
+
+        In parallel it is channels that cores share: the kernel in front, if it is of this kind, wrote them core by core.
+        """
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
         stage = store_as(s, Relayout(DATA, c, form.lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
         n, i, j, channels, p, q, lane = stage.axes.values()
         block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
-        s.reorder([n, p, channels, block, q, i, j, lane])
         s.vectorize(lane)
         if around is None:
+            s.reorder([n, channels, p, block, q, i, j, lane])
             batch, rows, *_, count = sizes_of(form.stages[DATA])
-            outer = [(n, batch or LARGE), (p, rows), (channels, count // form.lanes)]
+            outer = [(n, batch or LARGE), (channels, count // form.lanes), (p, rows)]
             parallel_prefix(s, outer, self.work, self.target)
         else:
+            s.reorder([n, p, channels, block, q, i, j, lane])
             s.compute_at(stage, around, "local")
         image = s.stage(IMAGE)
         s.compute_at(image, block, "local")

@@ -188,6 +188,13 @@ def test_cores_share_few_filters(shape: tuple[int, ...], vectors: int):
     assert form.vectors == vectors
 
 
+def test_cores_transform_the_channels_that_they_wrote():
+    """A kernel of small images leaves its filters core by core, and the next one like it reads them so."""
+    kernel = conv_relu(256, 256, 14, 14, 4)
+    sequence = str(WinogradConv().schedule(kernel, parse_target("llvm -mcpu=skylake-avx512 -num-cores=2")))
+    assert "schedule.parallel %c_outer" in sequence
+
+
 def conv_model(channels: int, filters: int, size: int) -> onnx.ModelProto:
     weight = np.random.default_rng(1).standard_normal((filters, channels, 3, 3), np.float32)
     node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
