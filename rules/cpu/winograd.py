@@ -134,7 +134,7 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop.
 
-        In parallel it is channels that cores share: the kernel in front, if it is of this kind, wrote them core by core.
+        In parallel, cores share the channels: the kernel in front, if it is of this kind, wrote them core by core.
         """
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
