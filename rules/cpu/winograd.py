@@ -79,7 +79,11 @@ def _multiplications(form: WinogradForm) -> int:
 
 
 def _weights_again(kernel: KernelOp, form: WinogradForm, target: Target, parameters: Set[int]) -> float:
-    """Cycles of reading the weights for every block of tiles but the first."""
+    """Cycles of reading the weights for every block of tiles but the first.
+
+    They are read in order, and little else is between two blocks, so that the second cache keeps nearly as many as it
+    has room for: 1.6 MB of 2 MB were kept, 2.4 not.
+    """
     weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
     stays = weights <= target.cache_bytes[1] * 7 // 8
     return (form.blocks.passes - 1) * weights / (AGAIN_BYTES if stays else PIECEWISE_BYTES)

@@ -42,6 +42,7 @@ def copy(read: str, written: str, loops: str = "i: 8, j: 8", lanes: str = "") ->
         ("%i, %j", "%i, %j", "r: 1, i: 8, j: 8", True),
         ("%i, 2 * %k + %l", "%i, 2 * %k + %l", "i: 8, k: 4, l: 2", True),  # tiled
         ("%i, 2 * %k + %l", "%i, 2 * %k + %l", "i: 8, k: 3, l: 3", False),  # tiles overlap
+        ("%i, min(5 * %k, 3) + %l", "%i, min(5 * %k, 3) + %l", "i: 8, k: 2, l: 5", False),  # the last moved inwards
         ("%f floordiv 8, %f mod 8", "%f floordiv 8, %f mod 8", "f: 64", False),  # true, but not affine: not proved
     ],
 )
