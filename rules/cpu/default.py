@@ -74,7 +74,8 @@ class Default(ScheduleRule):
                 inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction)
                 rows = rows_of(plan, compute, reduction, target)
                 work = _work(reduction, compute)
-                loops[compute] = _tiled(s, stage, inside, reduction, work, target, rows), rows
+                outside = {axis for reader, shared in plan.parts.values() if reader is compute for axis in shared}
+                loops[compute] = _tiled(s, stage, inside, reduction, work, target, rows, outside), rows
             elif compute.spatial:
                 part_of = plan.parts.get(compute)
                 loop = None if part_of is None else loop_of_part(plan, compute, *loops[part_of[0]])
@@ -138,15 +139,17 @@ def _tiled(
     work: int,
     target: Target,
     rows: Rows | None,
+    parts: Set[Key],
 ) -> list[Around]:
     """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order.
 
-    Returns the loops around the tile, outermost first.
+    parts: the axes at each point of which it reads a part of another stage, to be computed inside their loops. Returns
+    the loops around the tile, outermost first.
     """
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
     panel = panel_of(reduction, tile)
-    first = _moving_outside(reduction, tile, target) if panel is None else panel.moving
+    first = _moving_outside(reduction, tile, parts, target) if panel is None else panel.moving
     axes = zip(final.axes.values(), reduction.spatial, strict=False)
     ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
     pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
@@ -203,11 +206,12 @@ def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: int, target: Target) -
     return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
 
 
-def _moving_outside(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
+def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], target: Target) -> Set[Key]:
     """The axes whose loops belong around all others, so that an operand's pieces are fetched once each.
 
     From memory, of the largest operand, if it is one of vectors and too large for the second cache. Else to the nearest
-    cache, of the operand of which a tile reads by far the most, if that fits there, and all else that the tile reads.
+    cache, inside the loops from part to part: of the operand of which a tile reads by far the most, if that fits there,
+    and all else that the tile reads.
     """
     operands = list(zip(reads_of(reduction), reduction.reads, strict=True))
     if tile is None or not operands:
@@ -220,7 +224,7 @@ def _moving_outside(reduction: ComputeOp, tile: Tile | None, target: Target) -> 
     pieces = [(read.axes, read.distinct(points) * bits_of(r.tensor.type) // 8) for read, r in operands]
     axes, most = max(pieces, key=lambda piece: piece[1])
     total = sum(size for _, size in pieces)
-    return axes if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
+    return axes | parts if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
 
 
 def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValue | None:

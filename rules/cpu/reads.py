@@ -111,7 +111,10 @@ class Read:
         return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
 
     def distinct(self, points: Mapping[str, range]) -> int:
-        """How many different elements are read at all these points of axes, at most, the others standing still."""
+        """How many different elements are read at all these points of axes, roughly, the others standing still.
+
+        Axes that one index adds up are counted there alone, by the ends of the sum, as windows and strides are exactly.
+        """
         result = 1
         left = dict(points)
         for e in self.indices:

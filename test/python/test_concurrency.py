@@ -81,7 +81,7 @@ CALL = """
 import sys
 import tilework as tw
 def report(phase, done, total):
-    print(phase, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{phase}\\n")  # at once: print writes the end of the line by itself
 try:
     tw.compile(sys.argv[1], processes=2, progress=report)
 except KeyboardInterrupt:

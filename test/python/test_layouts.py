@@ -38,6 +38,7 @@ class Case:
     pads: tuple[int, ...] = (1, 1, 1, 1)
     block: int = 0
     packed: str = "x y"
+    images: int = 1
 
 
 CASES = [
@@ -59,6 +60,7 @@ CASES = [
     Case(24, 24, (14, 14), groups=24),  # nine steps as straight-line code
     Case(8, 8, (7, 7), stride=2, groups=8),
     Case(32, 32, (13, 10), groups=32, block=16),
+    Case(8, 32, (28, 28), window=7, pads=(3, 3, 3, 3), images=2),
 ]
 
 
@@ -80,7 +82,7 @@ def image(k: KernelBuilder, name: str, dims: Sequence[int], block: int) -> Tenso
 
 def conv_relu(case: Case) -> KernelOp:
     k = KernelBuilder("conv_relu")
-    x = image(k, "x", (1, case.channels, *case.size), case.block if "x" in case.packed else 0)
+    x = image(k, "x", (case.images, case.channels, *case.size), case.block if "x" in case.packed else 0)
     w = k.argument(TensorType(f32, [case.filters, case.channels // case.groups, case.window, case.window]), "w")
     b = k.argument(TensorType(f32, [case.filters]), "b")
     strides, groups = ints([case.stride] * 2), IntegerAttr(case.groups, i64)
@@ -119,6 +121,15 @@ def test_stages_are_stored_as_they_are_read(case: Case, orders: dict[str, str]):
     kernel = conv_relu(case)
     found = {r.stage: " ".join(r.order) for r in plan_stages(kernel).relayouts}
     assert found == orders
+
+
+def test_images_are_padded_one_by_one():
+    """Weights stay in the nearest cache from tile to tile, not from image to image."""
+    kernel = conv_relu(Case(8, 32, (28, 28), window=7, pads=(3, 3, 3, 3), images=8))
+    target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=1 -cache-sizes=49152,2097152,33554432")
+    sequence = str(choose_rule(kernel, target).schedule(kernel, target))
+    assert "schedule.compute_at %pad, %n_1" in sequence
+    assert "schedule.reorder %n_1, %o_o, %y_o, %x_o" in sequence
 
 
 @pytest.mark.parametrize("stride", [1, 2])

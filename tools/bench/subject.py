@@ -63,7 +63,7 @@ class Subject:
         """Let all its threads run on these processors only. Does nothing on a system that cannot."""
         threads = f"/proc/{self._process.pid}/task"
         for thread in os.listdir(threads) if os.path.isdir(threads) else ():
-            with suppress(ProcessLookupError):  # it has ended meanwhile
+            with suppress(OSError):  # it has ended meanwhile, or that is not allowed
                 os.sched_setaffinity(int(thread), cores)
 
     def save(self, path: str) -> None:
