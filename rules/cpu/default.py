@@ -74,8 +74,8 @@ class Default(ScheduleRule):
                 inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction)
                 rows = rows_of(plan, compute, reduction, target)
                 work = _work(reduction, compute)
-                outside = {axis for reader, shared in plan.parts.values() if reader is compute for axis in shared}
-                loops[compute] = _tiled(s, stage, inside, reduction, work, target, rows, outside), rows
+                parts = {axis for reader, shared in plan.parts.values() if reader is compute for axis in shared}
+                loops[compute] = _tiled(s, stage, inside, reduction, work, target, rows, parts), rows
             elif compute.spatial:
                 part_of = plan.parts.get(compute)
                 loop = None if part_of is None else loop_of_part(plan, compute, *loops[part_of[0]])
@@ -210,8 +210,8 @@ def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], ta
     """The axes whose loops belong around all others, so that an operand's pieces are fetched once each.
 
     From memory, of the largest operand, if it is one of vectors and too large for the second cache. Else to the nearest
-    cache, inside the loops from part to part: of the operand of which a tile reads by far the most, if that fits there,
-    and all else that the tile reads.
+    cache, inside the loops from part to part: of the operand that is two thirds or more of what a tile reads, if all of
+    that fits there.
     """
     operands = list(zip(reads_of(reduction), reduction.reads, strict=True))
     if tile is None or not operands:
@@ -223,7 +223,7 @@ def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], ta
     points |= {name: range(size_of([(name, extent)])) for name, extent in reduction.reduction}
     pieces = [(read.axes, read.distinct(points) * bits_of(r.tensor.type) // 8) for read, r in operands]
     axes, most = max(pieces, key=lambda piece: piece[1])
-    total = sum(size for _, size in pieces)
+    total = sum(piece for _, piece in pieces)
     return axes | parts if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
 
 

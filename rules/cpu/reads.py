@@ -113,7 +113,8 @@ class Read:
     def distinct(self, points: Mapping[str, range]) -> int:
         """How many different elements are read at all these points of axes, roughly, the others standing still.
 
-        Axes that one index adds up are counted there alone, by the ends of the sum, as windows and strides are exactly.
+        Axes that an index adds up are counted by the ends of the sum, which is exact for windows with strides; that
+        another index follows them too is not seen.
         """
         result = 1
         left = dict(points)

@@ -26,6 +26,8 @@ def read(indices: list[Expr], dims: list[int]) -> Read:
         ([Y + R, X + S], {"y": range(4), "r": range(3), "s": range(3)}, 6 * 3),  # windows overlap
         ([2 * Y + R, X], {"y": range(4), "r": range(3)}, 9),
         ([3 * Y + R, X], {"y": range(4), "r": range(3)}, 12),  # they meet
+        ([5 * Y + R, X], {"y": range(4), "r": range(3)}, 12),  # or lie apart
+        ([Y + R, X], {"y": range(4), "r": range(1 << 20)}, (1 << 20) + 3),
         ([Y, X], {"x": range(0, 32, 16)}, 2),
         ([X // 16, Y, X % 16], {"x": range(0, 32, 16)}, 2),  # of blocks an axis counts once
         ([Y, R], {"s": range(5)}, 1),
