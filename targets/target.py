@@ -12,6 +12,24 @@ DEFAULT_CORES = 4
 HALVED_512 = ("znver4",)
 """Processors that take a vector of 512 bits in two halves, by LLVM's names."""
 
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Bytes that a core moves each cycle, the others taking their share.
+
+    second: to and from its second cache. shared: of what is read again, from the cache that cores share; unasked: the
+    same in short pieces, which no one asks for beforehand. memory: from memory.
+    """
+
+    second: float = 32.0
+    shared: float = 16.0
+    unasked: float = 8.0
+    memory: float = 5.0
+
+
+_BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, unasked=16.0, memory=8.0)}
+"""Of processors that differ much from the others, by LLVM's names."""
+
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "windows": "windows"}
 """How a triple's word begins -> the system, with Apple's two names for one made one."""
 
@@ -72,6 +90,11 @@ class Target:
     def vector_registers(self) -> int:
         """How many vector registers a kernel may fill before it spills."""
         return 32 if self.has("avx512f") or self.architecture == "aarch64" else 16
+
+    @cached_property
+    def bandwidth(self) -> Bandwidth:
+        """How fast operands come."""
+        return _BANDWIDTHS.get(self.cpu, Bandwidth())
 
     @cached_property
     def partial_bits(self) -> int:

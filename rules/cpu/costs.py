@@ -14,7 +14,6 @@ from tilework.algebra.index_expr import var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.fetching import MEMORY_BYTES, SECOND_BYTES
 from tilework.rules.cpu.reads import LARGE, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, choose_tile
 from tilework.targets.target import Target
@@ -81,15 +80,15 @@ class _Work:
         return slots / (self.vectors_per_cycle if slots == 1.0 else ELEMENTS_PER_CYCLE)
 
 
-def memory_cycles(kernel: KernelOp, arguments: Iterable[int]) -> float:
+def memory_cycles(kernel: KernelOp, arguments: Iterable[int], target: Target) -> float:
     """Of getting these arguments from memory."""
     tensors = (kernel.body.block.args[i].type for i in arguments)
-    return sum(bytes_of(t) for t in tensors) / MEMORY_BYTES
+    return sum(bytes_of(t) for t in tensors) / target.bandwidth.memory
 
 
-def between_cycles(*computes: ComputeOp) -> float:
+def between_cycles(target: Target, *computes: ComputeOp) -> float:
     """Of storing what these compute to the second cache, and loading it from there."""
-    return 2 * sum(bytes_of(c.results[0].type) for c in computes) / SECOND_BYTES
+    return 2 * sum(bytes_of(c.results[0].type) for c in computes) / target.bandwidth.second
 
 
 def bytes_of(tensor: Attribute) -> int:

@@ -49,7 +49,7 @@ class Default(ScheduleRule):
         elementwise = [c for c in plan.roots if not c.reduction]
         multiplying = sum(reduction_cycles(c, target, parameters) for c in reductions)
         others = sum(elementwise_cycles(c, target) for c in elementwise)
-        return overlapped(multiplying, memory_cycles(kernel, parameters)) + others
+        return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         plan = plan_stages(kernel)

@@ -13,7 +13,7 @@ from math import prod
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.fetching import MEMORY_BYTES, Operand
+from tilework.rules.cpu.fetching import Operand
 from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, size_of
 from tilework.targets.target import Target
 
@@ -163,7 +163,8 @@ class _Tiled:
             size = size_of([("", e) for e in read.dims]) * self.element_bytes
             if size > cache:
                 around = {axis: extent for axis, extent in self.extents.items() if axis not in read.axes}
-                yield Operand(size / MEMORY_BYTES * cycle, around, 2 * size * span <= cache * self.extents[vector])
+                speed, stays = self.target.bandwidth, 2 * size * span <= cache * self.extents[vector]
+                yield Operand(size / speed.memory * cycle, size / speed.shared * cycle, around, stays)
 
 
 def _candidates(tiled: _Tiled) -> Iterator[Tile]:

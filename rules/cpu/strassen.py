@@ -17,7 +17,7 @@ from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import between_cycles, elementwise_cycles, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
-from tilework.rules.cpu.fetching import AGAIN_BYTES, overlapped
+from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, size_of
@@ -36,10 +36,10 @@ class Strassen(ScheduleRule):
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
-        fetching = memory_cycles(kernel, parameters) + form.blocks.again / AGAIN_BYTES
+        fetching = memory_cycles(kernel, parameters, target) + form.blocks.again / target.bandwidth.shared
         multiplying = reduction_cycles(form.product, target, parameters)
         sums = elementwise_cycles(form.data, target) + elementwise_cycles(form.final, target)
-        return overlapped(multiplying, fetching) + sums + between_cycles(form.data, form.product)
+        return overlapped(multiplying, fetching) + sums + between_cycles(target, form.data, form.product)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)

@@ -18,7 +18,7 @@ from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
-from tilework.rules.cpu.fetching import AGAIN_BYTES, PIECEWISE_BYTES, overlapped
+from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, size_of
@@ -49,10 +49,10 @@ class WinogradConv(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
-        fetching = memory_cycles(kernel, parameters) + _weights_again(kernel, form, target, parameters)
+        fetching = memory_cycles(kernel, parameters, target) + _weights_again(kernel, form, target, parameters)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         transforming = sum(elementwise_cycles(c, target) for c in elementwise)
-        return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / PIECEWISE_BYTES
+        return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / target.bandwidth.unasked
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -85,8 +85,8 @@ def _weights_again(kernel: KernelOp, form: WinogradForm, target: Target, paramet
     has room for: 1.6 MB of 2 MB were kept, 2.4 not.
     """
     weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
-    stays = weights <= target.cache_bytes[1] * 7 // 8
-    return (form.blocks.passes - 1) * weights / (AGAIN_BYTES if stays else PIECEWISE_BYTES)
+    speed, stays = target.bandwidth, weights <= target.cache_bytes[1] * 7 // 8
+    return (form.blocks.passes - 1) * weights / (speed.shared if stays else speed.unasked)
 
 
 def _data_again(form: WinogradForm, target: Target) -> int:

@@ -57,11 +57,11 @@ def test_rows_that_share_a_place_of_the_cache(row: int, count: int, expected: in
 
 
 def test_waiting_for_an_operand_from_memory():
-    shared, again = Operand(0.5, {"y": 8}, stays=True), Operand(0.5, {"y": 8}, stays=False)
+    shared, again = (Operand(0.5, 0.25, {"y": 8}, stays=stays) for stays in (True, False))
     alone = again.waiting(1.0, {"y": 8})
     assert alone == pytest.approx(0.25 * 0.5)  # a single pass multiplies long enough
     assert shared.waiting(1.0, {"y": 1}) == shared.waiting(1.0, {"y": 8}) == alone  # each fetches a part of the next
-    second = 0.25 * 0.5 * 5 / 16  # fetches it again
+    second = 0.25 * 0.25  # fetches it again
     assert again.waiting(1.0, {"y": 4}) == pytest.approx(0.25 * 0.5 + second)
 
 

@@ -104,6 +104,12 @@ def test_wrong_targets_are_explained(text: str, message: str):
         parse_target(text)
 
 
+def test_processors_that_fetch_faster():
+    speeds = [parse_target(f"llvm -mcpu={cpu}").bandwidth for cpu in ("znver5", "sapphirerapids", "cortex-a72")]
+    assert speeds[0].memory > speeds[1].memory == speeds[2].memory
+    assert all(b.second > b.shared > b.unasked > b.memory for b in speeds)
+
+
 def test_sizes_as_linux_writes_them():
     assert (_parse_size("48K"), _parse_size("32M"), _parse_size("512")) == (49152, 32 << 20, 512)
 
