@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -34,6 +34,13 @@ def is_splat(op: Operation | Block) -> bool:
     count = prod(op.value.get_shape())
     content = op.value.data.data
     return count > 0 and content == content[: len(content) // count] * count  # bytewise: NaN is one number too
+
+
+def parameter_bytes(graph: Block) -> int:
+    """The memory that the parameters of a graph take."""
+    types = [op.result.type for op in graph.ops if isinstance(op, ParameterOp)]
+    elements = [(prod(t.get_shape()), t.element_type) for t in types]
+    return sum(count * e.bitwidth // 8 for count, e in elements if isinstance(e, FixedBitwidthType))
 
 
 def values_from_parameters(func: FuncOp) -> set[SSAValue]:

@@ -7,11 +7,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.algebra.errors import UsageError, did_you_mean
+from tilework.analysis.parameters import parameter_bytes
+from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp, can_use_strassen
@@ -31,7 +33,7 @@ class Precision:
     """Which algorithms may be used.
 
     products: along an axis of a Winograd tile, where windows move by more than one for each of its filters: with 4 it
-    is as accurate as the direct sum, with 6 within about 1e-5 of the largest result. strassen: sums of quarters may be
+    is as accurate as the direct sum, with 7 within about 1e-5 of the largest result. strassen: sums of quarters may be
     multiplied: the errors of small rows are those of the large ones that they are added to, as are NaN and infinities.
     """
 
@@ -39,7 +41,7 @@ class Precision:
     strassen: bool
 
 
-PRECISIONS = {"default": Precision(6, strassen=True), "strict": Precision(4, strassen=False)}
+PRECISIONS = {"default": Precision(7, strassen=True), "strict": Precision(4, strassen=False)}
 
 
 def precision_of(name: str) -> Precision:
@@ -55,20 +57,26 @@ Product = ConvOp | DenseOp
 
 @dataclass(frozen=True)
 class Winograd:
-    """For a convolution, with tiles of so many outputs along each axis."""
+    """For a convolution, with tiles of so many outputs along each axis; phases: whether they are taken as channels."""
 
     tile: int
+    phases: bool = False
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
         assert isinstance(product, ConvOp)
-        stride = product.strides.get_values()[0]
-        return WinogradWeightOp.of(weight, tile=IntegerAttr(self.tile, i64), stride=IntegerAttr(stride, i64))
+        stride = IntegerAttr(product.strides.get_values()[0], i64)
+        phases = {"phases_as_channels": UnitAttr()} if self.phases else {}
+        return WinogradWeightOp.of(weight, tile=IntegerAttr(self.tile, i64), stride=stride, **phases)
 
     def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
         """What computes the product, of the transformed weight; not yet inserted."""
         assert isinstance(product, ConvOp)
-        return WinogradConvOp.of(product.input, transformed, **transform.properties, pads=product.pads)
+        pads = [*product.pads.get_values()]
+        if self.phases:  # windows are as long as all phases of the taps
+            missing = -(product.dims(1)[2].constant or 0) % product.strides.get_values()[0]
+            pads[2:] = (pad + missing for pad in pads[2:])
+        return WinogradConvOp.of(product.input, transformed, **transform.properties, pads=ints(pads))
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,8 @@ Fast = Winograd | Strassen
 def _fast_algorithms(product: Product, precision: Precision) -> Iterator[Fast]:
     if isinstance(product, ConvOp):
         yield from map(Winograd, winograd_tiles(product, precision.products))
+        if product.strides.get_values()[0] > 1:
+            yield from (Winograd(tile, phases=True) for tile in winograd_tiles(product, precision.products))
     if precision.strassen and can_use_strassen(product):
         yield Strassen()
 
@@ -104,9 +114,13 @@ class Algorithm:
     fast: Fast | None = None
 
 
+def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
+    """For the kernels of a graph; one for all passes that ask: they ask about the same kernels."""
+    return _remembered(target.with_weights(parameter_bytes(graph)), precision)
+
+
 @cache
-def algorithms_for(target: Target, precision: Precision) -> Algorithms:
-    """One for all passes that ask: they ask about the same kernels."""
+def _remembered(target: Target, precision: Precision) -> Algorithms:
     return Algorithms(target, precision)
 
 

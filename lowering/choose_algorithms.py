@@ -46,8 +46,9 @@ class ChooseAlgorithms(TileworkPass):
         precision = precision_of(self.precision)
         if not is_compiled(op):
             return
-        algorithms = algorithms_for(parse_target(self.target), precision)
-        for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
+        graph = body_of(op)
+        algorithms = algorithms_for(parse_target(self.target), precision, graph)
+        for group in [o for o in graph.ops if isinstance(o, FusedOp)]:
             product = product_with_parameter(group)
             fast = None if product is None else algorithms.best_for(group).fast
             if product is not None and fast is not None:

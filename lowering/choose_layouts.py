@@ -60,7 +60,7 @@ class ChooseLayouts(TileworkPass):
         graph = body_of(op)
         groups = [o for o in graph.ops if isinstance(o, FusedOp)]
         classes = layout_classes(graph, block)
-        packed = LayoutSearch(groups, classes, algorithms_for(target, precision), block).best()
+        packed = LayoutSearch(groups, classes, algorithms_for(target, precision, graph), block).best()
         if packed:
             _Rewriting(packed, block).rewrite(graph)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -39,7 +39,8 @@ class Target:
     """A machine to compile for. `str(target)` is a text form that `parse_target` reads back to an equal value.
 
     triple: LLVM's target triple. cpu: LLVM's processor name. features: signed extensions, such as "+avx2" or "-sse4a".
-    cores: how many threads a parallel loop should feed. cache_bytes: data caches of level 1, 2 and 3.
+    cores: how many threads a parallel loop should feed. cache_bytes: data caches of level 1, 2 and 3. weights_stay: see
+    `with_weights`; no part of the text.
     """
 
     name: Literal["llvm"]
@@ -48,6 +49,14 @@ class Target:
     features: tuple[str, ...]
     cores: int = DEFAULT_CORES
     cache_bytes: tuple[int, int, int] = DEFAULT_CACHE_BYTES
+    weights_stay: bool = False
+
+    def with_weights(self, count: int) -> Target:
+        """This machine as it runs a program that has so many bytes of weights again and again.
+
+        They stay in the last cache if they take little of it: others use it as well, and algorithms make them larger.
+        """
+        return replace(self, weights_stay=8 * count <= 3 * self.cache_bytes[2])
 
     @cached_property
     def enabled(self) -> frozenset[str]:
@@ -93,8 +102,9 @@ class Target:
 
     @cached_property
     def bandwidth(self) -> Bandwidth:
-        """How fast operands come."""
-        return _BANDWIDTHS.get(self.cpu, Bandwidth())
+        """How fast operands come, weights that stay in the last cache as if that were memory."""
+        speed = _BANDWIDTHS.get(self.cpu, Bandwidth())
+        return replace(speed, memory=speed.unasked) if self.weights_stay else speed
 
     @cached_property
     def partial_bits(self) -> int:

@@ -2,6 +2,10 @@
 
 `graph.winograd_conv %x, (graph.winograd_weight %w)` is `graph.conv %x, %w`, but for rounding. The transform of a
 parameter is done once, in @prepare.
+
+Windows that move by more than one are sums of filters, one for each phase of the image. Either every phase is
+transformed and multiplied by itself; or, with `phases_as_channels`, a block of stride x stride pixels of C channels is
+one pixel of stride * stride * C channels, (y mod stride * stride + x mod stride) * C + c, and windows move by one.
 """
 
 from __future__ import annotations
@@ -11,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr, f32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -34,7 +38,8 @@ _FILTERS_AT_ONCE = 32
 class WinogradWeightOp(GraphOp):
     """u[o, i, j, c] = sum over s, t of G[i, s] G[j, t] w[o, c, s, t], for square windows that move by `stride`.
 
-    Tiles are of `tile` outputs along each axis.
+    Tiles are of `tile` outputs along each axis. With `phases_as_channels`, w[o, ...] is rearranged as a pixel is, taps
+    that are missing being zeros, and the filters are those of windows that move by one.
 
     %u = graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
     """
@@ -44,8 +49,14 @@ class WinogradWeightOp(GraphOp):
     weight = operand_def(TensorType)
     tile = prop_def(IntegerAttr)
     stride = prop_def(IntegerAttr)
+    phases_as_channels = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
+
+    @property
+    def depth(self) -> int:
+        """Pixels along each axis that become one."""
+        return self.stride.value.data if self.phases_as_channels is not None else 1
 
     @property
     def matrices(self) -> Winograd:
@@ -53,22 +64,28 @@ class WinogradWeightOp(GraphOp):
         window = [d.constant for d in self.dims(0)[2:]]
         if len(window) != 2 or window[0] is None or window[0] != window[1]:
             raise VerifyException(f"the weight of two-dimensional square windows is needed, not {self.weight.type}")
-        return _matrices(self.tile.value.data, window[0], self.stride.value.data)
+        return _matrices(self.tile.value.data, window[0], self.stride.value.data, self.depth)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         require_f32(self)
         count = len(self.matrices.weight)
         filters, channels = self.dims(0)[:2]
-        return [tensor_type((filters, const(count), const(count), channels), self.dtype())]
+        return [tensor_type((filters, const(count), const(count), self.depth**2 * channels), self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [w] = inputs
-        matrix = self.matrices.weight
+        matrix, depth = self.matrices.weight, self.depth
         count, taps = len(matrix), len(matrix[0])
-        filters, channels = w.dims[:2]
+        filters, channels = w.dims[0], depth**2 * w.dims[1]
+
+        def tap(o: Expr, c: Expr, s: Expr, t: Expr):
+            c, *phases = _phases(c, w.dims[1], depth)
+            at = [depth * i + phase for i, phase in zip((s, t), phases, strict=True)]
+            inside = [less_than(i, e) for i, e in zip(at, w.dims[2:], strict=True)]
+            return k.if_then_else(inside, lambda: w[o, c, *at], lambda: 0.0, f32) if depth > 1 else w[o, c, s, t]
 
         def rows(o: Expr, i: Expr, t: Expr, c: Expr):
-            return combined(k, matrix, i, lambda s: w[o, c, s, t])
+            return combined(k, matrix, i, lambda s: tap(o, c, s, t))
 
         def element(o: Expr, i: Expr, j: Expr, c: Expr):
             return combined(k, matrix, j, lambda t: of_rows[o, i, t, c])
@@ -78,8 +95,10 @@ class WinogradWeightOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
-        filters, channels = w.shape[:2]
         g = np.array(self.matrices.weight, np.float64)
+        missing = self.depth * g.shape[1] - w.shape[2]
+        w = _phases_as_channels(np.pad(w, [(0, 0), (0, 0), (0, missing), (0, missing)]), self.depth)
+        filters, channels = w.shape[:2]
         both = np.kron(g, g)
         u = np.empty((filters, len(both), channels), w.dtype)
         for first in range(0, filters, _FILTERS_AT_ONCE):
@@ -94,7 +113,7 @@ class WinogradConvOp(GraphOp):
 
     The input is cut into tiles that overlap, each of which makes `tile` x `tile` results: y = A^T [u * (B^T d B)] A,
     summed over channels. Windows move by `stride` along both axes. `pads` lists the padding with zeros in front of both
-    axes, then behind them.
+    axes, then behind them. With `phases_as_channels`, windows are as many times `stride` long as there are taps.
 
     %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>}
         : (tensor<1x32x56x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x56x56xf32>
@@ -107,23 +126,34 @@ class WinogradConvOp(GraphOp):
     tile = prop_def(IntegerAttr)
     stride = prop_def(IntegerAttr)
     pads = prop_def(DenseArrayBase.constr(i64))
+    phases_as_channels = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     @property
+    def depth(self) -> int:
+        """Pixels along each axis that become one."""
+        return self.stride.value.data if self.phases_as_channels is not None else 1
+
+    @property
+    def move(self) -> int:
+        """By how many of the pixels that remain windows move."""
+        return self.stride.value.data // self.depth
+
+    @property
     def window(self) -> int:
         """The number of taps along each axis."""
-        return (self.dims(1)[1].constant or 0) - (self.tile.value.data - 1) * self.stride.value.data
+        return ((self.dims(1)[1].constant or 0) - (self.tile.value.data - 1) * self.move) * self.depth
 
     @property
     def step(self) -> int:
         """Elements of the image from tile to tile."""
-        return self.tile.value.data * self.stride.value.data
+        return self.tile.value.data * self.move
 
     @property
     def matrices(self) -> Winograd:
         """The constants. Raises VerifyException where there are none for this window and tile."""
-        return _matrices(self.tile.value.data, self.window, self.stride.value.data)
+        return _matrices(self.tile.value.data, self.window, self.stride.value.data, self.depth)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         require_f32(self)
@@ -131,8 +161,9 @@ class WinogradConvOp(GraphOp):
         if len(x) != 4 or len(u) != 4 or u[1] != u[2] or u[1].constant is None:
             types = " and ".join(map(str, self.operand_types))
             raise VerifyException(f"an image and a transformed weight are needed, not {types}")
-        if x[1] != u[3]:
-            raise VerifyException(f"the input has {x[1]} channels, the weight is for {u[3]}")
+        if self.depth**2 * x[1] != u[3]:
+            phases = f" of {self.depth**2} phases" if self.depth > 1 else ""
+            raise VerifyException(f"the input has {x[1]} channels{phases}, the weight is for {u[3]}")
         if len(self.pads) != 4 or min(self.pads.get_values()) < 0:
             raise VerifyException(f"two axes need 4 pads, from 0 on, not {list(self.pads.get_values())}")
         _ = self.matrices
@@ -149,7 +180,7 @@ class WinogradConvOp(GraphOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
         m, step, matrices = self.tile.value.data, self.step, self.matrices
-        count, batch, channels, filters = len(matrices.input), x.dims[0], x.dims[1], u.dims[0]
+        count, batch, channels, filters = len(matrices.input), x.dims[0], u.dims[3], u.dims[0]
         sizes = self._sizes(x.dims[2:])
         tiles = batch, *(ceildiv(e, m) for e in sizes)
         image = self._image(k, x, [t * step + (count - step) for t in tiles[1:]])
@@ -186,14 +217,15 @@ class WinogradConvOp(GraphOp):
     def _image(self, k: KernelBuilder, x: Tensor, reach: Sequence[Expr]) -> Tensor:
         """The input with channels last, zeros around it as far as tiles reach."""
         batch, channels, *extents = x.dims
-        pads = self.pads.get_values()[:2]
+        pads, depth = self.pads.get_values()[:2], self.depth
 
         def element(n: Expr, y: Expr, x_: Expr, c: Expr):
-            at = [i - pad for i, pad in zip((y, x_), pads, strict=True)]
+            c, *phases = _phases(c, channels, depth)
+            at = [depth * i + phase - pad for i, phase, pad in zip((y, x_), phases, pads, strict=True)]
             inside = [p for i, e in zip(at, extents, strict=True) for p in (at_least(i, 0), less_than(i, e))]
             return k.if_then_else(inside, lambda: x[n, c, *at], lambda: 0.0, x.dtype)
 
-        return k.compute("winograd_image", (batch, *reach, channels), element)
+        return k.compute("winograd_image", (batch, *reach, depth**2 * channels), element)
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
@@ -203,14 +235,30 @@ class WinogradConvOp(GraphOp):
         tiles = [-(-e // m) for e in sizes]
         pads = self.pads.get_values()[:2]
         reach = [t * step + len(bt) - step for t in tiles]
-        widths = [(pad, max(r - pad - e, 0)) for pad, r, e in zip(pads, reach, x.shape[2:], strict=True)]
-        image = np.pad(x, [(0, 0), (0, 0), *widths])[:, :, : reach[0], : reach[1]]
+        whole = [r * self.depth for r in reach]
+        widths = [(pad, max(r - pad - e, 0)) for pad, r, e in zip(pads, whole, x.shape[2:], strict=True)]
+        image = np.pad(x, [(0, 0), (0, 0), *widths])[:, :, : whole[0], : whole[1]]
+        image = _phases_as_channels(image, self.depth)
         windows = sliding_window_view(image, bt.shape, axis=(2, 3))[:, :, ::step, ::step]
         data = bt @ windows @ bt.T  # n, c, p, q, i, j
         product = np.einsum("ncpqij,oijc->nopqij", data, u, optimize=True)
         y = (at @ product @ at.T).transpose(0, 1, 2, 4, 3, 5)
         whole = y.reshape(*y.shape[:2], tiles[0] * m, tiles[1] * m)
         return np.ascontiguousarray(whole[..., : sizes[0], : sizes[1]])
+
+
+def _phases(c: Expr, channels: Expr, depth: int) -> tuple[Expr, Expr, Expr]:
+    """The channel of the image, and the phases along both axes, that channel `c` of larger pixels is."""
+    if depth == 1:
+        return c, const(0), const(0)
+    return c % channels, c // channels // depth, c // channels % depth
+
+
+def _phases_as_channels(x: Array, depth: int) -> Array:
+    """Blocks of depth x depth pixels as one; x: n, c, y, x, whose sizes are multiples of `depth`."""
+    n, c, height, width = x.shape
+    blocks = x.reshape(n, c, height // depth, depth, width // depth, depth)
+    return blocks.transpose(0, 3, 5, 1, 2, 4).reshape(n, depth**2 * c, height // depth, width // depth)
 
 
 def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
@@ -222,11 +270,11 @@ def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
     [stride], window = strides, w[2].constant or 0
     if w[2] != w[3] or window < max(2, stride):
         return []
-    return [tile for tile in (2, 3, 4) if tile + -(-window // stride) - 1 <= products]
+    return [tile for tile in (2, 3, 4, 5, 6) if tile + -(-window // stride) - 1 <= products]
 
 
-def _matrices(tile: int, window: int, stride: int) -> Winograd:
-    """The constants of F(tile, window). Raises VerifyException where there are none."""
+def _matrices(tile: int, window: int, stride: int, depth: int) -> Winograd:
+    """The constants of F(tile, window), `depth` pixels being one. Raises VerifyException where there are none."""
     if not 1 <= stride <= window:
         raise VerifyException(f"windows of {window} that move by {stride}: by at least 1, and by no more than they are")
     if tile < 2 or window < 2 or tile + -(-window // stride) - 1 > MOST_PRODUCTS:
@@ -235,4 +283,4 @@ def _matrices(tile: int, window: int, stride: int) -> Winograd:
             f"tiles of {tile} with windows of {window}{apart}: both are at least 2, "
             f"and tiles and taps of a phase together at most {MOST_PRODUCTS + 1}"
         )
-    return winograd(tile, window, stride)
+    return winograd(tile, -(-window // depth), stride // depth)

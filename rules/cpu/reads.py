@@ -80,6 +80,10 @@ class Read:
             return 1.5 * width
         return 1.0 if stride == 1 else 2.0 * abs(stride)
 
+    def is_regular(self, axis: str, width: int) -> bool:
+        """Whether the elements of one vector of `width` along an axis are equally far apart."""
+        return axis not in self.axes or _stride(self, axis, width, LARGE) is not None
+
     def is_aligned(self, vector: str, width: int) -> bool:
         """Whether what is read begins at multiples of `width` elements wherever the vector axis does."""
         row = 1

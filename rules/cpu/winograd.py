@@ -21,7 +21,7 @@ from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
-from tilework.rules.cpu.reads import LARGE, size_of
+from tilework.rules.cpu.reads import LARGE, reads_of, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,
@@ -142,14 +142,14 @@ class _Writer:
         """
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
-        stage = store_as(s, Relayout(DATA, c, form.lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
+        stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
         n, i, j, channels, p, q, lane = stage.axes.values()
         block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
         s.vectorize(lane)
         if around is None:
             s.reorder([n, channels, p, block, q, i, j, lane])
             batch, rows, *_, count = sizes_of(form.stages[DATA])
-            outer = [(n, batch or LARGE), (channels, count // form.lanes), (p, rows)]
+            outer = [(n, batch or LARGE), (channels, count // form.channel_lanes), (p, rows)]
             parallel_prefix(s, outer, self.work, self.target)
         else:
             s.reorder([n, p, channels, block, q, i, j, lane])
@@ -157,7 +157,12 @@ class _Writer:
         image = s.stage(IMAGE)
         s.compute_at(image, block, "local")
         *_, image_channels = image.axes.values()
-        s.vectorize(s.split(image_channels, form.lanes)[1])
+        lane = s.split(image_channels, form.channel_lanes)[1]
+        image_axis = form.stages[IMAGE].spatial[-1][0]
+        if all(r.is_regular(image_axis, form.channel_lanes) for r in reads_of(form.stages[IMAGE])):
+            s.vectorize(lane)
+        else:  # phases of few channels
+            s.unroll(lane)
         self._transformed(s.stage(ROWS), q)
 
     def product(self, around: SSAValue) -> None:
@@ -178,7 +183,7 @@ class _Writer:
         loops = (j, j_name, sizes_of(product)[4]), (p, p_name, tiles[0]), (q, q_name, tiles[1])
         prefetch_next_block(s, product, loops, filters, form.span, self.target)
         n, p, q, i, j, o, c = inside.axes.values()
-        block, c = s.split(c, form.lanes)
+        block, c = s.split(c, form.channel_lanes)
         s.reorder([n, i, j, block, c, p, q, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(p)
         s.unroll(q)

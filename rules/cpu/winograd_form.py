@@ -45,13 +45,15 @@ class Blocks:
 class WinogradForm:
     """The stages by name and the last one, as they look once the stages `inlined` are.
 
-    A product is computed for `at_once` (rows, columns) tiles and `vectors` of `lanes` filters at a time.
+    A product is computed for `at_once` (rows, columns) tiles and `vectors` of `lanes` filters at a time, tiles are
+    transformed for `channel_lanes` channels.
     """
 
     inlined: list[str]
     stages: Mapping[str, ComputeOp]
     final: ComputeOp
     lanes: int
+    channel_lanes: int
     vectors: int
     blocks: Blocks
     at_once: tuple[int, int]
@@ -103,7 +105,8 @@ def _form_with(
     blocks = _blocks(stages, final, vectors * lanes, lanes, registers, target.cores)
     columns = balanced(blocks.columns, registers)
     at_once = balanced(blocks.rows, registers // columns), columns
-    return WinogradForm(inlined, stages, final, lanes, vectors, blocks, at_once)
+    channel_lanes = min(lanes, sizes_of(stages[DATA])[-1])
+    return WinogradForm(inlined, stages, final, lanes, channel_lanes, vectors, blocks, at_once)
 
 
 def _turns(form: WinogradForm, target: Target) -> int:
@@ -114,7 +117,8 @@ def _turns(form: WinogradForm, target: Target) -> int:
 def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -> bool:
     """Whether sizes but the batch's are known, vectors are full, and the last stage takes the results as they are."""
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
-    if None in sizes or sizes_of(stages[DATA])[-1] % lanes or sizes_of(stages[PRODUCT])[-1] % lanes:
+    channels, filters = (sizes_of(stages[name])[-1] for name in (DATA, PRODUCT))
+    if None in sizes or channels % min(lanes, channels) or filters % lanes:
         return False
     match [var(name) for name, _ in final.spatial]:
         case [n, o, y, x]:

@@ -79,6 +79,20 @@ func.func @stride(%x: tensor<1x128x28x28xf32>) -> tensor<1x256x14x14xf32> {
   func.return %y : tensor<1x256x14x14xf32>
 }
 
+// Of few channels, the phases of the image fill vectors. Windows of 8, since a missing tap is padded at the end.
+// CHECK-LABEL: func.func @few_channels
+// CHECK:         graph.winograd_weight %w {tile = 4 : i64, stride = 2 : i64, phases_as_channels} : (tensor<64x3x7x7xf32>) -> tensor<64x7x7x12xf32>
+// CHECK:           graph.winograd_conv %{{.*}} {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 3, 3, 4, 4>, phases_as_channels}
+func.func @few_channels(%x: tensor<1x3x224x224xf32>) -> tensor<1x64x112x112xf32> {
+  %w = graph.parameter @few_w : tensor<64x3x7x7xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x3x224x224xf32>, tensor<64x3x7x7xf32>) -> (tensor<1x64x112x112xf32>) {
+  ^bb0(%a: tensor<1x3x224x224xf32>, %b: tensor<64x3x7x7xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x224x224xf32>, tensor<64x3x7x7xf32>) -> tensor<1x64x112x112xf32>
+    graph.yield %c : tensor<1x64x112x112xf32>
+  }
+  func.return %y : tensor<1x64x112x112xf32>
+}
+
 // Two convolutions with one weight share its transform, once what is equal is found.
 // SHARED-LABEL: func.func @shared
 // SHARED:         graph.winograd_weight

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, StringAttr, TensorType, f32, i64
+from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, StringAttr, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
@@ -21,6 +21,7 @@ from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te import IfThenElseOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 from tilework.interpreters.te import run_kernel
+from tilework.lowering.algorithms import Winograd
 
 Array = np.ndarray[Any, Any]
 
@@ -93,6 +94,21 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
         graph.WinogradConvOp,
         [tensor(N, 2, 5, M + 2), tensor(3, 6, 6, 2)],
         {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64), "pads": ints([1, 0, 1, 2])},
+    ),
+    (
+        graph.WinogradWeightOp,
+        [tensor(N, M, 3, 3)],
+        {"tile": IntegerAttr(3, i64), "stride": IntegerAttr(2, i64), "phases_as_channels": UnitAttr()},
+    ),
+    (
+        graph.WinogradConvOp,
+        [tensor(N, 3, 5, M + 2), tensor(5, 4, 4, 12)],
+        {
+            "tile": IntegerAttr(3, i64),
+            "stride": IntegerAttr(2, i64),
+            "pads": ints([1, 0, 1, 2]),
+            "phases_as_channels": UnitAttr(),
+        },
     ),
     (graph.StrassenDenseOp, [tensor(N, M, 4), tensor(3, 7, 2)], {}),
     (graph.StrassenConvOp, [tensor(N, 4, 5, M), tensor(3, 7, 2)], {"strides": ints([2, 1])}),
@@ -242,6 +258,27 @@ def test_winograd_is_convolution(window: int, tile: int, stride: int, height: in
     ones = {"strides": ints([stride, stride]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
     direct = make(graph.ConvOp, [image, weight], pads=ints(pads), **ones)
     assert conv.result.type == direct.result.type
+    found, expected = conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w)
+    np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))
+
+
+@pytest.mark.parametrize(
+    ("window", "tile", "stride"), [(3, 4, 2), (4, 2, 2), (7, 3, 2), (7, 4, 2), (5, 3, 3), (8, 4, 4)]
+)
+@pytest.mark.parametrize(
+    ("height", "width", "pads"), [(13, 11, (1, 1, 1, 1)), (8, 23, (0, 0, 0, 0)), (9, 8, (2, 0, 1, 3))]
+)
+def test_phases_may_be_channels(window: int, tile: int, stride: int, height: int, width: int, pads: tuple[int, ...]):
+    """As the compiler makes it, of windows whose missing taps meet padding."""
+    image, weight = tensor(2, 3, height, width), tensor(4, 3, window, window)
+    ones = {"strides": ints([stride, stride]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
+    direct = make(graph.ConvOp, [image, weight], pads=ints(pads), **ones)
+    algorithm = Winograd(tile, phases=True)
+    transform = algorithm.transform(direct.weight, direct)
+    conv = algorithm.multiply(direct, transform, transform.results[0])
+    assert conv.results[0].type == direct.result.type
+    rng = np.random.default_rng(window * tile)
+    x, w = (rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in (image, weight))
     found, expected = conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w)
     np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))
 

@@ -110,6 +110,13 @@ def test_processors_that_fetch_faster():
     assert all(b.second > b.shared > b.unasked > b.memory for b in speeds)
 
 
+def test_few_weights_stay_in_the_last_cache():
+    target = parse_target("llvm -mcpu=znver5 -cache-sizes=32768,1048576,33554432")
+    few, many = target.with_weights(12 << 20), target.with_weights(13 << 20)
+    assert few.bandwidth.memory > many.bandwidth.memory == target.bandwidth.memory
+    assert str(few) == str(target)
+
+
 def test_sizes_as_linux_writes_them():
     assert (_parse_size("48K"), _parse_size("32M"), _parse_size("512")) == (49152, 32 << 20, 512)
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 
 import tilework as tw
@@ -47,20 +47,32 @@ def test_the_constants_filter_exactly(outputs: int, taps: int, stride: int):
 
 
 def conv_relu(
-    channels: int, filters: int, height: int, width: int, tile: int, window: int = 3, batch: int = 1, stride: int = 1
+    channels: int,
+    filters: int,
+    height: int,
+    width: int,
+    tile: int,
+    window: int = 3,
+    batch: int = 1,
+    stride: int = 1,
+    depth: int = 1,
 ) -> KernelOp:
-    """A kernel of one convolution, whose image is padded to keep its size, and of what is usually behind it."""
+    """A kernel of one convolution, whose image is padded to keep its size, and of what is usually behind it.
+
+    depth: 1, or the stride for phases as channels.
+    """
     k = KernelBuilder("conv_relu")
-    count = (tile - 1) * stride + window
+    count = (tile - 1) * stride // depth + window // depth
     types = [
         (batch, channels, height * stride, width * stride),
-        (filters, count, count, channels),
+        (filters, count, count, depth**2 * channels),
         (filters,),
         (batch, filters, height, width),
     ]
     x, u, bias, residual = (k.argument(TensorType(f32, shape), f"x{i}") for i, shape in enumerate(types))
     operands = TestOp(result_types=[x.value.type, u.value.type]).results
     form = {"tile": IntegerAttr(tile, i64), "stride": IntegerAttr(stride, i64)}
+    form |= {"phases_as_channels": UnitAttr()} if depth > 1 else {}
     op = graph.WinogradConvOp.of(*operands, **form, pads=ints([window // 2] * 2 + [(window - stride) // 2] * 2))
     conv = op.define(k, x, u)
     biased = k.compute("bias", conv.dims, lambda n, o, y, x_: conv[n, o, y, x_] + bias[o])
@@ -100,6 +112,17 @@ def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):
         rng = np.random.default_rng(0)
         arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
         run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, host_target()))
+
+
+@pytest.mark.parametrize("channels", [3, 4, 16])
+def test_phases_as_channels(run_kernel_everywhere, channels: int):
+    """Twelve lanes; four phases of four channels in a vector; vectors of one phase each."""
+    kernel = conv_relu(channels, 32, 9, 17, 4, window=8, stride=2, depth=2)
+    rule = choose_rule(kernel, host_target())
+    assert isinstance(rule, WinogradConv)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
 
 
 def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_everywhere):

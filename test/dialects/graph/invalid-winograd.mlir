@@ -72,6 +72,14 @@ func.func @f(%x: tensor<1x3x9x9xf32>, %u: tensor<8x6x6x4xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<1x3x9x9xf32>, %u: tensor<8x6x6x3xf32>) {
+  // expected-error@+1 {{the input has 3 channels of 4 phases, the weight is for 3}}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 0, 0, 0, 0>, phases_as_channels} : (tensor<1x3x9x9xf32>, tensor<8x6x6x3xf32>) -> tensor<1x8x2x2xf32>
+  func.return
+}
+
+// -----
+
 func.func @f(%x: tensor<1x4x9x9xf32>, %u: tensor<8x6x6x4xf32>) {
   // expected-error@+1 {{two axes need 4 pads, from 0 on, not [1, 1]}}
   %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1>} : (tensor<1x4x9x9xf32>, tensor<8x6x6x4xf32>) -> tensor<1x8x9x9xf32>

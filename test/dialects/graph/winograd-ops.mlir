@@ -21,3 +21,13 @@ func.func @strided(%x: tensor<1x32x55x56xf32>, %w: tensor<64x32x3x3xf32>) -> ten
   %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x55x56xf32>, tensor<64x9x9x32xf32>) -> tensor<1x64x28x28xf32>
   func.return %y : tensor<1x64x28x28xf32>
 }
+
+// Phases as channels: windows of two, 4 + 2 - 1 products, 12 channels.
+// CHECK-LABEL: func.func @phases
+func.func @phases(%x: tensor<1x3x56x56xf32>, %w: tensor<64x3x3x3xf32>) -> tensor<1x64x28x28xf32> {
+  // CHECK: graph.winograd_weight %w {tile = 4 : i64, stride = 2 : i64, phases_as_channels} : (tensor<64x3x3x3xf32>) -> tensor<64x5x5x12xf32>
+  %u = graph.winograd_weight %w {tile = 4 : i64, stride = 2 : i64, phases_as_channels} : (tensor<64x3x3x3xf32>) -> tensor<64x5x5x12xf32>
+  // CHECK: graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>, phases_as_channels}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>, phases_as_channels} : (tensor<1x3x56x56xf32>, tensor<64x5x5x12xf32>) -> tensor<1x64x28x28xf32>
+  func.return %y : tensor<1x64x28x28xf32>
+}
