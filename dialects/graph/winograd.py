@@ -5,7 +5,7 @@ parameter is done once, in @prepare.
 
 Windows that move by more than one are sums of filters, one for each phase of the image. Either every phase is
 transformed and multiplied by itself; or, with `phases_as_channels`, a block of stride x stride pixels of C channels is
-one pixel of stride * stride * C channels, (y mod stride * stride + x mod stride) * C + c, and windows move by one.
+one pixel of stride * stride * C channels, (y mod stride * C + c) * stride + x mod stride, and windows move by one.
 """
 
 from __future__ import annotations
@@ -251,14 +251,14 @@ def _phases(c: Expr, channels: Expr, depth: int) -> tuple[Expr, Expr, Expr]:
     """The channel of the image, and the phases along both axes, that channel `c` of larger pixels is."""
     if depth == 1:
         return c, const(0), const(0)
-    return c % channels, c // channels // depth, c // channels % depth
+    return c // depth % channels, c // depth // channels, c % depth
 
 
 def _phases_as_channels(x: Array, depth: int) -> Array:
     """Blocks of depth x depth pixels as one; x: n, c, y, x, whose sizes are multiples of `depth`."""
     n, c, height, width = x.shape
     blocks = x.reshape(n, c, height // depth, depth, width // depth, depth)
-    return blocks.transpose(0, 3, 5, 1, 2, 4).reshape(n, depth**2 * c, height // depth, width // depth)
+    return blocks.transpose(0, 3, 1, 5, 2, 4).reshape(n, depth**2 * c, height // depth, width // depth)
 
 
 def winograd_tiles(conv: ConvOp, products: int) -> list[int]:

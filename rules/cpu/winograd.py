@@ -97,6 +97,13 @@ def _data_again(form: WinogradForm, target: Target) -> int:
     return data * (form.filter_blocks - 1)
 
 
+def _regular_lanes(form: WinogradForm) -> int:
+    """How many channels of the image are read side by side: of phases as channels, those along a row."""
+    axis, reads = form.stages[IMAGE].spatial[-1][0], reads_of(form.stages[IMAGE])
+    widths = (n for n in range(form.channel_lanes, 0, -1) if form.channel_lanes % n == 0)
+    return next(n for n in widths if all(r.is_regular(axis, n) for r in reads))
+
+
 class _Writer:
     """Schedules the final stage first: the others are computed inside it."""
 
@@ -157,12 +164,9 @@ class _Writer:
         image = s.stage(IMAGE)
         s.compute_at(image, block, "local")
         *_, image_channels = image.axes.values()
-        lane = s.split(image_channels, form.channel_lanes)[1]
-        image_axis = form.stages[IMAGE].spatial[-1][0]
-        if all(r.is_regular(image_axis, form.channel_lanes) for r in reads_of(form.stages[IMAGE])):
-            s.vectorize(lane)
-        else:  # phases of few channels
-            s.unroll(lane)
+        vectors, lane = s.split(s.split(image_channels, form.channel_lanes)[1], _regular_lanes(form))
+        s.unroll(vectors)
+        s.vectorize(lane)
         self._transformed(s.stage(ROWS), q)
 
     def product(self, around: SSAValue) -> None:
