@@ -15,6 +15,9 @@ from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, PrefetchOp, StoreO
 
 VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp, BytesOp)
 
+NEAR = 4
+"""Up to which distance between lanes whole vectors are loaded and most of them thrown away."""
+
 
 def memref_type(type_: Attribute) -> MemRefType[Attribute]:
     """A type that is known to be a memref."""

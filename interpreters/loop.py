@@ -19,7 +19,18 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, BytesOp, ForOp, IfOp, KernelOp, LoadOp, PrefetchOp, StoreOp, YieldOp
+from tilework.dialects.loop import (
+    ApplyOp,
+    BytesOp,
+    ForOp,
+    IfOp,
+    KernelOp,
+    LoadOp,
+    PrefetchOp,
+    StoreOp,
+    TransposeOp,
+    YieldOp,
+)
 from tilework.interpreters.buffers import (
     Buffer,
     Overlaps,
@@ -177,6 +188,8 @@ class LoopProgram:
                 return self._bytes(op)
             case ApplyOp():
                 return self._apply(op)
+            case TransposeOp():
+                return self._transpose(op)
             case arith.ConstantOp():
                 return self._constant(op)
             case _:
@@ -202,6 +215,19 @@ class LoopProgram:
 
         def run(frame: Frame, mask: Mask) -> None:
             frame.values[target] = value(frame.values)
+
+        return run
+
+    def _transpose(self, op: TransposeOp) -> Step:
+        """Lanes are the last dimension of a vector's array, which has one of them where all are equal."""
+        sources = [self._names.slots[row] for row in op.rows]
+        targets = [self._names.slots[column] for column in op.columns]
+
+        def run(frame: Frame, mask: Mask) -> None:
+            rows = np.broadcast_arrays(*[frame.values[s] for s in sources], np.empty(len(targets)))[:-1]
+            matrix = np.stack(rows, axis=-1)
+            for lane, target in enumerate(targets):
+                frame.values[target] = matrix[..., lane, :]
 
         return run
 

@@ -34,6 +34,7 @@ from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.storage_fold import StorageFold
 from tilework.transforms.loop.storage_rewrite import StorageRewrite
+from tilework.transforms.loop.transpose import Transpose
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
@@ -79,6 +80,7 @@ LOOPS: tuple[ModulePass, ...] = (
     Simplify(),  # the conditions that the pieces decide
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
     Vectorize(),
+    Transpose(),  # right after vectorize: lanes far apart
     EmulateNarrowTypes(),  # after vectorize: whole vectors of halves are bytes; before unroll, for its lane loops
     Unroll(),  # after vectorize: lanes are no loops any more
     VerifyRegisters(),  # what is not unrolled now never will be

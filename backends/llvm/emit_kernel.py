@@ -10,6 +10,7 @@ from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS, VECTOR_HANDLERS
+from tilework.backends.llvm.emit_transpose import TRANSPOSE_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp
@@ -21,6 +22,7 @@ KERNEL_HANDLERS: Handlers = {
     **ARITH_HANDLERS,
     **MATH_HANDLERS,
     **VECTOR_HANDLERS,
+    **TRANSPOSE_HANDLERS,
 }
 
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.accesses import buffer_dims, element_strides, memory_space
+from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
@@ -20,9 +20,6 @@ from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 
 STACK_LIMIT = 512 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
-
-NEAR = 4
-"""Up to which distance between lanes whole vectors are loaded and most of them thrown away."""
 
 
 class _Access(NamedTuple):

@@ -26,6 +26,7 @@ from tilework.dialects.loop.common import INDEX
 from tilework.dialects.loop.control import THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
+from tilework.dialects.loop.transpose import TransposeOp
 
 __all__ = [
     "INDEX",
@@ -42,11 +43,12 @@ __all__ = [
     "Loop",
     "PrefetchOp",
     "StoreOp",
+    "TransposeOp",
     "YieldOp",
 ]
 
 Loop = Dialect(
     "loop",
-    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, BytesOp, ApplyOp, CallOp],
+    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, TransposeOp, BytesOp, ApplyOp, CallOp],
     [KindAttr, LoopIndexAttr, LoopWhenAttr],
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region
 
-from tilework.algebra.index_expr import Expr, Key
+from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.index_attr import LoopIndexAttr, to_operands
 from tilework.dialects.locations import copy_location
@@ -99,6 +99,30 @@ def guarded(loop: ForOp, conditions: Iterable[Predicate]) -> None:
     block.insert_op_before(guard, loop)
     loop.detach()
     guard.then_body.block.add_op(loop)
+
+
+def remainder(loop: ForOp, lower: Expr) -> ForOp:
+    """A copy of the loop behind it that starts at `lower`."""
+    copy = loop.clone()
+    block = loop.parent_block()
+    assert block is not None
+    block.insert_op_after(copy, loop)
+    copy.set_bounds(lower, loop.upper)
+    return copy
+
+
+def chunked(loop: ForOp, chunks: Expr, length: int) -> ForOp:
+    """Put the loop, restricted to `length` iterations, into a serial loop over chunks of that many."""
+    outer = ForOp(0, chunks, f"{loop.axis.data}.chunk")
+    copy_location(outer, loop)
+    block = loop.parent_block()
+    assert block is not None
+    block.insert_op_before(outer, loop)
+    loop.detach()
+    outer.body.block.add_op(loop)
+    first = loop.lower + length * var(outer.index)
+    loop.set_bounds(first, first + length)
+    return loop
 
 
 def constant_trip(loop: ForOp) -> int | None:

@@ -8,15 +8,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
-from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.analysis.lanes import why_serial
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.local_counts import drop_local_counts
-from tilework.transforms.loop.rewriting import guarded, inline_before
+from tilework.transforms.loop.rewriting import chunked, guarded, inline_before, remainder
 from tilework.transforms.loop.vector_body import VectorBody, some_lane
 
 REMARK = "tilework.remark"
@@ -80,40 +79,16 @@ class Vectorize(TileworkPass):
             guarded(loop, [at_least(extent, 1)])
             scope = scope.inside_if([at_least(extent, 1)])
         chunks, full = extent // self.max_lanes, extent // self.max_lanes * self.max_lanes
-        remainder = _remainder(loop, loop.lower + full)
-        _to_vectors(_chunked(loop, chunks, self.max_lanes), self.max_lanes, const(self.max_lanes), scope)
+        rest_loop = remainder(loop, loop.lower + full)
+        _to_vectors(chunked(loop, chunks, self.max_lanes), self.max_lanes, const(self.max_lanes), scope)
         rest = scope.domain.simplify(extent - full)
-        _to_vectors(remainder, self._lanes(rest, self.max_lanes), rest, scope)
+        _to_vectors(rest_loop, self._lanes(rest, self.max_lanes), rest, scope)
 
     def _lanes(self, extent: Expr, most: int) -> int:
         """As many as the extent; where that is known at run time only, a power of two, which machines have."""
         if extent.constant is not None:
             return max(extent.constant, 0)
         return most if most <= 1 else min(self.max_lanes, 1 << (most - 1).bit_length())
-
-
-def _remainder(loop: ForOp, lower: Expr) -> ForOp:
-    """A copy of the loop behind it that starts at `lower`."""
-    copy = loop.clone()
-    block = loop.parent_block()
-    assert block is not None
-    block.insert_op_after(copy, loop)
-    copy.set_bounds(lower, loop.upper)
-    return copy
-
-
-def _chunked(loop: ForOp, chunks: Expr, lanes: int) -> ForOp:
-    """Put the loop, restricted to `lanes` iterations, into a serial loop over chunks of that many."""
-    outer = ForOp(0, chunks, f"{loop.axis.data}.chunk")
-    copy_location(outer, loop)
-    block = loop.parent_block()
-    assert block is not None
-    block.insert_op_before(outer, loop)
-    loop.detach()
-    outer.body.block.add_op(loop)
-    first = loop.lower + lanes * var(outer.index)
-    loop.set_bounds(first, first + lanes)
-    return loop
 
 
 def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:

@@ -1,0 +1,159 @@
+"""Read lanes that lie far apart by transposing in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType, StringAttr, VectorType, f32, i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space, root_buffer
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.rewriting import chunked, constant_trip, remainder
+
+LANES = range(4, 17)
+"""Of how many lanes vectors are transposed: so many rows fill the registers of a machine."""
+
+CHUNK = 64
+"""For how many iterations columns are kept in a local buffer, at most."""
+
+
+@dataclass(frozen=True)
+class Transpose(TileworkPass):
+    """Where a loop loads lanes that lie far apart, load what its iterations read in a row, and transpose.
+
+                                                   loop.for %b = 0 to 4 "x.block" {
+                                                     %r0 = loop.load %a[16 * %b] : .., vector<16xf32>
+                                                     %r1 = loop.load %a[16 * %b + 900] : .., vector<16xf32>
+    loop.for %x = 0 to 64 "x" {                      ..
+      %v = loop.load %a[%x] stride 900        ->     %c0, %c1, .. = loop.transpose %r0, %r1, .. : vector<16xf32>
+        : .., vector<16xf32>                         loop.store %c0, %t[256 * %b] : .., vector<16xf32>
+      ..                                             ..
+                                                   loop.for %x = 0 to 64 "x" {
+                                                     %v = loop.load %t[16 * %x] : .., vector<16xf32>
+
+    The loop runs a constant number of times and does not store to the buffer; a longer one is cut into chunks of 64.
+    Columns behind the last whole block are transposed with some of those before them once more.
+    Requires vectors (`loop-vectorize`); leaves loads that are not all of a vector as they are.
+    """
+
+    name = "loop-transpose"
+    anchor = KernelOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        if op.is_declaration:
+            return
+        loops = [loop for loop in op.body.walk() if isinstance(loop, ForOp)]
+        for loop in reversed(loops):  # inner ones first, so that copies of outer ones have no gathers left
+            if any(_gathers(loop)):
+                for piece in _pieces(loop):
+                    for load in list(_gathers(piece)):
+                        _transpose(load, piece)
+
+
+def _gathers(loop: ForOp) -> Iterator[LoadOp]:
+    """The loads that become columns."""
+    trip = constant_trip(loop)
+    if trip is None or loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
+        return
+    if loop.kind.data is Kind.UNROLLED and trip > CHUNK:
+        return  # chunks would hide the constants that subscripts are
+    stored = {root_buffer(op.memref) for op in loop.walk() if isinstance(op, StoreOp)}
+    for op in loop.body.block.ops:
+        if isinstance(op, LoadOp) and root_buffer(op.memref) not in stored and _is_column(op, loop):
+            if trip >= _row_type(op).get_shape()[0] // 2:
+                yield op
+
+
+def _is_column(load: LoadOp, loop: ForOp) -> bool:
+    """Whether a load takes whole vectors, of lanes far apart, and the next iteration's lie right behind them."""
+    if not isinstance(load.result.type, VectorType) or load.count is not None or len(load.indices) != 1:
+        return False
+    [lanes], element = _row_type(load).get_shape(), _row_type(load).element_type
+    if lanes not in LANES or element not in (f32, i32) or abs(load.lane_stride) <= NEAR:
+        return False
+    if memory_space(load.memref) == "register" or element_strides(load.memref.type, buffer_dims(load.memref))[-1] != 1:
+        return False
+    [e] = load.exprs
+    moves_along = e.coefficient(loop.index) == 1 and e.is_affine_in(loop.index)
+    return moves_along and all(v is loop.index or not _is_inside(v, loop) for v in load.operands)
+
+
+def _is_inside(value: SSAValue, loop: ForOp) -> bool:
+    owner = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
+    return owner is not None and loop.is_ancestor(owner)
+
+
+def _pieces(loop: ForOp) -> list[ForOp]:
+    """A long loop in chunks, and what is left of it."""
+    trip = constant_trip(loop)
+    assert trip is not None
+    whole, rest = divmod(trip, CHUNK)
+    if trip <= CHUNK:
+        return [loop]
+    behind = [remainder(loop, loop.lower + CHUNK * whole)] if rest else []
+    return [chunked(loop, const(whole), CHUNK), *behind]
+
+
+def _row_type(load: LoadOp) -> VectorType[Attribute]:
+    return cast("VectorType[Attribute]", load.result.type)
+
+
+def _width(load: LoadOp) -> int:
+    """How many columns are transposed together, and how far apart they lie, so that all are aligned."""
+    [lanes] = _row_type(load).get_shape()
+    return 1 << (lanes - 1).bit_length()
+
+
+def _transpose(load: LoadOp, loop: ForOp) -> None:
+    """Keep what the load gives in each iteration in a local buffer, in front of the loop."""
+    trip, type_, width = constant_trip(loop), _row_type(load), _width(load)
+    assert trip is not None
+    buffer = MemRefType(type_.element_type, [width * trip], memory_space=StringAttr("local"))
+    alloca = memref.AllocaOp(operands=[[], []], result_types=[buffer])
+    alloca.memref.name_hint = "columns"
+    copy_location(alloca, load)
+    Rewriter.insert_op(alloca, InsertPoint.before(_outside_unrolled(loop)))
+    whole, rest = divmod(trip, width)
+    if whole:
+        blocks = ForOp(0, whole, f"{loop.axis.data}.block")
+        copy_location(blocks, load)
+        Rewriter.insert_op(blocks, InsertPoint.before(loop))
+        inside = InsertPoint.at_end(blocks.body.block)
+        _transpose_block(load, loop, alloca.memref, width * var(blocks.index), width, inside)
+    if rest:
+        columns = min(trip, width)
+        _transpose_block(load, loop, alloca.memref, const(trip - columns), columns, InsertPoint.before(loop))
+    new = LoadOp(alloca.memref, [width * (var(loop.index) - loop.lower)], type_)
+    copy_location(new, load)
+    new.result.name_hint = load.result.name_hint
+    Rewriter.replace_op(load, new)
+
+
+def _outside_unrolled(loop: ForOp) -> ForOp:
+    """The outermost loop that copies of this one are in: all of them use one buffer."""
+    outer = loop.parent_op()
+    return _outside_unrolled(outer) if isinstance(outer, ForOp) and outer.kind.data is Kind.UNROLLED else loop
+
+
+def _transpose_block(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int, place: InsertPoint) -> None:
+    """Store the columns that iterations `first`, counted from the first of the loop, and the next ones load."""
+    type_ = _row_type(load)
+    [lanes] = type_.get_shape()
+    start = load.exprs[0].substitute({loop.index: loop.lower + first})
+    row = VectorType(type_.element_type, [columns])
+    loads = [LoadOp(load.memref, [start + load.lane_stride * lane], row) for lane in range(lanes)]
+    transposed = TransposeOp([op.result for op in loads])
+    stores = [StoreOp(c, into, [_width(load) * (first + i)]) for i, c in enumerate(transposed.columns)]
+    new = [*loads, transposed, *stores]
+    copy_location(new, load)
+    Rewriter.insert_op(new, place)
