@@ -48,7 +48,7 @@ loop.kernel @few ins(%src: memref<140xi32>) outs(%y: memref<126xi32>) {
 // CHECK-NEXT:      loop.for %[[B:.*]] = 0 to 8 "x.block" {
 // CHECK-NEXT:        loop.load %src[64 * %[[C]] + 8 * %[[B]]] : memref<1200xf32>, vector<8xf32>
 // CHECK:           loop.for %[[X:.*]] = 64 * %[[C]] to 64 * %[[C]] + 64 "x" {
-// CHECK-NEXT:        loop.load %{{.*}}[-512 * %[[C]] + 8 * %[[X]]] : memref<512xf32, "local">, vector<8xf32>
+// CHECK-NEXT:        loop.load %{{.*}}[8 * %[[X]] - 512 * %[[C]]] : memref<512xf32, "local">, vector<8xf32>
 // CHECK:         loop.for %[[X:.*]] = 128 to 131 "x" {
 // CHECK-NEXT:      loop.load %src[%[[X]]] stride 150
 loop.kernel @chunks ins(%src: memref<1200xf32>) outs(%y: memref<1048xf32>) {
@@ -62,7 +62,7 @@ loop.kernel @chunks ins(%src: memref<1200xf32>) outs(%y: memref<1048xf32>) {
 // CHECK-LABEL: loop.kernel @unrolled
 // CHECK-NEXT:    memref.alloca() : memref<16xf32, "local">
 // CHECK-NEXT:    loop.for %{{.*}} = 0 to 4 "j" unrolled {
-// CHECK-NEXT:      loop.load %src[4 * %{{.*}}] : memref<64xf32>, vector<4xf32>
+// CHECK:             loop.load %src[4 * %{{.*}} + 4 * %{{.*}}] : memref<64xf32>, vector<4xf32>
 loop.kernel @unrolled ins(%src: memref<64xf32>) outs(%y: memref<64xf32>) {
   loop.for %j = 0 to 4 "j" unrolled {
     loop.for %x = 0 to 4 "x" unrolled {
