@@ -138,7 +138,8 @@ class _Writer:
         tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
-        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), o, tile, y, x, lane])
+        inside = [o, tile, y, x, lane] if place else [tile, y, x, o, lane]
+        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), *inside])
         around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)
         return around[-1], inner[-1][0]
 

@@ -147,13 +147,13 @@ def _outside_unrolled(loop: ForOp) -> ForOp:
 
 def _transpose_block(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int, place: InsertPoint) -> None:
     """Store the columns that iterations `first`, counted from the first of the loop, and the next ones load."""
-    type_ = _row_type(load)
-    [lanes] = type_.get_shape()
+    [lanes], width = _row_type(load).get_shape(), _width(load)
     start = load.exprs[0].substitute({loop.index: loop.lower + first})
-    row = VectorType(type_.element_type, [columns])
+    row = VectorType(_row_type(load).element_type, [columns])
     loads = [LoadOp(load.memref, [start + load.lane_stride * lane], row) for lane in range(lanes)]
-    transposed = TransposeOp([op.result for op in loads])
-    stores = [StoreOp(c, into, [_width(load) * (first + i)]) for i, c in enumerate(transposed.columns)]
+    last = loads[-1].result  # fills columns up: machines hand a part of a vector over from store to load with delay
+    transposed = TransposeOp([*(op.result for op in loads), *[last] * (width - lanes)])
+    stores = [StoreOp(c, into, [width * (first + i)]) for i, c in enumerate(transposed.columns)]
     new = [*loads, transposed, *stores]
     copy_location(new, load)
     Rewriter.insert_op(new, place)

@@ -25,12 +25,12 @@ loop.kernel @columns ins(%src: memref<2880xf32>) outs(%y: memref<2688xf32>) {
   }
 }
 
-// Fewer columns than rows, and a number of rows that is no power of two: columns are aligned all the same.
+// Fewer columns than rows, and a number of rows that is no power of two: columns are whole vectors all the same.
 // CHECK-LABEL: loop.kernel @few
 // CHECK-NEXT:    %[[T:.*]] = memref.alloca() : memref<144xi32, "local">
 // CHECK-COUNT-14: loop.load %src[{{.*}}] : memref<140xi32>, vector<9xi32>
-// CHECK-NEXT:    loop.transpose
-// CHECK-NEXT:    loop.store %{{.*}}, %[[T]][0] : memref<144xi32, "local">, vector<14xi32>
+// CHECK-NEXT:    loop.transpose {{.*}}, %[[L:[0-9]+]], %[[L]], %[[L]] : vector<9xi32>
+// CHECK-NEXT:    loop.store %{{.*}}, %[[T]][0] : memref<144xi32, "local">, vector<16xi32>
 // CHECK-COUNT-8: loop.store %{{.*}}, %[[T]]
 // CHECK-NEXT:    loop.for %[[X:.*]] = 0 to 9 "x" {
 // CHECK-NEXT:      loop.load %[[T]][16 * %[[X]]] : memref<144xi32, "local">, vector<14xi32>
