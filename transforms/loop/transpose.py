@@ -9,13 +9,13 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, StringAttr, VectorType, f32, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space, root_buffer
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import chunked, constant_trip, remainder
 
@@ -41,6 +41,7 @@ class Transpose(TileworkPass):
                                                      %v = loop.load %t[16 * %x] : .., vector<16xf32>
 
     The loop runs a constant number of times and does not store to the buffer; a longer one is cut into chunks of 64.
+    A condition around the load that is the same in all iterations goes around the transposition, too.
     Columns behind the last whole block are transposed with some of those before them once more.
     Requires vectors (`loop-vectorize`); leaves loads that are not all of a vector as they are.
     """
@@ -68,10 +69,18 @@ def _gathers(loop: ForOp) -> Iterator[LoadOp]:
     if loop.kind.data is Kind.UNROLLED and trip > CHUNK:
         return  # chunks would hide the constants that subscripts are
     stored = {root_buffer(op.memref) for op in loop.walk() if isinstance(op, StoreOp)}
-    for op in loop.body.block.ops:
+    for op in _always_or_never_run(loop):
         if isinstance(op, LoadOp) and root_buffer(op.memref) not in stored and _is_column(op, loop):
             if trip >= _row_type(op).get_shape()[0] // 2:
                 yield op
+
+
+def _always_or_never_run(loop: ForOp) -> Iterator[Operation]:
+    """The operations that all iterations run or none."""
+    for op in loop.body.block.ops:
+        yield op
+        if isinstance(op, IfOp) and not any(_is_inside(v, loop) for v in op.operands):
+            yield from op.then_body.block.ops
 
 
 def _is_column(load: LoadOp, loop: ForOp) -> bool:
@@ -123,20 +132,32 @@ def _transpose(load: LoadOp, loop: ForOp) -> None:
     alloca.memref.name_hint = "columns"
     copy_location(alloca, load)
     Rewriter.insert_op(alloca, InsertPoint.before(_outside_unrolled(loop)))
+    place = _in_front(load, loop)
     whole, rest = divmod(trip, width)
     if whole:
         blocks = ForOp(0, whole, f"{loop.axis.data}.block")
         copy_location(blocks, load)
-        Rewriter.insert_op(blocks, InsertPoint.before(loop))
+        Rewriter.insert_op(blocks, place)
         inside = InsertPoint.at_end(blocks.body.block)
         _transpose_block(load, loop, alloca.memref, width * var(blocks.index), width, inside)
     if rest:
         columns = min(trip, width)
-        _transpose_block(load, loop, alloca.memref, const(trip - columns), columns, InsertPoint.before(loop))
+        _transpose_block(load, loop, alloca.memref, const(trip - columns), columns, place)
     new = LoadOp(alloca.memref, [width * (var(loop.index) - loop.lower)], type_)
     copy_location(new, load)
     new.result.name_hint = load.result.name_hint
     Rewriter.replace_op(load, new)
+
+
+def _in_front(load: LoadOp, loop: ForOp) -> InsertPoint:
+    """A place in front of the loop that is reached where the load is."""
+    condition = load.parent_op()
+    if not isinstance(condition, IfOp):
+        return InsertPoint.before(loop)
+    guard = IfOp(condition.conditions, Region(Block()))
+    copy_location(guard, condition)
+    Rewriter.insert_op(guard, InsertPoint.before(loop))
+    return InsertPoint.at_end(guard.then_body.block)
 
 
 def _outside_unrolled(loop: ForOp) -> ForOp:

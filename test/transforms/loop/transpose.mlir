@@ -72,6 +72,29 @@ loop.kernel @unrolled ins(%src: memref<64xf32>) outs(%y: memref<64xf32>) {
   }
 }
 
+// A condition that all iterations agree on.
+// CHECK-LABEL: loop.kernel @padded
+// CHECK:           loop.if [%[[Y:.*]] - 1 >= 0] {
+// CHECK-NEXT:        loop.for %[[B:.*]] = 0 to 2 "x.block" {
+// CHECK-NEXT:          loop.load %src[9 * %[[Y]] + 8 * %[[B]] - 9] : memref<128xf32>, vector<8xf32>
+// CHECK:           loop.for %[[X:.*]] = 0 to 16 "x" {
+// CHECK-NEXT:        %v = loop.if [%[[Y]] - 1 >= 0] -> vector<8xf32> {
+// CHECK-NEXT:          %w = loop.load %columns[8 * %[[X]]] : memref<128xf32, "local">, vector<8xf32>
+loop.kernel @padded ins(%src: memref<128xf32>) outs(%y: memref<256xf32>) {
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  loop.for %j = 0 to 2 "y" {
+    loop.for %x = 0 to 16 "x" {
+      %v = loop.if [%j - 1 >= 0] -> vector<8xf32> {
+        %w = loop.load %src[9 * %j + %x - 9] stride 16 : memref<128xf32>, vector<8xf32>
+        loop.yield %w : vector<8xf32>
+      } else {
+        loop.yield %zero : vector<8xf32>
+      }
+      loop.store %v, %y[128 * %j + 8 * %x] : memref<256xf32>, vector<8xf32>
+    }
+  }
+}
+
 // What stays: lanes that are near, of another width, or too many; a step that is not one; loads of some lanes, of some
 // iterations; a loop that is short, whose length is not known, or that is parallel.
 // CHECK-LABEL: loop.kernel @stay
