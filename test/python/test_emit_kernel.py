@@ -8,6 +8,7 @@ import pytest
 from tilework.algebra.parse import parse
 from tilework.backends.llvm.compile import assembly
 from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.interpreters.loop import run_loop_kernel
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
 
@@ -153,6 +154,53 @@ def test_a_part_of_a_vector_is_one_access_where_there_are_masks(parse_module, cp
     target = parse_target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
     text = emit_kernels(parse_module(odd(lanes, 1)), target)
     assert re.findall(r"call .*@llvm.masked.(\w+).v16f32", text) == (accesses if masked else [])
+
+
+def transposed(rows, columns, kind="f32"):
+    """A kernel that writes a matrix column by column, each `rows` lanes of a vector."""
+    matrix = f"memref<{rows * columns}x{kind}>"
+    loads = "\n".join(
+        f"  %r{r} = loop.load %x[{columns * r}] : {matrix}, vector<{columns}x{kind}>" for r in range(rows)
+    )
+    stores = "\n".join(f"  loop.store %c{c}, %y[{rows * c}] : {matrix}, vector<{rows}x{kind}>" for c in range(columns))
+    named = ", ".join(f"%c{c}" for c in range(columns)), ", ".join(f"%r{r}" for r in range(rows))
+    return f"""
+loop.kernel @transposed ins(%x: {matrix}) outs(%y: {matrix}) {{
+{loads}
+  {named[0]} = loop.transpose {named[1]} : vector<{columns}x{kind}>
+{stores}
+}}
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 4, 7, 8, 16])
+@pytest.mark.parametrize("columns", [1, 3, 4, 8, 14, 16])
+def test_transposition_of_vectors(compile_kernel, parse_module, rows, columns):
+    for kind, dtype in ("f32", np.float32), ("i32", np.int32), ("f64", np.float64):
+        text = transposed(rows, columns, kind)
+        x = np.arange(rows * columns, dtype=dtype)
+        compiled, interpreted = np.zeros_like(x), np.zeros_like(x)
+        compile_kernel(text)(x, compiled)
+        run_loop_kernel(parse_module(text).body.block.first_op, [x], [interpreted])
+        np.testing.assert_array_equal(compiled, x.reshape(rows, columns).T.ravel())
+        np.testing.assert_array_equal(interpreted, compiled)
+
+
+@pytest.mark.parametrize(
+    ("machine", "size", "each"),
+    [
+        ("x86_64-linux-gnu -mcpu=znver4", 16, 4),
+        ("x86_64-linux-gnu -mcpu=haswell", 8, 3),
+        ("x86_64-linux-gnu -mcpu=x86-64", 4, 2),
+        ("aarch64-linux-gnu -mcpu=cortex-a72", 4, 2),
+    ],
+)
+def test_a_transposition_takes_few_instructions(parse_module, machine, size, each):
+    target = parse_target(f"llvm -mtriple={machine}")
+    text = assembly(emit_kernels(parse_module(transposed(size, size)), target), target)
+    shuffles = r"^\s+v?(?:unpck|shuf|perm|insert|movlh|movhl|blend|zip|trn|uzp|ext|mov\s+v\d+\.[sd]\[)"
+    assert 0 < len(re.findall(shuffles, text, re.MULTILINE)) <= each * size
+    assert not re.search(r"[er]?sp\)?.*[xyz]mm|[xyz]mm.*\([er]?sp", text)
 
 
 STRIDED = ["1", "2 stride 3", "49 stride -2", "5 stride 0", "3 count", "1 stride 4 count", "49 stride 2", "9 stride -1"]

@@ -220,6 +220,48 @@ loop.kernel @locality ins(%x: memref<8x64xf32>) {
 
 // -----
 
+// loop.transpose
+
+loop.kernel @no_rows {
+  // expected-error@+1 {{expected rows}}
+  %c = "loop.transpose"() : () -> vector<1xf32>
+}
+
+// -----
+
+loop.kernel @unequal_rows {
+  %a = arith.constant dense<0.0> : vector<2xf32>
+  %b = arith.constant dense<0> : vector<2xi32>
+  // expected-error@+1 {{a row of vector<2xi32> beside one of vector<2xf32>}}
+  %c, %d = "loop.transpose"(%a, %b) : (vector<2xf32>, vector<2xi32>) -> (vector<2xf32>, vector<2xf32>)
+}
+
+// -----
+
+loop.kernel @columns {
+  %a = arith.constant dense<0.0> : vector<2xf32>
+  // expected-error@+1 {{1 rows of vector<2xf32> have 2 columns of vector<1xf32>, not vector<1xf32>}}
+  %c = "loop.transpose"(%a) : (vector<2xf32>) -> vector<1xf32>
+}
+
+// -----
+
+loop.kernel @matrix_of_matrices {
+  %a = arith.constant dense<0.0> : vector<2x2xf32>
+  // expected-error@+1 {{a row of vector<2x2xf32>: it has one dimension}}
+  %c = "loop.transpose"(%a) : (vector<2x2xf32>) -> vector<1xf32>
+}
+
+// -----
+
+loop.kernel @numbers {
+  %a = arith.constant 0.0 : f32
+  // expected-error@+1 {{expected a vector of one dimension, got f32}}
+  %c = loop.transpose %a : f32
+}
+
+// -----
+
 // loop.bytes
 
 loop.kernel @bytes_of_bytes ins(%x: memref<8xi8>) {

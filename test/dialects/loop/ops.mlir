@@ -119,3 +119,15 @@ loop.kernel @bytes ins(%x: memref<9xi4>, %y: memref<?xui4> [N]) symbols(%N) {
   %odd = loop.bytes %x : memref<9xi4> to memref<5xi8>
   %any = loop.bytes %y : memref<?xui4> to memref<?xi8>
 }
+
+// Rows and columns.
+// CHECK-LABEL: loop.kernel @transpose
+// CHECK:         %c0, %c1, %c2, %c3 = loop.transpose %r0, %r1 : vector<4xf32>
+// CHECK-NEXT:    loop.store %c2, %y[0] : memref<2xf32>, vector<2xf32>
+// GENERIC:       "loop.transpose"(%r0, %r1) : (vector<4xf32>, vector<4xf32>) -> (vector<2xf32>, vector<2xf32>, vector<2xf32>, vector<2xf32>)
+loop.kernel @transpose ins(%x: memref<8xf32>) outs(%y: memref<2xf32>) {
+  %r0 = loop.load %x[0] : memref<8xf32>, vector<4xf32>
+  %r1 = loop.load %x[4] : memref<8xf32>, vector<4xf32>
+  %c0, %c1, %c2, %c3 = loop.transpose %r0, %r1 : vector<4xf32>
+  loop.store %c2, %y[0] : memref<2xf32>, vector<2xf32>
+}
