@@ -131,14 +131,16 @@ class _Writer:
         row, tile = s.split(tile, blocks.rows, Tail.SHIFT)
         column, x = s.split(x, block_width)
         if place:
-            [lane] = place
+            [lane], lanes = place, form.lanes
         else:
-            x, lane = s.split(x, lanes_along(min(width, block_width), form.lanes), Tail.PARTITION)
+            lanes = lanes_along(min(width, block_width), form.lanes)
+            x, lane = s.split(x, lanes, Tail.PARTITION)
         s.vectorize(lane)
         tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
-        inside = [o, tile, y, x, lane] if place else [tile, y, x, o, lane]
+        # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
+        inside = [o, tile, y, x, lane] if place or 2 * lanes < form.lanes else [tile, y, x, o, lane]
         s.reorder([n, *(axis for axis, _ in (*outer, *inner)), *inside])
         around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)
         return around[-1], inner[-1][0]
