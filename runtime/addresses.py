@@ -27,15 +27,9 @@ def addresses(arrays: Sequence[Array]) -> list[int]:
         return [array.ctypes.data for array in arrays]
 
 
-class AddressTables:
-    """Makes C arrays of `length` pointers: the addresses of as many contiguous arrays."""
-
-    def __init__(self, length: int):
-        self._pack = Struct(f"{length}P").pack
-
-    def of(self, arrays: Sequence[Array]) -> bytes:
-        """The addresses in order."""
-        return self._pack(*addresses(arrays))
+def address_table(length: int) -> Callable[..., bytes]:
+    """What makes a C array of so many pointers of as many addresses."""
+    return Struct(f"{length}P").pack
 
 
 def are_apart(arrays: Sequence[Array]) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tilework.runtime.arrays import Array, aligned_empty
+from tilework.runtime.arrays import Array, placed_empty
 
 
 class Arena(NamedTuple):
@@ -37,5 +37,5 @@ class ArenaPool:
 
 
 def _new(size: int) -> Arena:
-    memory = aligned_empty((size,), np.dtype(np.uint8))
-    return Arena(memory, memory.ctypes.data if size else 0)
+    memory, address = placed_empty((size,), np.dtype(np.uint8))
+    return Arena(memory, address if size else 0)

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.runtime.addresses import AddressTables
+from tilework.runtime.addresses import address_table, addresses
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import (
     Array,
     aligned,
-    aligned_empty,
     dtype_named,
     input_array,
     output_array,
+    placed_empty,
     refuse_overlap,
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
@@ -82,9 +82,9 @@ class Module:
             Requirements(manifest.requirements),
         )
         self._arenas = ArenaPool()
-        self._input_tables = AddressTables(len(manifest.inputs))
-        self._output_tables = AddressTables(len(manifest.outputs))
-        self._parameter_addresses = AddressTables(len(self.parameters)).of(list(self.parameters.values()))
+        self._input_table = address_table(len(manifest.inputs))
+        self._output_table = address_table(len(manifest.outputs))
+        self._parameter_table = address_table(len(self.parameters))(*addresses(list(self.parameters.values())))
 
     @staticmethod
     def load(path: str | Path) -> Module:
@@ -136,22 +136,24 @@ class Module:
         sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
         if out:
             outputs = self._given_outputs(out, sizes, inputs)
+            places = addresses(outputs)
         else:
-            outputs = list(map(aligned_empty, sizes.outputs, self._output_dtypes))
-        status = self._call(inputs, outputs, sizes)
+            placed = list(map(placed_empty, sizes.outputs, self._output_dtypes))
+            outputs, places = [array for array, _ in placed], [place for _, place in placed]
+        status = self._call(addresses(inputs), places, sizes)
         if status != 0:
             raise TileworkError(self.manifest.messages[status])
         return outputs
 
-    def _call(self, inputs: Sequence[Array], outputs: Sequence[Array], sizes: CallSizes) -> int:
-        """The one native call; the status it returns."""
+    def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes) -> int:
+        """The one native call, of arrays at these addresses; the status it returns."""
         code = self._code
         arena = self._arenas.take(sizes.scratch[0])
         try:
             return code.entry(
-                self._input_tables.of(inputs),
-                self._output_tables.of(outputs),
-                self._parameter_addresses,
+                self._input_table(*inputs),
+                self._output_table(*outputs),
+                self._parameter_table,
                 arena.address,
                 sizes.symbol_table,
                 threads_for_call(code.runtime),
@@ -163,7 +165,7 @@ class Module:
         """The user's arrays for the outputs that `out` names, fresh ones for the others."""
         expected = zip(self.manifest.outputs, self._output_dtypes, sizes.outputs, strict=True)
         outputs = [
-            output_array(out[spec.name], spec, dtype, shape) if spec.name in out else aligned_empty(shape, dtype)
+            output_array(out[spec.name], spec, dtype, shape) if spec.name in out else placed_empty(shape, dtype)[0]
             for spec, dtype, shape in expected
         ]
         written = {name: array for name, array in zip(self._output_names, outputs, strict=True) if name in out}
@@ -204,5 +206,5 @@ _shape_of = attrgetter("shape")
 
 
 def _require_mapping(value: object, what: str) -> None:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):  # a dict is told apart sooner
         raise UsageError(f"{what} is a {type(value).__name__}: pass a dictionary of arrays by name")
