@@ -82,7 +82,7 @@ func.func @stride(%x: tensor<1x128x28x28xf32>) -> tensor<1x256x14x14xf32> {
 // Of few channels, the phases of the image fill vectors. Windows of 8, since a missing tap is padded at the end.
 // CHECK-LABEL: func.func @few_channels
 // CHECK:         graph.winograd_weight %w {tile = 4 : i64, stride = 2 : i64, phases_as_channels} : (tensor<64x3x7x7xf32>) -> tensor<64x7x7x12xf32>
-// CHECK:           graph.winograd_conv %{{.*}} {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 3, 3, 4, 4>, phases_as_channels}
+// CHECK:           graph.winograd_conv %{{.*}} {tile = 4 : i64, stride = 2 : i64, phases_as_channels, pads = array<i64: 3, 3, 4, 4>}
 func.func @few_channels(%x: tensor<1x3x224x224xf32>) -> tensor<1x64x112x112xf32> {
   %w = graph.parameter @few_w : tensor<64x3x7x7xf32>
   %y = graph.fused "conv" (%x, %w) : (tensor<1x3x224x224xf32>, tensor<64x3x7x7xf32>) -> (tensor<1x64x112x112xf32>) {
