@@ -17,18 +17,21 @@ HALVED_512 = ("znver4",)
 class Bandwidth:
     """Bytes that a core moves each cycle, the others taking their share.
 
-    second: to and from its second cache. shared: of what is read again, from the cache that cores share; unasked: the
+    second: to and from its second cache. shared: of what is read again, from the cache that cores share; piecewise: the
     same in short pieces, which no one asks for beforehand. memory: from memory.
     """
 
     second: float = 32.0
     shared: float = 16.0
-    unasked: float = 8.0
+    piecewise: float = 8.0
     memory: float = 5.0
 
 
-_BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, unasked=16.0, memory=8.0)}
+_BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, piecewise=16.0, memory=8.0)}
 """Of processors that differ much from the others, by LLVM's names."""
+
+_WEIGHTS_STAY = 3 / 8
+"""The part of the last cache that weights may take: others use it as well, and algorithms make weights larger."""
 
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "windows": "windows"}
 """How a triple's word begins -> the system, with Apple's two names for one made one."""
@@ -40,7 +43,7 @@ class Target:
 
     triple: LLVM's target triple. cpu: LLVM's processor name. features: signed extensions, such as "+avx2" or "-sse4a".
     cores: how many threads a parallel loop should feed. cache_bytes: data caches of level 1, 2 and 3. weights_stay: see
-    `with_weights`; no part of the text.
+    `with_weights`, whose answers have no text form of their own.
     """
 
     name: Literal["llvm"]
@@ -52,11 +55,11 @@ class Target:
     weights_stay: bool = False
 
     def with_weights(self, count: int) -> Target:
-        """This machine as it runs a program that has so many bytes of weights again and again.
+        """This machine as it runs a program that has so many bytes of weights again and again: few stay in its caches.
 
-        They stay in the last cache if they take little of it: others use it as well, and algorithms make them larger.
+        For estimates, which compare kernels of a program. Schedules are for any program that has the kernel.
         """
-        return replace(self, weights_stay=8 * count <= 3 * self.cache_bytes[2])
+        return replace(self, weights_stay=count <= _WEIGHTS_STAY * self.cache_bytes[2])
 
     @cached_property
     def enabled(self) -> frozenset[str]:
@@ -102,9 +105,9 @@ class Target:
 
     @cached_property
     def bandwidth(self) -> Bandwidth:
-        """How fast operands come, weights that stay in the last cache as if that were memory."""
+        """How fast operands come. For weights that stay, memory is the last cache, which gives them in short pieces."""
         speed = _BANDWIDTHS.get(self.cpu, Bandwidth())
-        return replace(speed, memory=speed.unasked) if self.weights_stay else speed
+        return replace(speed, memory=speed.piecewise) if self.weights_stay else speed
 
     @cached_property
     def partial_bits(self) -> int:

@@ -47,10 +47,10 @@ class _Square:
 
     def transposed(self, rows: Sequence[str]) -> list[str]:
         """The columns; the size is a power of two, and at least a group."""
-        quarters = [self._groups_transposed(rows[i : i + GROUP]) for i in range(0, self.size, GROUP)]
+        parts = [self._groups_transposed(rows[i : i + GROUP]) for i in range(0, self.size, GROUP)]
         columns = [""] * self.size
         for lane in range(GROUP):
-            columns[lane::GROUP] = self._groups_sorted([quarter[lane] for quarter in quarters])
+            columns[lane::GROUP] = self._groups_sorted([part[lane] for part in parts])
         return columns
 
     def _groups_transposed(self, rows: Sequence[str]) -> list[str]:

@@ -86,7 +86,7 @@ def memory_cycles(kernel: KernelOp, arguments: Iterable[int], target: Target) ->
     return sum(bytes_of(t) for t in tensors) / target.bandwidth.memory
 
 
-def between_cycles(target: Target, *computes: ComputeOp) -> float:
+def between_cycles(computes: Iterable[ComputeOp], target: Target) -> float:
     """Of storing what these compute to the second cache, and loading it from there."""
     return 2 * sum(bytes_of(c.results[0].type) for c in computes) / target.bandwidth.second
 

@@ -39,7 +39,7 @@ class Strassen(ScheduleRule):
         fetching = memory_cycles(kernel, parameters, target) + form.blocks.again / target.bandwidth.shared
         multiplying = reduction_cycles(form.product, target, parameters)
         sums = elementwise_cycles(form.data, target) + elementwise_cycles(form.final, target)
-        return overlapped(multiplying, fetching) + sums + between_cycles(target, form.data, form.product)
+        return overlapped(multiplying, fetching) + sums + between_cycles((form.data, form.product), target)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)

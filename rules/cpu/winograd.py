@@ -52,7 +52,7 @@ class WinogradConv(ScheduleRule):
         fetching = memory_cycles(kernel, parameters, target) + _weights_again(kernel, form, target, parameters)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         transforming = sum(elementwise_cycles(c, target) for c in elementwise)
-        return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / target.bandwidth.unasked
+        return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / target.bandwidth.piecewise
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -86,7 +86,7 @@ def _weights_again(kernel: KernelOp, form: WinogradForm, target: Target, paramet
     """
     weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
     speed, stays = target.bandwidth, weights <= target.cache_bytes[1] * 7 // 8
-    return (form.blocks.passes - 1) * weights / (speed.shared if stays else speed.unasked)
+    return (form.blocks.passes - 1) * weights / (speed.shared if stays else speed.piecewise)
 
 
 def _data_again(form: WinogradForm, target: Target) -> int:

@@ -107,7 +107,7 @@ def test_wrong_targets_are_explained(text: str, message: str):
 def test_processors_that_fetch_faster():
     speeds = [parse_target(f"llvm -mcpu={cpu}").bandwidth for cpu in ("znver5", "sapphirerapids", "cortex-a72")]
     assert speeds[0].memory > speeds[1].memory == speeds[2].memory
-    assert all(b.second > b.shared > b.unasked > b.memory for b in speeds)
+    assert all(b.second > b.shared > b.piecewise > b.memory for b in speeds)
 
 
 def test_few_weights_stay_in_the_last_cache():

@@ -40,7 +40,8 @@ class Transpose(TileworkPass):
                                                    loop.for %x = 0 to 64 "x" {
                                                      %v = loop.load %t[16 * %x] : .., vector<16xf32>
 
-    The loop runs a constant number of times and does not store to the buffer; a longer one is cut into chunks of 64.
+    The loop runs a constant number of times and stores nothing to what it loads from, stores being all that writes in a
+    kernel; a longer one is cut into chunks of 64.
     A condition around the load that is the same in all iterations goes around the transposition, too.
     Columns behind the last whole block are transposed with some of those before them once more.
     Requires vectors (`loop-vectorize`); leaves loads that are not all of a vector as they are.
