@@ -55,7 +55,7 @@ class Target:
     weights_stay: bool = False
 
     def with_weights(self, count: int) -> Target:
-        """This machine as it runs a program that has so many bytes of weights again and again: few stay in its caches.
+        """This machine as it runs a program of so many bytes of weights again and again: few stay in the last cache.
 
         For estimates, which compare kernels of a program. Schedules are for any program that has the kernel.
         """

@@ -118,7 +118,7 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     """Whether sizes but the batch's are known, vectors are full, and the last stage takes the results as they are."""
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
     channels, filters = (sizes_of(stages[name])[-1] for name in (DATA, PRODUCT))
-    if None in sizes or channels % min(lanes, channels) or filters % lanes:
+    if None in sizes or channels == 0 or channels % min(lanes, channels) or filters % lanes:
         return False
     match [var(name) for name, _ in final.spatial]:
         case [n, o, y, x]:

@@ -125,8 +125,9 @@ def test_phases_as_channels(run_kernel_everywhere, channels: int):
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
 
 
-def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_everywhere):
-    kernel = conv_relu(5, 7, 6, 9, 4)
+@pytest.mark.parametrize(("channels", "filters"), [(5, 7), (20, 16), (0, 16)])
+def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_everywhere, channels: int, filters: int):
+    kernel = conv_relu(channels, filters, 6, 9, 4)
     rule = choose_rule(kernel, host_target())
     assert not isinstance(rule, WinogradConv)
     rng = np.random.default_rng(0)
