@@ -268,7 +268,7 @@ def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
     if not ones or len(strides) > 1 or conv.dtype() != f32 or len(x) != 4 or None in (x[2].constant, x[3].constant):
         return []
     [stride], window = strides, w[2].constant or 0
-    if w[2] != w[3] or window < max(2, stride):
+    if w[2] != w[3] or window <= stride:  # no phase has more than one tap
         return []
     return [tile for tile in (2, 3, 4, 5, 6) if tile + -(-window // stride) - 1 <= products]
 
