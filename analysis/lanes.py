@@ -14,8 +14,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop.annotations import MASKED
+from tilework.dialects.shapes import is_narrow
 
 
 def why_serial(loop: ForOp, scope: Scope) -> str | None:
@@ -23,12 +26,22 @@ def why_serial(loop: ForOp, scope: Scope) -> str | None:
 
     Raises CompileError where its lanes depend on each other, so that running them side by side would be wrong.
     """
-    check = _LaneCheck(loop.index)
+    check = _LaneCheck(loop.index, MASKED in loop.attributes)
     try:
         check.block(loop.body.block, scope_of_block(loop.body.block, scope))
     except _NoVectorForm as refusal:
         return str(refusal)
     return _dependence(loop, check, scope.domain.upper(loop.extent))
+
+
+def lane_choice(op: Operation) -> LoadOp | None:
+    """The load of a conditional that gives what it reads, or else a scalar that takes nothing to have."""
+    if not isinstance(op, IfOp) or len(op.outputs) != 1:
+        return None
+    then, otherwise = list(op.then_body.block.ops), list(op.else_body.block.ops)
+    if len(then) != 2 or not isinstance(then[0], LoadOp) or then[1].operands[0] is not then[0].result:
+        return None
+    return then[0] if all(isinstance(o, arith.ConstantOp | YieldOp) for o in otherwise) else None
 
 
 def lane_subscript(op: LoadOp | StoreOp, index: Key, scope: Scope) -> Expr:
@@ -46,6 +59,7 @@ class _LaneCheck:
     """Which values differ between lanes, in one walk; raises _NoVectorForm at what has no vector form."""
 
     index: SSAValue
+    masked: bool
     varying: set[SSAValue] = field(default_factory=set[SSAValue])
     private: set[SSAValue] = field(default_factory=set[SSAValue])
     inner: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -130,13 +144,23 @@ class _LaneCheck:
     def _condition(self, op: IfOp) -> None:
         if self.varying.intersection(op.index_operands):
             raise _NoVectorForm("a condition inside it is read from memory")
+        load = lane_choice(op) if self.masked else None
         for p in op.conditions:
             if self.index not in p.expr.variables():
                 continue
             first, last = ends_from(p, self.index)
-            if first is not None or last is None or op.outputs or op.else_body.blocks:
+            chosen = load is not None and (first is not None or last is not None) and self._may_differ(op, load)
+            if not chosen and (first is not None or last is None or op.outputs or op.else_body.blocks):
                 raise _NoVectorForm(f"the condition {_named(p.expr)} {p.kind} 0 inside it differs between lanes")
             self.some_lanes = True
+
+
+    def _may_differ(self, op: IfOp, load: LoadOp) -> bool:
+        """Whether lanes of a choice may load, each from a place of its own, while others do not."""
+        e = load.exprs[0]
+        rest = op.else_body.block.last_op
+        moves = e.is_affine_in(self.index) and e.coefficient(self.index) != 0 and load.memref not in self.private
+        return moves and rest is not None and not is_narrow(load.result.type) and rest.operands[0] not in self.varying
 
 
 def _dependence(loop: ForOp, check: _LaneCheck, lanes: int | None) -> str | None:

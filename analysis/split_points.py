@@ -9,7 +9,9 @@ from xdsl.ir import Operation
 from tilework.algebra.index_expr import Compound, Expr, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, ends_from, walk_scoped
+from tilework.analysis.lanes import lane_choice
 from tilework.dialects.loop import ForOp, IfOp, Kind
+from tilework.dialects.loop.annotations import MASKED
 
 
 def certain_conditions(loop: ForOp, scope: Scope) -> list[Predicate]:
@@ -49,9 +51,9 @@ def _open_conditions(op: Operation, scope: Scope, loop: ForOp) -> Iterator[Predi
     """The conditions that `op` evaluates, at every iteration of `loop` anew, and that are open."""
     conditions: list[Predicate] = []
     if isinstance(op, IfOp):
-        # the first lanes pass: a count serves as well
-        counted = loop.kind.data is Kind.VECTORIZED and not op.outputs
-        conditions = [] if counted else list(op.conditions)
+        # the first lanes pass: a count serves as well, and a mask where lanes choose between a load and a constant
+        counted = not op.outputs or (MASKED in loop.attributes and lane_choice(op) is not None)
+        conditions = [] if loop.kind.data is Kind.VECTORIZED and counted else list(op.conditions)
         conditions += [q for p in conditions for q in _constant_arguments(p.expr)]
     elif isinstance(op, ForOp) and (op.kind.data in (Kind.VECTORIZED, Kind.UNROLLED) or loop.partition is not None):
         conditions = [*_constant_arguments(op.upper), *_constant_arguments(op.lower)]

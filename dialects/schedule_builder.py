@@ -143,9 +143,9 @@ class ScheduleBuilder:
         """The axes in this order, outermost first."""
         self._add(ReorderOp(axes))
 
-    def vectorize(self, axis: SSAValue) -> None:
-        """The axis becomes vector lanes."""
-        self._add(VectorizeOp(axis))
+    def vectorize(self, axis: SSAValue, masked: bool = False) -> None:
+        """The axis becomes vector lanes, `masked` ones where some load and others do not."""
+        self._add(VectorizeOp(axis, masked))
 
     def parallel(self, axis: SSAValue) -> None:
         """The axis runs on several threads."""

@@ -119,6 +119,8 @@ class Dependences:
             subscripts[-1] = subscripts[-1] + var(lane) * op.lane_stride
             if op.lane_count is not None:
                 facts += [self.resolve(e) - 1 - var(lane) for e in _arguments(op.lane_count, "min")]
+            if op.lane_first is not None:
+                facts += [var(lane) - self.resolve(e) for e in _arguments(op.lane_first, "max")]
         useful = tuple(e for e in facts if len(e.terms) > 1 and set(e.variables()) <= set(self.ranges))
         return Access(op, self.root(op.memref), self._view(op.memref), tuple(subscripts), useful)
 

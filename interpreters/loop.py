@@ -235,8 +235,8 @@ class LoopProgram:
 
     def _access(self, op: LoadOp | StoreOp) -> Access:
         subscripts = [self._facts.resolve(e) for e in op.exprs]
-        count = None if op.lane_count is None else self._facts.resolve(op.lane_count)
-        return Access(op, subscripts, count, self._names, self._lead.get(op.memref, 0))
+        lanes = [None if e is None else self._facts.resolve(e) for e in (op.lane_first, op.lane_count)]
+        return Access(op, subscripts, lanes, self._names, self._lead.get(op.memref, 0))
 
     def _load(self, op: LoadOp) -> Step:
         access, target = self._access(op), self._names.slots[op.result]

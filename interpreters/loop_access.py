@@ -92,8 +92,16 @@ class _Subscript:
 class Access:
     """One load or store, compiled."""
 
-    def __init__(self, op: LoadOp | StoreOp, subscripts: Sequence[Expr], count: Expr | None, names: Names, lead: int):
-        """`lead` is how many axes the buffer's memory has of its own, because it is allocated inside them."""
+    def __init__(
+        self,
+        op: LoadOp | StoreOp,
+        subscripts: Sequence[Expr],
+        touched: Sequence[Expr | None],
+        names: Names,
+        lead: int,
+    ):
+        """touched: the first lane that is, and the end. lead: how many axes the buffer's memory has of its own, because
+        it is allocated inside them."""
         self.op = op
         self.lead = lead
         self.slot = names.slots[op.memref]
@@ -101,7 +109,9 @@ class Access:
         accessed = op.result.type if isinstance(op, LoadOp) else op.value.type
         self._dtype = element_dtype(accessed)
         self.lanes = accessed.get_shape()[0] if isinstance(accessed, VectorType) else 1
-        self.count = None if count is None else names.index(count)
+        self._first, self._end = (None if e is None else names.index(e) for e in touched)
+        otherwise = op.otherwise if isinstance(op, LoadOp) else None
+        self._otherwise = None if otherwise is None else names.slots[otherwise]
         last, stride = len(subscripts) - 1, op.lane_stride if self.lanes > 1 else 0
         self._subscripts = [_compile(e, names, stride if i == last else 0) for i, e in enumerate(subscripts)]
         self._affine = all(s.rest is not None for s in self._subscripts)
@@ -116,8 +126,10 @@ class Access:
             value = np.ndarray(found[0], buffer.dtype, buffer.storage, found[1], found[2])
         else:
             value = np.asarray(buffer.storage.take(self._positions(frame, buffer, mask)))
-        if self.count is not None:
-            value = np.where(self._lane_numbers < self.count(frame.values), value, poison(buffer.dtype))
+        touched = self._touched(frame)
+        if touched is not None:
+            rest = poison(buffer.dtype) if self._otherwise is None else frame.values[self._otherwise]
+            value = np.where(touched, value, rest)
         return value if value.dtype == self._dtype else value.view(self._dtype)
 
     def store(self, frame: Frame, mask: Mask, value: Any, *, overlapping: bool = False) -> None:
@@ -149,12 +161,18 @@ class Access:
         storage[where[chosen]] = values[chosen]
 
     def _lane_mask(self, frame: Frame, mask: Mask) -> Mask:
-        if self.count is None:
-            return mask
-        lanes = self._lane_numbers < self.count(frame.values)
-        if lanes.all():
+        lanes = self._touched(frame)
+        if lanes is None or lanes.all():
             return mask
         return lanes if mask is None else lanes & mask
+
+    def _touched(self, frame: Frame) -> Array | None:
+        """Which lanes are; None for all."""
+        below = None if self._end is None else self._lane_numbers < self._end(frame.values)
+        if self._first is None:
+            return below
+        above = self._lane_numbers >= self._first(frame.values)
+        return above if below is None else above & below
 
     # -- strided views
 

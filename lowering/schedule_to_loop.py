@@ -32,6 +32,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.annotations import (
     AUTO_UNROLL_MAX_STEP,
     DESCENDING,
+    MASKED,
     DOUBLE_BUFFER,
     PREFETCH,
     PREFETCH_SPREAD,
@@ -227,6 +228,8 @@ class _Emitter:
         axis = axes[0]
         last = self.bounds[axis.stage].last[axis]
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, axis.partition)
+        if axis.masked:
+            for_op.attributes[MASKED] = UnitAttr()
         if attached:
             for_op.attributes |= self.requests(axis)
         self.insert(for_op)

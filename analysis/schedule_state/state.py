@@ -30,7 +30,7 @@ class Axis:
     """An axis of a stage, compared by identity. `extent` is that of the whole stage, for root axes only.
 
     The iterations of an `ordered` one run one after another: it is time. `storing` is the one thread that stores, where
-    a reduction is shared among threads; `unroll_step` the pragma's.
+    a reduction is shared among threads; `unroll_step` the pragma's. Lanes of a `masked` one may differ in what they load.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Axis:
     extent: Expr | None = None
     kind: Kind = Kind.SERIAL
     partition: bool = False
+    masked: bool = False
     annotation: Operation | None = None
     ordered: bool = False
     unroll_step: int | None = None

@@ -23,9 +23,10 @@ STACK_LIMIT = 512 << 10
 
 
 class _Access(NamedTuple):
-    """One load or store, decoded. element: the type in registers; memory, suffix: in memory; limit: of active lanes.
+    """One load or store, decoded. element: the type in registers; memory, suffix: in memory.
 
-    padded: of how many lanes these are the first, where the machine takes them as a part of so many.
+    touched: the first of the lanes that are, and the end; None for all. padded: of how many lanes these are the first,
+    where the machine takes them as a part of so many.
     """
 
     pointer: str
@@ -35,7 +36,7 @@ class _Access(NamedTuple):
     align: int
     lanes: int | None
     stride: int
-    limit: str | None
+    touched: tuple[str, str] | None
     padded: int | None
 
     @property
@@ -62,10 +63,11 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     index = writer.expr(linear)
     if index != "0":
         # A masked access may begin outside of the buffer, when no lane is active.
-        inbounds = "" if op.count is not None else " inbounds"
+        inbounds = "" if (op.first, op.count) != (None, None) else " inbounds"
         pointer = e.text.value(f"getelementptr{inbounds} {memory}, ptr {pointer}, i64 {index}")
-    count = None if op.count is None else writer.expr(op.count.data[0])
     lanes = lanes_of(accessed)
+    first, count = (None if bound is None else writer.expr(bound.data[0]) for bound in (op.first, op.count))
+    touched = None if first is None and count is None else (first or "0", count or str(lanes))
     stride = 1 if lanes is None else _lane_stride(op, strides[-1])
     return _Access(
         pointer,
@@ -75,8 +77,8 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
         bytes_of(stored, op),
         lanes,
         stride,
-        count,
-        None if lanes is None or stride != 1 or count is not None else _padded(e, op, lanes, bytes_of(stored, op)),
+        touched,
+        None if lanes is None or stride != 1 else _padded(e, op, lanes, bytes_of(stored, op)),
     )
 
 
@@ -118,8 +120,8 @@ def _load(e: Emitter, op: LoadOp) -> None:
     elif a.stride == 0:
         scalar = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}")
         text = splat_of(e, scalar, a.memory, a.lanes)
-    elif a.limit is not None:
-        text = e.text.value(_masked_load(e, a, a.limit), hint)
+    elif a.touched is not None:
+        text = _load_touched(e, a, a.lanes, a.touched, None if op.otherwise is None else e.get(op.otherwise))
     elif a.padded is not None:
         text = _load_part(e, a, a.lanes, a.padded)
     elif a.stride == 1:
@@ -141,14 +143,14 @@ def _store(e: Emitter, op: StoreOp) -> None:
     text = e.get(op.value)
     if a.memory != a.element:
         text = e.text.value(f"zext {a.type} {text} to {a.memory_type}")
-    if a.lanes is not None and a.padded is not None:
+    if a.lanes is not None and a.padded is not None and a.touched is None:
         _store_part(e, a, a.lanes, a.padded, text)
-    elif a.lanes is None or (a.stride == 1 and a.limit is None):
+    elif a.lanes is None or (a.stride == 1 and a.touched is None):
         e.text.line(f"store {a.memory_type} {text}, ptr {a.pointer}, align {a.align}")
     elif a.stride == 0:
         raise CompileError("a store of a vector with stride 0 would write one element many times", op)
-    elif a.limit is not None:
-        _store_masked(e, a, a.limit, text)
+    elif a.touched is not None:
+        _store_touched(e, a, a.lanes, a.touched, text)
     else:
         for lane, pointer in enumerate(_lane_pointers(e, a)):
             scalar = e.text.value(f"extractelement {a.memory_type} {text}, i64 {lane}")
@@ -213,22 +215,27 @@ def _lane_pointers(e: Emitter, a: _Access) -> list[str]:
     return [a.pointer, *(e.text.value(f"{step}{a.stride * lane}") for lane in range(1, a.lanes))]
 
 
-def _masked_load(e: Emitter, a: _Access, count: str) -> str:
-    """The instruction; lanes that are not touched are zero."""
-    mask, type_ = _mask(e, a, count), a.memory_type
+def _load_touched(e: Emitter, a: _Access, lanes: int, touched: tuple[str, str], rest: str | None) -> str:
+    """Lanes that are not touched are `rest`, a scalar, or zero."""
+    whole = a.padded or lanes
+    mask, type_ = _mask(e, lanes, whole, touched), vector_text(a.memory, whole)
     name, pointer = ("load", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("gather", _pointers(e, a))
-    intrinsic = f"@llvm.masked.{name}.{_masked_suffix(a, name)}"
-    return f"call {type_} {intrinsic}({pointer}, {mask}, {type_} zeroinitializer)"
+    if rest is not None and a.memory != a.element:
+        rest = e.text.value(f"zext {a.element} {rest} to {a.memory}")
+    filled = "zeroinitializer" if rest is None else splat_of(e, rest, a.memory, whole)
+    intrinsic = f"@llvm.masked.{name}.{_masked_suffix(a, whole, name)}"
+    loaded = e.text.value(f"call {type_} {intrinsic}({pointer}, {mask}, {type_} {filled})")
+    return loaded if whole == lanes else _first_part(e, type_, loaded, lanes)
 
 
-def _store_masked(e: Emitter, a: _Access, count: str, text: str) -> None:
-    mask, value = _mask(e, a, count), f"{a.memory_type} {text}"
+def _store_touched(e: Emitter, a: _Access, lanes: int, touched: tuple[str, str], text: str) -> None:
+    mask, value = _mask(e, lanes, lanes, touched), f"{a.memory_type} {text}"
     name, pointer = ("store", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("scatter", _pointers(e, a))
-    e.text.line(f"call void @llvm.masked.{name}.{_masked_suffix(a, name)}({value}, {pointer}, {mask})")
+    e.text.line(f"call void @llvm.masked.{name}.{_masked_suffix(a, lanes, name)}({value}, {pointer}, {mask})")
 
 
-def _masked_suffix(a: _Access, name: str) -> str:
-    return f"v{a.lanes}{a.suffix}.{'p0' if name in ('load', 'store') else f'v{a.lanes}p0'}"
+def _masked_suffix(a: _Access, lanes: int, name: str) -> str:
+    return f"v{lanes}{a.suffix}.{'p0' if name in ('load', 'store') else f'v{lanes}p0'}"
 
 
 def _pointers(e: Emitter, a: _Access) -> str:
@@ -238,16 +245,21 @@ def _pointers(e: Emitter, a: _Access) -> str:
     return f"<{a.lanes} x ptr> align {a.align} {pointers}"
 
 
-def _mask(e: Emitter, a: _Access, count: str) -> str:
-    """Lane numbers below the count, compared in 32 bits, which is as wide as most elements."""
-    assert a.lanes is not None
-    value = e.text.value
-    least = value(f"call i64 @llvm.smax.i64(i64 {count}, i64 0)")
-    clamped = value(f"call i64 @llvm.smin.i64(i64 {least}, i64 {a.lanes})")
-    limit = splat_of(e, value(f"trunc i64 {clamped} to i32"), "i32", a.lanes)
-    iota = ", ".join(f"i32 {lane}" for lane in range(a.lanes))
-    mask = value(f"icmp slt <{a.lanes} x i32> <{iota}>, {limit}")
-    return f"<{a.lanes} x i1> {mask}"
+def _mask(e: Emitter, lanes: int, whole: int, touched: tuple[str, str]) -> str:
+    """Of the first `lanes` of `whole` those between two numbers, compared in 32 bits, as wide as most elements."""
+    value, type_ = e.text.value, f"<{whole} x i32>"
+    numbers = f"{type_} <{', '.join(f'i32 {lane}' for lane in range(whole))}>"
+
+    def splat(number: str) -> str:
+        least = value(f"call i64 @llvm.smax.i64(i64 {number}, i64 0)")
+        clamped = value(f"call i64 @llvm.smin.i64(i64 {least}, i64 {lanes})")
+        return splat_of(e, value(f"trunc i64 {clamped} to i32"), "i32", whole)
+
+    first, end = touched
+    mask = value(f"icmp slt {numbers}, {splat(end)}")
+    if first != "0":
+        mask = value(f"and <{whole} x i1> {mask}, {value(f'icmp sge {numbers}, {splat(first)}')}")
+    return f"<{whole} x i1> {mask}"
 
 
 def _prefetch(e: Emitter, op: PrefetchOp) -> None:

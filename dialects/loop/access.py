@@ -15,9 +15,11 @@ from xdsl.dialects.builtin import (
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -51,14 +53,14 @@ from tilework.dialects.loop.common import (
     resolve,
     verify_positions,
 )
-from tilework.dialects.shapes import scalar_type
+from tilework.dialects.shapes import is_narrow, scalar_type
 
 
 class _AccessOp(IRDLOperation):
-    """Subscripts, lane stride and lane count, common to load and store.
+    """Subscripts, lane stride and the lanes that count, common to load and store.
 
-    A vector access touches `lanes` elements, `stride` apart along the last dimension, and only the first `count` of
-    them where a count is given.
+    A vector access touches `lanes` elements, `stride` apart along the last dimension: only the first `count` of them
+    where a count is given, and those only from lane `first` on where that is given.
     """
 
     @property
@@ -74,6 +76,12 @@ class _AccessOp(IRDLOperation):
         return None if a.count is None else a.count.data[0].substitute(over_values(a.index_operands))
 
     @property
+    def lane_first(self) -> Expr | None:
+        """The first lane that is touched, over SSA values; None for lane 0."""
+        a = cast(LoadOp | StoreOp, self)
+        return None if a.first is None else a.first.data[0].substitute(over_values(a.index_operands))
+
+    @property
     def lane_stride(self) -> int:
         """The distance between lanes in elements of the last dimension; 1 for a scalar access."""
         a = cast(LoadOp | StoreOp, self)
@@ -84,12 +92,14 @@ class _AccessOp(IRDLOperation):
         buffer = memref_of(memref)
         if len(a.indices) != buffer.get_num_dims():
             raise VerifyException(f"{len(a.indices)} subscripts into {buffer}")
-        counts = () if a.count is None else a.count.data
-        verify_positions((*a.indices, *counts), len(a.index_operands))
+        lanes = [e for bound in (a.first, a.count) if bound is not None for e in bound.data]
+        verify_positions((*a.indices, *lanes), len(a.index_operands))
         if scalar_type(accessed) != scalar_type(buffer):
             raise VerifyException(f"access of {accessed} to {buffer}")
-        if not isinstance(accessed, VectorType) and (a.stride is not None or a.count is not None):
-            raise VerifyException("stride and count are for vectors")
+        if not isinstance(accessed, VectorType) and (a.stride, a.first, a.count) != (None, None, None):
+            raise VerifyException("stride, first lane and count are for vectors")
+        if a.first is not None and is_narrow(accessed):
+            raise VerifyException("lanes of less than a byte are touched from lane 0 on")
 
     def _print_access(self, printer: Printer, memref: SSAValue) -> None:
         a = cast(LoadOp | StoreOp, self)
@@ -99,37 +109,45 @@ class _AccessOp(IRDLOperation):
         printer.print_string("]")
         if a.stride is not None:
             printer.print_string(f" stride {a.stride.value.data}")
-        if a.count is not None:
-            printer.print_string(" count ")
-            print_with_operands(printer, str(a.count.data[0]), a.index_operands)
+        for keyword, bound in (("from", a.first), ("count", a.count)):
+            if bound is not None:
+                printer.print_string(f" {keyword} ")
+                print_with_operands(printer, str(bound.data[0]), a.index_operands)
 
 
 Subscripts: TypeAlias = Sequence[ExprLike]
 
 
 def _access_properties(
-    indices: Subscripts, stride: int | None, count: ExprLike | None
+    indices: Subscripts, stride: int | None, count: ExprLike | None, first: ExprLike | None
 ) -> tuple[list[SSAValue], dict[str, Attribute | None]]:
-    exprs = [to_expr(e) for e in indices]
-    operands, mapped = to_operands([*exprs, *([] if count is None else [to_expr(count)])])
+    lanes = {name: to_expr(e) for name, e in (("count", count), ("first", first)) if e is not None}
+    operands, mapped = to_operands([*(to_expr(e) for e in indices), *lanes.values()])
     return operands, {
-        "indices": LoopIndexAttr(mapped[: len(exprs)]),
+        "indices": LoopIndexAttr(mapped[: len(indices)]),
         "stride": None if stride is None or stride == 1 else IntegerAttr(stride, i64),
-        "count": None if count is None else LoopIndexAttr(mapped[len(exprs) :]),
+        **{name: LoopIndexAttr([e]) for name, e in zip(lanes, mapped[len(indices) :], strict=True)},
     }
 
 
 @irdl_op_definition
 class LoadOp(_AccessOp):
-    """Read one element, or a vector of elements; of a buffer of unsigned integers, their bits without a sign."""
+    """Read one element, or a vector of elements; of a buffer of unsigned integers, their bits without a sign.
+
+    Lanes that are not touched are `otherwise`, and anything where that is not given. `loop.load %x[%i - 1] from 1 count
+    14 else %zero` loads 13 lanes of 16, the others being zero.
+    """
 
     name = "loop.load"
     memref = operand_def(MemRefType)
     index_operands = var_operand_def(IndexType)
+    otherwise = opt_operand_def()
     indices = prop_def(LoopIndexAttr)
     stride = opt_prop_def(IntegerAttr)
     count = opt_prop_def(LoopIndexAttr)
+    first = opt_prop_def(LoopIndexAttr)
     result = result_def()
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
     def __init__(
@@ -139,29 +157,45 @@ class LoadOp(_AccessOp):
         result_type: Attribute | None = None,
         stride: int | None = None,
         count: ExprLike | None = None,
+        first: ExprLike | None = None,
+        otherwise: SSAValue | None = None,
     ):
         """Subscripts are expressions over SSA values; without a result type the access is scalar."""
-        operands, properties = _access_properties(indices, stride, count)
+        operands, properties = _access_properties(indices, stride, count, first)
         super().__init__(
-            operands=[memref, operands],
+            operands=[memref, operands, otherwise],
             properties=properties,
             result_types=[result_type or scalar_type(memref.type)],
         )
 
     def verify_(self) -> None:
         self._verify_access(self.memref, self.result.type)
+        if self.otherwise is None:
+            return
+        if self.first is None and self.count is None:
+            raise VerifyException("all lanes are touched, and none is left for what is behind 'else'")
+        if is_narrow(self.result.type):
+            raise VerifyException("lanes of less than a byte have no 'else'")
+        if self.otherwise.type != (element := scalar_type(self.result.type)):
+            raise VerifyException(f"lanes of {element} are otherwise {self.otherwise.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> LoadOp:
-        memref, indices, stride, count = parse_access(parser)
+        memref, indices, stride, count, first = parse_access(parser)
+        otherwise = parser.parse_unresolved_operand() if parser.parse_optional_keyword("else") else None
         parser.parse_punctuation(":")
-        value = parser.resolve_operand(memref, parser.parse_type())
+        buffer = parser.parse_type()
         vector = parser.parse_type() if parser.parse_optional_punctuation(",") else None
-        return LoadOp(value, indices, vector, stride, count)
+        value = parser.resolve_operand(memref, buffer)
+        rest = None if otherwise is None else parser.resolve_operand(otherwise, scalar_type(vector or buffer))
+        return LoadOp(value, indices, vector, stride, count, first, rest)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         self._print_access(printer, self.memref)
+        if self.otherwise is not None:
+            printer.print_string(" else ")
+            printer.print_ssa_value(self.otherwise)
         printer.print_string(" : ")
         printer.print_attribute(memref_of(self.memref))
         print_vector_type(printer, self.result.type)
@@ -178,6 +212,7 @@ class StoreOp(_AccessOp):
     indices = prop_def(LoopIndexAttr)
     stride = opt_prop_def(IntegerAttr)
     count = opt_prop_def(LoopIndexAttr)
+    first = opt_prop_def(LoopIndexAttr)
     traits = traits_def(MemoryWriteEffect())
 
     def __init__(
@@ -187,9 +222,10 @@ class StoreOp(_AccessOp):
         indices: Subscripts,
         stride: int | None = None,
         count: ExprLike | None = None,
+        first: ExprLike | None = None,
     ):
         """Subscripts are expressions over SSA values."""
-        operands, properties = _access_properties(indices, stride, count)
+        operands, properties = _access_properties(indices, stride, count, first)
         super().__init__(operands=[value, memref, operands], properties=properties)
 
     def verify_(self) -> None:
@@ -199,7 +235,7 @@ class StoreOp(_AccessOp):
     def parse(cls, parser: Parser) -> StoreOp:
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
-        memref, indices, stride, count = parse_access(parser)
+        memref, indices, stride, count, first = parse_access(parser)
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
         stored = parser.parse_type() if parser.parse_optional_punctuation(",") else scalar_type(type_)
@@ -209,6 +245,7 @@ class StoreOp(_AccessOp):
             indices,
             stride,
             count,
+            first,
         )
 
     def print(self, printer: Printer) -> None:

@@ -5,6 +5,7 @@
 | `loop.auto_unroll_max_step` | `loop.for` | `loop-unroll`: unroll small loops inside |
 | `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
+| `loop.masked` | `loop.for` that is vectorized | `loop-vectorize`: load under a mask what only some lanes load |
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
 | `loop.prefetch_spread` | `loop.for` | the same, evenly over the iterations of the loops inside |
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
@@ -12,6 +13,7 @@
 
 DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
+MASKED = "loop.masked"
 PREFETCH = "loop.prefetch"
 PREFETCH_SPREAD = "loop.prefetch_spread"
 STORING_THREAD = "loop.storing_thread"

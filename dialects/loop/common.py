@@ -82,15 +82,20 @@ def parse_pair(parser: Parser) -> tuple[int, int]:
     return first, parser.parse_integer()
 
 
-def parse_access(parser: Parser) -> tuple[UnresolvedOperand, list[Expr], int | None, Expr | None]:
-    """`%m[subscripts] stride 2 count %n`: the memref, the subscripts over SSA values, stride and count."""
+def parse_access(parser: Parser) -> tuple[UnresolvedOperand, list[Expr], int | None, Expr | None, Expr | None]:
+    """`%m[subscripts] stride 2 from 1 count %n`: the memref, the subscripts over SSA values, stride, count and first."""
     memref = parser.parse_unresolved_operand()
     unresolved: list[UnresolvedOperand] = []
     indices = parse_expr_list(parser, unresolved)
     stride = parser.parse_integer() if parser.parse_optional_keyword("stride") else None
-    count = parse_expr(ParserTokens(parser, unresolved)) if parser.parse_optional_keyword("count") else None
+    first, count = (
+        parse_expr(ParserTokens(parser, unresolved)) if parser.parse_optional_keyword(keyword) else None
+        for keyword in ("from", "count")
+    )
     values = over_values(resolve(parser, unresolved))
-    return memref, [e.substitute(values) for e in indices], stride, None if count is None else count.substitute(values)
+    indices = [e.substitute(values) for e in indices]
+    first, count = (None if e is None else e.substitute(values) for e in (first, count))
+    return memref, indices, stride, count, first
 
 
 def print_vector_type(printer: Printer, accessed: Attribute) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -26,9 +26,20 @@ class _AnnotateOp(ScheduleOp):
 
 @irdl_op_definition
 class VectorizeOp(_AnnotateOp):
-    """The axis becomes vector lanes."""
+    """The axis becomes vector lanes; of a choice between a load and a constant, `masked` ones.
+
+    `schedule.vectorize %i masked`: where some lanes load and others do not, as they do for padding, one vector is
+    loaded under a mask. Else the loop is cut where the lanes begin to differ.
+    """
 
     name = "schedule.vectorize"
+    masked = opt_prop_def(UnitAttr)
+    assembly_format = "$axis (`masked` $masked^)? attr-dict"
+
+    def __init__(self, axis: SSAValue, masked: bool = False):
+        super().__init__(axis)
+        if masked:
+            self.masked = UnitAttr()
 
 
 @irdl_op_definition

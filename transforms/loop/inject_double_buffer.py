@@ -126,9 +126,9 @@ class _DoubleBuffer:
         half = (index - self.loop.lower) % 2
         for access in op.walk():
             if isinstance(access, LoadOp | StoreOp) and access.memref is self.alloca.memref:
-                exprs, count = access.exprs, access.lane_count
+                exprs, count, first = access.exprs, access.lane_count, access.lane_first
                 access.operands[access.operands.index(access.memref)] = twice
-                set_access(access, [half, *exprs], count)
+                set_access(access, [half, *exprs], count, first)
 
 
 def _layout(old: MemRefType[Attribute]) -> StridedLayoutAttr | NoneAttr:

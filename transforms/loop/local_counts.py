@@ -27,7 +27,7 @@ def drop_local_counts(kernel: KernelOp) -> None:
 def _count_is_idle(alloca: memref.AllocaOp, uses: list[LoadOp | StoreOp]) -> bool:
     types = {_accessed(op).type for op in uses}
     counts = {op.lane_count for op in uses}
-    if len(types) != 1 or len(counts) != 1:
+    if len(types) != 1 or len(counts) != 1 or any(op.first is not None for op in uses):
         return False
     [type_], [count] = types, counts
     if count is None or not isinstance(type_, VectorType):

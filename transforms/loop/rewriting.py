@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, i32
 from xdsl.ir import Block, Operation, Region
+from xdsl.irdl import AttrSizedOperandSegments
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
@@ -13,16 +14,26 @@ from tilework.dialects.index_attr import LoopIndexAttr, to_operands
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
 
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+"""The property that says how many operands are the subscripts' and how many are behind them."""
 
-def set_access(op: LoadOp | StoreOp, indices: Sequence[Expr], count: Expr | None = None) -> None:
-    """Replace the subscripts and the lane count of an access, in place."""
-    operands, exprs = to_operands([*indices, *([] if count is None else [count])])
-    op.operands = [*([op.value] if isinstance(op, StoreOp) else []), op.memref, *operands]
-    op.properties["indices"] = LoopIndexAttr(exprs[: len(indices)])
-    if count is None:
-        op.properties.pop("count", None)
+
+def set_access(
+    op: LoadOp | StoreOp, indices: Sequence[Expr], count: Expr | None = None, first: Expr | None = None
+) -> None:
+    """Replace the subscripts and the lanes that an access touches, in place."""
+    lanes = {name: e for name, e in (("count", count), ("first", first)) if e is not None}
+    operands, exprs = to_operands([*indices, *lanes.values()])
+    if isinstance(op, StoreOp):
+        op.operands = [op.value, op.memref, *operands]
     else:
-        op.properties["count"] = LoopIndexAttr(exprs[len(indices) :])
+        rest = [] if op.otherwise is None else [op.otherwise]
+        op.operands = [op.memref, *operands, *rest]
+        op.properties[SEGMENTS] = DenseArrayBase.from_list(i32, [1, len(operands), len(rest)])
+    for name in ("count", "first"):
+        op.properties.pop(name, None)
+    op.properties["indices"] = LoopIndexAttr(exprs[: len(indices)])
+    op.properties |= {name: LoopIndexAttr([e]) for name, e in zip(lanes, exprs[len(indices) :], strict=True)}
 
 
 def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
@@ -51,11 +62,11 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
 
 
 def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> None:
-    exprs, count = op.exprs, op.lane_count
+    exprs, lanes = op.exprs, (op.lane_count, op.lane_first)
     new = tuple(map(rewrite, exprs))
-    new_count = None if count is None else rewrite(count)
-    if new != exprs or new_count != count:
-        set_access(op, new, new_count)
+    new_lanes = tuple(None if e is None else rewrite(e) for e in lanes)
+    if new != exprs or new_lanes != lanes:
+        set_access(op, new, *new_lanes)
 
 
 def materialize_indices(op: Operation, values: Mapping[Key, Expr]) -> None:

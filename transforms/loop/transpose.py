@@ -86,7 +86,9 @@ def _always_or_never_run(loop: ForOp) -> Iterator[Operation]:
 
 def _is_column(load: LoadOp, loop: ForOp) -> bool:
     """Whether a load takes whole vectors, of lanes far apart, and the next iteration's lie right behind them."""
-    if not isinstance(load.result.type, VectorType) or load.count is not None or len(load.indices) != 1:
+    if not isinstance(load.result.type, VectorType) or len(load.indices) != 1:
+        return False
+    if load.count is not None or load.first is not None:
         return False
     [lanes], element = _row_type(load).get_shape(), _row_type(load).element_type
     if lanes not in LANES or element not in (f32, i32) or abs(load.lane_stride) <= NEAR:

@@ -8,10 +8,10 @@ from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, minimum
+from tilework.algebra.index_expr import Compound, Expr, const, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
-from tilework.analysis.lanes import lane_subscript
+from tilework.analysis.lanes import lane_choice, lane_subscript
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
@@ -165,6 +165,9 @@ class VectorBody:
     # -- conditions
 
     def _condition(self, op: IfOp, count: Expr | None, scope: Scope) -> bool:
+        load = lane_choice(op)
+        if load is not None and any(self.index in p.expr.variables() for p in op.conditions):
+            return self._choice(op, load, count, scope)
         conditions, count = self._lane_conditions(op.conditions, count)
         for body in op.regions:
             for block in body.blocks:
@@ -179,6 +182,35 @@ class VectorBody:
             return False
         self._vector_results(op, [y for y in yields if isinstance(y, YieldOp)], differs)
         return True
+
+    def _choice(self, op: IfOp, load: LoadOp, count: Expr | None, scope: Scope) -> bool:
+        """Lanes that pass the conditions load, the others have what is in the other arm."""
+        shared = [p for p in op.conditions if self.index not in p.expr.variables()]
+        ends = [ends_from(p, self.index) for p in op.conditions if p not in shared]
+        first = maximum(0, *(first - self.lower for first, _ in ends if first is not None))
+        end = minimum(*(last + 1 - self.lower for _, last in ends if last is not None), self._end(count))
+        otherwise = op.else_body.block
+        for constant in list(otherwise.ops)[:-1]:
+            constant.detach()
+            self._insert(constant, op)
+        buffer, e, stride = self._place(load, scope)
+        rest, type_ = _yield_of(otherwise).values[0], self._vector_type(load.result.type)
+        masked = LoadOp(buffer, [e], type_, stride, end, None if first == const(0) else first, rest)
+        masked.result.name_hint = load.result.name_hint
+        self._insert(masked, load)
+        self.vectors[load.result] = masked.result
+        if not shared:
+            masked.detach()
+            self._insert(masked, op)
+            self.vectors[op.outputs[0]] = masked.result
+            return True
+        op.set_conditions(shared)
+        self.replaced.append(load)
+        self._vector_results(op, [_yield_of(op.then_body.block), _yield_of(otherwise)], [True])
+        return True
+
+    def _end(self, count: Expr | None) -> Expr:
+        return const(self.lanes) if count is None else count
 
     def _lane_conditions(
         self, conditions: Sequence[Predicate], count: Expr | None
@@ -216,6 +248,12 @@ class VectorBody:
         block = before.parent_block()
         assert block is not None
         block.insert_op_before(new, before)
+
+
+def _yield_of(block: Block) -> YieldOp:
+    last = block.last_op
+    assert isinstance(last, YieldOp)
+    return last
 
 
 def some_lane(count: Expr) -> tuple[Predicate, ...]:
