@@ -216,6 +216,7 @@ def _is_worst(atom: Compound, c: int) -> bool:
 
 
 def _priority(term: tuple[Compound, int]) -> int:
-    """Which compound to replace first: one whose arguments can be looked at one by one, which loses nothing; products
-    last, because other terms may cancel them."""
-    return 0 if _is_worst(*term) else 2 if term[0].kind == "product" else 1
+    """Which compound to replace first: one whose arguments can be looked at one by one, which loses nothing; then other
+    extrema, whose arguments may cancel quotients; products last, because other terms may cancel them."""
+    kind = term[0].kind
+    return 0 if _is_worst(*term) else 1 if kind in ("min", "max") else 3 if kind == "product" else 2

@@ -154,7 +154,6 @@ class _LaneCheck:
                 raise _NoVectorForm(f"the condition {_named(p.expr)} {p.kind} 0 inside it differs between lanes")
             self.some_lanes = True
 
-
     def _may_differ(self, op: IfOp, load: LoadOp) -> bool:
         """Whether lanes of a choice may load, each from a place of its own, while others do not."""
         e = load.exprs[0]

@@ -32,8 +32,8 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.annotations import (
     AUTO_UNROLL_MAX_STEP,
     DESCENDING,
-    MASKED,
     DOUBLE_BUFFER,
+    MASKED,
     PREFETCH,
     PREFETCH_SPREAD,
     STORING_THREAD,

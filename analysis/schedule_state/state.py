@@ -30,7 +30,7 @@ class Axis:
     """An axis of a stage, compared by identity. `extent` is that of the whole stage, for root axes only.
 
     The iterations of an `ordered` one run one after another: it is time. `storing` is the one thread that stores, where
-    a reduction is shared among threads; `unroll_step` the pragma's. Lanes of a `masked` one may differ in what they load.
+    a reduction is shared among threads; `unroll_step` the pragma's. Of a `masked` one, only some lanes may load.
     """
 
     name: str

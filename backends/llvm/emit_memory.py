@@ -121,7 +121,7 @@ def _load(e: Emitter, op: LoadOp) -> None:
         scalar = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}")
         text = splat_of(e, scalar, a.memory, a.lanes)
     elif a.touched is not None:
-        text = _load_touched(e, a, a.lanes, a.touched, None if op.otherwise is None else e.get(op.otherwise))
+        text = _load_touched(e, op, a, a.lanes, a.touched)
     elif a.padded is not None:
         text = _load_part(e, a, a.lanes, a.padded)
     elif a.stride == 1:
@@ -183,10 +183,13 @@ def _lane_numbers(picked: Sequence[int | None], length: int) -> str:
     return f"<{length} x i32> <{', '.join(f'i32 {number}' for number in numbers)}>"
 
 
-def _load_near(e: Emitter, a: _Access, lanes: int) -> str:
+def _load_near(
+    e: Emitter, a: _Access, lanes: int, touched: tuple[str, str] | None = None, rest: str | None = None
+) -> str:
     """Lanes a few elements apart: load all between the first and the last as whole vectors, and pick.
 
-    Nothing outside is read: the last vector ends where the last lane is, and overlaps the one before.
+    Nothing outside is read: the last vector ends where the last lane is, and overlaps the one before. Where some lanes
+    are not touched, what lies before the first that is and behind the last is `rest`, a scalar.
     """
     first = min(0, a.stride * (lanes - 1))
     span = abs(a.stride) * (lanes - 1) + 1
@@ -197,7 +200,11 @@ def _load_near(e: Emitter, a: _Access, lanes: int) -> str:
     text, below = "poison", 0
     for start in starts:
         pointer = e.text.value(f"getelementptr inbounds {a.memory}, ptr {a.pointer}, i64 {first + start}")
-        loaded = e.text.value(f"load {type_}, ptr {pointer}, align {a.align}")
+        if touched is None:
+            loaded = e.text.value(f"load {type_}, ptr {pointer}, align {a.align}")
+        else:
+            mask = _mask(e, whole, whole, _scaled(e, touched, a.stride, start))
+            loaded = _load_between(e, a._replace(pointer=pointer, stride=1), whole, mask, rest)
         picks = [lane if at < below else whole + at - start for lane, at in enumerate(positions)]
         numbers = _lane_numbers([pick if pick < 2 * whole else None for pick in picks], whole)
         text = e.text.value(f"shufflevector {type_} {text}, {type_} {loaded}, {numbers}")
@@ -215,17 +222,35 @@ def _lane_pointers(e: Emitter, a: _Access) -> list[str]:
     return [a.pointer, *(e.text.value(f"{step}{a.stride * lane}") for lane in range(1, a.lanes))]
 
 
-def _load_touched(e: Emitter, a: _Access, lanes: int, touched: tuple[str, str], rest: str | None) -> str:
-    """Lanes that are not touched are `rest`, a scalar, or zero."""
-    whole = a.padded or lanes
-    mask, type_ = _mask(e, lanes, whole, touched), vector_text(a.memory, whole)
-    name, pointer = ("load", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("gather", _pointers(e, a))
+def _load_touched(e: Emitter, op: LoadOp, a: _Access, lanes: int, touched: tuple[str, str]) -> str:
+    """Lanes that are not touched are what the load says, or zero."""
+    rest, hint = None if op.otherwise is None else e.get(op.otherwise), op.result.name_hint
     if rest is not None and a.memory != a.element:
         rest = e.text.value(f"zext {a.element} {rest} to {a.memory}")
-    filled = "zeroinitializer" if rest is None else splat_of(e, rest, a.memory, whole)
-    intrinsic = f"@llvm.masked.{name}.{_masked_suffix(a, whole, name)}"
-    loaded = e.text.value(f"call {type_} {intrinsic}({pointer}, {mask}, {type_} {filled})")
-    return loaded if whole == lanes else _first_part(e, type_, loaded, lanes)
+    if 1 < a.stride <= NEAR and e.module.partial_bits:
+        return _load_near(e, a, lanes, touched, rest)
+    if a.padded is not None:
+        loaded = _load_between(e, a, a.padded, _mask(e, lanes, a.padded, touched), rest)
+        return _first_part(e, vector_text(a.memory, a.padded), loaded, lanes)
+    return _load_between(e, a, lanes, _mask(e, lanes, lanes, touched), rest, hint)
+
+
+def _load_between(e: Emitter, a: _Access, lanes: int, mask: str, rest: str | None, hint: str | None = None) -> str:
+    """Lanes under a mask, the others being `rest`, a scalar, or zero."""
+    name, pointer = ("load", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("gather", _pointers(e, a))
+    type_, filled = (
+        vector_text(a.memory, lanes),
+        "zeroinitializer" if rest is None else splat_of(e, rest, a.memory, lanes),
+    )
+    return e.text.value(
+        f"call {type_} @llvm.masked.{name}.{_masked_suffix(a, lanes, name)}({pointer}, {mask}, {type_} {filled})", hint
+    )
+
+
+def _scaled(e: Emitter, touched: tuple[str, str], stride: int, start: int) -> tuple[str, str]:
+    """Between which elements, counted from `start`, these lanes lie that are `stride` apart."""
+    first, end = (e.text.value(f"mul i64 {lane}, {stride}") for lane in touched)
+    return e.text.value(f"sub i64 {first}, {start}"), e.text.value(f"sub i64 {end}, {start + stride - 1}")
 
 
 def _store_touched(e: Emitter, a: _Access, lanes: int, touched: tuple[str, str], text: str) -> None:

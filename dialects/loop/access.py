@@ -92,13 +92,13 @@ class _AccessOp(IRDLOperation):
         buffer = memref_of(memref)
         if len(a.indices) != buffer.get_num_dims():
             raise VerifyException(f"{len(a.indices)} subscripts into {buffer}")
-        lanes = [e for bound in (a.first, a.count) if bound is not None for e in bound.data]
-        verify_positions((*a.indices, *lanes), len(a.index_operands))
+        bounds = [bound.data[0] for bound in (a.first, a.count) if bound is not None]
+        verify_positions((*a.indices, *bounds), len(a.index_operands))
         if scalar_type(accessed) != scalar_type(buffer):
             raise VerifyException(f"access of {accessed} to {buffer}")
         if not isinstance(accessed, VectorType) and (a.stride, a.first, a.count) != (None, None, None):
             raise VerifyException("stride, first lane and count are for vectors")
-        if a.first is not None and is_narrow(accessed):
+        if a.first is not None and is_narrow(buffer):
             raise VerifyException("lanes of less than a byte are touched from lane 0 on")
 
     def _print_access(self, printer: Printer, memref: SSAValue) -> None:
@@ -126,7 +126,7 @@ def _access_properties(
     return operands, {
         "indices": LoopIndexAttr(mapped[: len(indices)]),
         "stride": None if stride is None or stride == 1 else IntegerAttr(stride, i64),
-        **{name: LoopIndexAttr([e]) for name, e in zip(lanes, mapped[len(indices) :], strict=True)},
+        **{name: LoopIndexAttr((e,)) for name, e in zip(lanes, mapped[len(indices) :], strict=True)},
     }
 
 
@@ -174,21 +174,21 @@ class LoadOp(_AccessOp):
             return
         if self.first is None and self.count is None:
             raise VerifyException("all lanes are touched, and none is left for what is behind 'else'")
-        if is_narrow(self.result.type):
+        if is_narrow(memref_of(self.memref)):
             raise VerifyException("lanes of less than a byte have no 'else'")
         if self.otherwise.type != (element := scalar_type(self.result.type)):
             raise VerifyException(f"lanes of {element} are otherwise {self.otherwise.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> LoadOp:
-        memref, indices, stride, count, first = parse_access(parser)
+        memref, indices, lanes = parse_access(parser)
         otherwise = parser.parse_unresolved_operand() if parser.parse_optional_keyword("else") else None
         parser.parse_punctuation(":")
         buffer = parser.parse_type()
         vector = parser.parse_type() if parser.parse_optional_punctuation(",") else None
         value = parser.resolve_operand(memref, buffer)
         rest = None if otherwise is None else parser.resolve_operand(otherwise, scalar_type(vector or buffer))
-        return LoadOp(value, indices, vector, stride, count, first, rest)
+        return LoadOp(value, indices, vector, otherwise=rest, **lanes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -235,7 +235,7 @@ class StoreOp(_AccessOp):
     def parse(cls, parser: Parser) -> StoreOp:
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
-        memref, indices, stride, count, first = parse_access(parser)
+        memref, indices, lanes = parse_access(parser)
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
         stored = parser.parse_type() if parser.parse_optional_punctuation(",") else scalar_type(type_)
@@ -243,9 +243,7 @@ class StoreOp(_AccessOp):
             parser.resolve_operand(value, stored),
             parser.resolve_operand(memref, type_),
             indices,
-            stride,
-            count,
-            first,
+            **lanes,
         )
 
     def print(self, printer: Printer) -> None:

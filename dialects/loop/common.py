@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -82,20 +82,28 @@ def parse_pair(parser: Parser) -> tuple[int, int]:
     return first, parser.parse_integer()
 
 
-def parse_access(parser: Parser) -> tuple[UnresolvedOperand, list[Expr], int | None, Expr | None, Expr | None]:
-    """`%m[subscripts] stride 2 from 1 count %n`: the memref, the subscripts over SSA values, stride, count and first."""
+class TouchedLanes(TypedDict):
+    """How far apart lanes lie in memory, the first that is touched, and the end; None where that is not said."""
+
+    stride: int | None
+    first: Expr | None
+    count: Expr | None
+
+
+def parse_access(parser: Parser) -> tuple[UnresolvedOperand, list[Expr], TouchedLanes]:
+    """`%m[subscripts] stride 2 from 1 count %n`: the memref, the subscripts over SSA values, the lanes."""
+
+    def bound(keyword: str) -> Expr | None:
+        return parse_expr(ParserTokens(parser, unresolved)) if parser.parse_optional_keyword(keyword) else None
+
     memref = parser.parse_unresolved_operand()
     unresolved: list[UnresolvedOperand] = []
     indices = parse_expr_list(parser, unresolved)
     stride = parser.parse_integer() if parser.parse_optional_keyword("stride") else None
-    first, count = (
-        parse_expr(ParserTokens(parser, unresolved)) if parser.parse_optional_keyword(keyword) else None
-        for keyword in ("from", "count")
-    )
+    first, count = bound("from"), bound("count")
     values = over_values(resolve(parser, unresolved))
-    indices = [e.substitute(values) for e in indices]
     first, count = (None if e is None else e.substitute(values) for e in (first, count))
-    return memref, indices, stride, count, first
+    return memref, [e.substitute(values) for e in indices], {"stride": stride, "first": first, "count": count}
 
 
 def print_vector_type(printer: Printer, accessed: Attribute) -> None:

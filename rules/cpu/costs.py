@@ -29,15 +29,31 @@ def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -
     """Of a reduction in register tiles."""
     tile = choose_tile(compute, reads_of(compute, parameters), target)
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
-    if tile is not None and _asks(compute, tile.vector):
+    if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)
     return each * size_of(compute.spatial) * size_of(compute.reduction)
 
 
-def _asks(compute: ComputeOp, axis: str) -> bool:
+def asks(compute: ComputeOp, axis: str) -> bool:
     """Whether a condition depends on the axis."""
+    return len(_asking(compute, axis)) > 0
+
+
+def lanes_differ(compute: ComputeOp, axis: str, target: Target) -> bool:
+    """Whether lanes along the axis are computed one by one: a condition depends on it for which no mask stands."""
+    return any(not target.partial_bits or not _is_padding(op) for op in _asking(compute, axis))
+
+
+def _asking(compute: ComputeOp, axis: str) -> list[IfThenElseOp]:
+    """The choices whose conditions depend on the axis."""
     choices = [op for op in compute.body.walk() if isinstance(op, IfThenElseOp)]
-    return any(axis in p.expr.variables() for op in choices for p in op.conditions)
+    return [op for op in choices if any(axis in p.expr.variables() for p in op.conditions)]
+
+
+def _is_padding(choice: IfThenElseOp) -> bool:
+    """Whether it is between an element and a constant, so that a vector of it is a load under a mask."""
+    then, otherwise = ([type(op) for op in region.block.ops] for region in choice.regions)
+    return then == [ReadOp, YieldOp] and otherwise == [arith.ConstantOp, YieldOp]
 
 
 def elementwise_cycles(compute: ComputeOp, target: Target) -> float:

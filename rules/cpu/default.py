@@ -15,7 +15,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.costs import asks, bytes_of, elementwise_cycles, lanes_differ, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.panels import panel_of
 from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
@@ -44,7 +44,7 @@ class Default(ScheduleRule):
         return True
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
-        plan = plan_stages(kernel)
+        plan = plan_stages(kernel, target)
         reductions = [c for c in (*plan.roots, *plan.anchored.values()) if c.reduction]
         elementwise = [c for c in plan.roots if not c.reduction]
         multiplying = sum(reduction_cycles(c, target, parameters) for c in reductions)
@@ -52,13 +52,13 @@ class Default(ScheduleRule):
         return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
-        plan = plan_stages(kernel)
+        plan = plan_stages(kernel, target)
         tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
         return [p for compute in tiled for p in _packings(compute, target, parameters)]
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         s = ScheduleBuilder(kernel)
-        plan = plan_stages(kernel)
+        plan = plan_stages(kernel, target)
         for name in plan.inlined:
             s.compute_inline(s.stage(name))
         stored = {r.stored: store_as(s, r) for r in plan.relayouts}
@@ -176,7 +176,7 @@ def _tiled(
     for axis in loops.unrolled.values():
         s.unroll(axis)
     _mark_vector(s, loops.vector)
-    s.compute_at(inside, around[-1], _scope(reduction, tile))
+    s.compute_at(inside, around[-1], _scope(reduction, tile, target))
     _order_reduction(s, inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
@@ -253,9 +253,14 @@ def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
     return found
 
 
-def _scope(reduction: ComputeOp, tile: Tile | None) -> str:
-    """Registers have no run-time subscripts: a tile stays out of them where conditions or masks would make some."""
+def _scope(reduction: ComputeOp, tile: Tile | None, target: Target) -> str:
+    """Registers have no run-time subscripts: a tile stays out of them where conditions or masks would make some.
+
+    Straight code knows what its conditions are, and masks stand for those that differ between lanes.
+    """
     conditional = any(isinstance(op, IfThenElseOp) for op in reduction.body.walk())
+    if tile is not None and tile.straight and conditional:
+        conditional = lanes_differ(reduction, tile.vector, target)
     masked = tile is not None and any(e.constant is None for n, e in reduction.spatial if n == tile.vector)
     return "local" if conditional or masked else "register"
 
@@ -289,13 +294,13 @@ def _as_in(tile: Tile | None, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
     return [axes[n] for n in sorted(axes, key=lambda n: order.index(n) if n in order else -1)]
 
 
-def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue]) -> None:
+def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue], masked: bool = False) -> None:
     """The innermost of the axes becomes lanes, one around it is unrolled."""
     if not vector:
         return
     for axis in vector[:-1]:
         s.unroll(axis)
-    s.vectorize(vector[-1])
+    s.vectorize(vector[-1], masked)
 
 
 def _order_reduction(
@@ -316,8 +321,9 @@ def _order_reduction(
     straight = reduce_axes if tile is not None and tile.straight else []
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
-    _mark_vector(s, vector)
-    if tile is not None and tile.aligned and reduce_axes:
+    masked = tile is not None and asks(reduction, tile.vector) and not lanes_differ(reduction, tile.vector, target)
+    _mark_vector(s, vector, masked)
+    if tile is not None and tile.aligned and reduce_axes and not tile.straight:
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
         prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span, least)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
+from functools import partial
 
 from tilework.algebra.index_expr import const, var
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import size_of
+from tilework.rules.cpu.reads import reads_of, size_of
+from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
+from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
@@ -34,11 +38,14 @@ class Plan:
     parts: dict[ComputeOp, tuple[ComputeOp, list[str]]]
 
 
-def plan_stages(kernel: KernelOp) -> Plan:
-    """Decide from the kernel alone, on a copy of it."""
+def plan_stages(kernel: KernelOp, target: Target) -> Plan:
+    """Decide on a copy of the kernel."""
     copy = kernel.clone()
     inlined: list[str] = []
-    for may_inline in (_only_moves, _may_inline):  # what is moved first: then its sources are read where they are used
+    for may_inline in (
+        _only_moves,
+        partial(_may_inline, target=target),
+    ):  # what is moved first: then its sources are read where they are used
         for compute in copy.computes:
             if may_inline(copy, compute):
                 inlined.append(compute.stage.data)
@@ -103,7 +110,7 @@ def _only_moves(kernel: KernelOp, compute: ComputeOp) -> bool:
     return _can_inline(kernel, compute) and all(isinstance(op, ReadOp | YieldOp) for op in compute.body.block.ops)
 
 
-def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
+def _may_inline(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
     """Whether putting the stage in place of its reads does not repeat noteworthy work."""
     if not _can_inline(kernel, compute):
         return False
@@ -112,26 +119,47 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     readers = readers_of(compute)
     for reader, _ in readers:
         repeated = dear or _iterations(reader) > 2 * size_of(compute.spatial)
-        if reader.reduction and ops and repeated and not _pads_outside(compute, reader):
-            return False
+        if reader.reduction and ops and repeated:
+            if not _only_pads(compute) or not (
+                _pads_outside(compute, reader) or _pads_straight(compute, reader, target)
+            ):
+                return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
 
 
+def _only_pads(compute: ComputeOp) -> bool:
+    """Whether a stage is what it reads or, under conditions, a constant."""
+    return all(isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in compute.body.walk())
+
+
 def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
-    """Whether a stage only pads, and along no axis but the outermost of its reader.
+    """Whether a stage pads along no axis but the outermost of its reader.
 
     The few iterations of that loop that meet the padding get code of their own.
     """
-    ops = list(compute.body.walk())
-    if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in ops):
-        return False
     long = [name for name, extent in reader.spatial if extent != const(1)]
-    inner = {*long[1:], *long[-1:]}  # the last becomes lanes, even if there is no other
+    return not _pads_along({*long[1:], *long[-1:]}, compute)  # the last becomes lanes, even if there is no other
+
+
+def _pads_straight(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
+    """Whether padding costs the tiles of a reader nothing: their code is straight, so that it knows where it is.
+
+    What only some lanes of a vector load, the machine takes as a part of a vector.
+    """
+    tile = choose_tile(reader, reads_of(reader), target)
+    if tile is None or not tile.straight or not all(e.is_constant for _, e in reader.spatial):
+        return False
+    return bool(target.partial_bits) or not _pads_along({tile.vector}, compute)
+
+
+def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:
+    """Whether a condition of a stage depends on these axes of its readers."""
+    conditions = [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
     for _, read in readers_of(compute):
-        padded = {name for (name, _), e in zip(compute.spatial, read.exprs, strict=True) if inner & {*e.variables()}}
-        if any(padded & {*p.expr.variables()} for op in ops if isinstance(op, IfThenElseOp) for p in op.conditions):
-            return False
-    return True
+        moving = {name for (name, _), e in zip(compute.spatial, read.exprs, strict=True) if axes & {*e.variables()}}
+        if any(moving & {*p.expr.variables()} for p in conditions):
+            return True
+    return False
 
 
 def _iterations(compute: ComputeOp) -> int:

@@ -1,5 +1,6 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=x86-64"}' | filecheck %s --check-prefix=NARROW
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=MASKS
 
 // Bias and relu are inlined, the convolution is computed in a register tile at relu, padding fills a buffer of its own.
 
@@ -348,11 +349,35 @@ te.kernel @channels(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   te.return %sum : tensor<1x96x20x20xf32>
 }
 
-// Padding along the rows fills a buffer.
+// Padding along the rows fills a buffer, where sums are loops.
 // CHECK-LABEL: schedule.sequence @rows
 // CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
 // CHECK-NEXT:  schedule.vectorize
 te.kernel @rows(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
+  %pad = te.compute "pad" [n: 1, c: 96, y: 84, x: 20] : tensor<1x96x84x20xf32> {
+    %p = te.if_then_else [y - 32 >= 0, -y + 51 >= 0] : f32 {
+      %v = te.read %x[n, c, y - 32, x] : tensor<1x96x20x20xf32>
+      te.yield %v : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.yield %p : f32
+  }
+  %sum = te.compute "sum" [n: 1, c: 96, y: 20, x: 20] reduce [r: 65] : tensor<1x96x20x20xf32> {
+    %v = te.read %pad[n, c, y + r, x] : tensor<1x96x84x20xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<1x96x20x20xf32>
+}
+
+// Where they are straight-line code, that knows which of its rows are padding.
+// CHECK-LABEL: schedule.sequence @straight
+// CHECK-NEXT:  [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK-NEXT:  schedule.compute_inline [[PAD]]
+// CHECK:       schedule.set_scope %{{.*}} "register"
+// CHECK-NOT:   masked
+te.kernel @straight(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   %pad = te.compute "pad" [n: 1, c: 96, y: 24, x: 20] : tensor<1x96x24x20xf32> {
     %p = te.if_then_else [y - 2 >= 0, -y + 21 >= 0] : f32 {
       %v = te.read %x[n, c, y - 2, x] : tensor<1x96x20x20xf32>
@@ -370,10 +395,15 @@ te.kernel @rows(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   te.return %sum : tensor<1x96x20x20xf32>
 }
 
-// A single axis becomes lanes, which should not meet the padding one by one.
+// A single axis becomes lanes, which should not meet the padding one by one: they are loaded under masks, or before.
 // CHECK-LABEL: schedule.sequence @single_axis
 // CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
 // CHECK-NEXT:  schedule.vectorize
+// MASKS-LABEL: schedule.sequence @single_axis
+// MASKS-NEXT:  [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// MASKS-NEXT:  schedule.compute_inline [[PAD]]
+// MASKS:       schedule.set_scope [[SUM:%.*]] "register"
+// MASKS:       schedule.vectorize %{{.*}} masked
 te.kernel @single_axis(%x: tensor<1x4096xf32>) -> tensor<1x4096xf32> {
   %pad = te.compute "pad" [c: 1, x: 4100] : tensor<1x4100xf32> {
     %p = te.if_then_else [x - 2 >= 0, -x + 4097 >= 0] : f32 {

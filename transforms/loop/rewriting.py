@@ -33,7 +33,7 @@ def set_access(
     for name in ("count", "first"):
         op.properties.pop(name, None)
     op.properties["indices"] = LoopIndexAttr(exprs[: len(indices)])
-    op.properties |= {name: LoopIndexAttr([e]) for name, e in zip(lanes, exprs[len(indices) :], strict=True)}
+    op.properties |= {name: LoopIndexAttr((e,)) for name, e in zip(lanes, exprs[len(indices) :], strict=True)}
 
 
 def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:

@@ -45,7 +45,7 @@ loop.kernel @views ins(%x: memref<2x4xf32>) outs(%y: memref<3x4xf32>) {
 // CHECK-NEXT:    shufflevector <4 x float> %[[ONE]], <4 x float> poison, <4 x i32> zeroinitializer
 // CHECK:         %[[MASK:.*]] = icmp slt <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %{{.*}}
 // CHECK-NEXT:    call <4 x float> @llvm.masked.load.v4f32.p0(ptr align 4 %x, <4 x i1> %[[MASK]], <4 x float> zeroinitializer)
-// CHECK:         getelementptr float, ptr %x, <4 x i64> <i64 0, i64 3, i64 6, i64 9>
+// CHECK:         getelementptr float, ptr %x, <4 x i64> <i64 0, i64 8, i64 16, i64 24>
 // CHECK:         call <4 x float> @llvm.masked.gather.v4f32.v4p0(<4 x ptr> align 4 %{{.*}}, <4 x i1> %{{.*}}, <4 x float> zeroinitializer)
 // CHECK:         store <4 x float> %whole, ptr %y, align 4
 // CHECK:         call void @llvm.masked.store.v4f32.p0(<4 x float> %few, ptr align 4 %y, <4 x i1> %{{.*}})
@@ -58,11 +58,28 @@ loop.kernel @vectors ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symb
   %strided = loop.load %x[0] stride 9 : memref<?xf32>, vector<4xf32>
   %same = loop.load %x[0] stride 0 : memref<?xf32>, vector<4xf32>
   %few = loop.load %x[0] count %N : memref<?xf32>, vector<4xf32>
-  %far = loop.load %x[0] stride 3 count %N : memref<?xf32>, vector<4xf32>
+  %far = loop.load %x[0] stride 8 count %N : memref<?xf32>, vector<4xf32>
   loop.store %whole, %y[0] : memref<?xf32>, vector<4xf32>
   loop.store %few, %y[0] count %N : memref<?xf32>, vector<4xf32>
-  loop.store %far, %y[0] stride 3 count %N : memref<?xf32>, vector<4xf32>
+  loop.store %far, %y[0] stride 8 count %N : memref<?xf32>, vector<4xf32>
   loop.store %strided, %y[0] stride 2 : memref<?xf32>, vector<4xf32>
+}
+
+// Lanes from one to another, the others being a scalar.
+// CHECK-LABEL: define void @between
+// CHECK:         %[[REST:.*]] = load float, ptr %x, align 4
+// CHECK:         call i64 @llvm.smax.i64(i64 3, i64 0)
+// CHECK:         %[[END:.*]] = icmp slt <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %{{.*}}
+// CHECK:         call i64 @llvm.smax.i64(i64 %N, i64 0)
+// CHECK:         %[[FROM:.*]] = icmp sge <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %{{.*}}
+// CHECK-NEXT:    %[[MASK:.*]] = and <4 x i1> %[[END]], %[[FROM]]
+// CHECK:         %[[ALL:.*]] = shufflevector <4 x float> %{{.*}}, <4 x float> poison, <4 x i32> zeroinitializer
+// CHECK-NEXT:    call <4 x float> @llvm.masked.load.v4f32.p0(ptr align 4 %{{.*}}, <4 x i1> %[[MASK]], <4 x float> %[[ALL]])
+// CHECK:         call void @llvm.masked.store.v4f32.p0(<4 x float> %{{.*}}, ptr align 4 %y, <4 x i1> %{{.*}})
+loop.kernel @between ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) symbols(%N) {
+  %rest = loop.load %x[0] : memref<16xf32>
+  %v = loop.load %x[2] from %N count 3 else %rest : memref<16xf32>, vector<4xf32>
+  loop.store %v, %y[0] from %N : memref<16xf32>, vector<4xf32>
 }
 
 // Local buffers stand in the entry block of the function that uses them, that of a parallel loop included.

@@ -149,7 +149,7 @@ loop.kernel @element ins(%x: memref<4xf32>) {
 // -----
 
 loop.kernel @scalar_stride ins(%x: memref<4xf32>) {
-  // expected-error@+1 {{stride and count are for vectors}}
+  // expected-error@+1 {{stride, first lane and count are for vectors}}
   %v = loop.load %x[0] stride 2 : memref<4xf32>
 }
 
@@ -157,7 +157,7 @@ loop.kernel @scalar_stride ins(%x: memref<4xf32>) {
 
 loop.kernel @scalar_count ins(%x: memref<4xf32>) {
   %v = loop.load %x[0] : memref<4xf32>
-  // expected-error@+1 {{stride and count are for vectors}}
+  // expected-error@+1 {{stride, first lane and count are for vectors}}
   loop.store %v, %x[0] count 2 : memref<4xf32>
 }
 
@@ -282,3 +282,42 @@ loop.kernel @bytes_too_few ins(%x: memref<9xi4>) {
   // expected-error@+1 {{the bytes of memref<9xi4> are memref<5xi8>, not memref<4xi8>}}
   %b = loop.bytes %x : memref<9xi4> to memref<4xi8>
 }
+
+// -----
+
+loop.kernel @scalar_first ins(%x: memref<4xf32>) {
+  // expected-error@+1 {{stride, first lane and count are for vectors}}
+  %v = loop.load %x[0] from 1 : memref<4xf32>
+}
+
+// -----
+
+loop.kernel @first_of_halves ins(%x: memref<4xi4>) {
+  // expected-error@+1 {{lanes of less than a byte are touched from lane 0 on}}
+  %v = loop.load %x[0] from 1 : memref<4xi4>, vector<4xi4>
+}
+
+// -----
+
+loop.kernel @rest_of_halves ins(%x: memref<4xi4>) {
+  %v = loop.load %x[0] : memref<4xi4>
+  // expected-error@+1 {{lanes of less than a byte have no 'else'}}
+  %w = loop.load %x[0] count 2 else %v : memref<4xi4>, vector<4xi4>
+}
+
+// -----
+
+loop.kernel @rest_of_all ins(%x: memref<4xf32>) {
+  %v = loop.load %x[0] : memref<4xf32>
+  // expected-error@+1 {{all lanes are touched, and none is left for what is behind 'else'}}
+  %w = loop.load %x[0] else %v : memref<4xf32>, vector<4xf32>
+}
+
+// -----
+
+"loop.kernel"() <{sym_name = "rest_type", function_type = (memref<4xf32>) -> (), groups = array<i64: 1, 0, 0, 0>, dims = #loop.index<[4]>, symbols = []}> ({
+^bb0(%x: memref<4xf32>):
+  %v = "arith.constant"() <{value = 1 : i32}> : () -> i32
+  // expected-error@+1 {{lanes of f32 are otherwise i32}}
+  %w = "loop.load"(%x, %v) <{indices = #loop.index<[0]>, count = #loop.index<[2]>, operandSegmentSizes = array<i32: 1, 0, 1>}> : (memref<4xf32>, i32) -> vector<4xf32>
+}) : () -> ()

@@ -12,6 +12,8 @@
 // CHECK-NEXT:            %u = loop.load %w[0] stride 2 count %M - 1 : memref<64xf32>, vector<16xf32>
 // CHECK-NEXT:            %n = loop.load %w[63] stride -3 : memref<64xf32>, vector<16xf32>
 // CHECK-NEXT:            loop.store %u, %w[16 * %j] count %M - 1 : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:            %t = loop.load %w[%j] stride 2 from 1 count %M - %k else %v : memref<64xf32>, vector<16xf32>
+// CHECK-NEXT:            loop.store %t, %w[0] from %j : memref<64xf32>, vector<16xf32>
 // CHECK-NEXT:            loop.store %n, %w[8] stride 3 : memref<64xf32>, vector<16xf32>
 // CHECK-NEXT:            %c = loop.if [%j - 1 >= 0, %k - %i == 0] -> f32 {
 // CHECK-NEXT:              loop.yield %v : f32
@@ -24,8 +26,8 @@
 // CHECK-NEXT:            }
 // GENERIC:       "loop.kernel"() <{sym_name = "all", {{.*}}symbols = ["N", "M"]
 // GENERIC:       "loop.for"(%N) <{bounds = #loop.index<[0, d0]>, axis = "i", kind = #loop<kind parallel>}>
-// GENERIC:       "loop.load"(%x, %i, %j, %k) <{indices = #loop.index<[d0, 16 * d1 + d2 mod 4]>}>
-// GENERIC:       "loop.load"(%w, %M) <{indices = #loop.index<[0]>, stride = 2 : i64, count = #loop.index<[d0 - 1]>}>
+// GENERIC:       "loop.load"(%x, %i, %j, %k) <{indices = #loop.index<[d0, 16 * d1 + d2 mod 4]>, operandSegmentSizes
+// GENERIC:       "loop.load"(%w, %M) <{indices = #loop.index<[0]>, stride = 2 : i64, count = #loop.index<[d0 - 1]>, operandSegmentSizes
 // GENERIC:       "loop.if"(%j, %k, %i) <{when = #loop.when<[d0 - 1 ge 0, d1 - d2 eq 0]>}>
 loop.kernel @all ins(%x: memref<?x64xf32> [N, 64], %w: memref<64xf32>)
                  outs(%y: memref<?x64xf32, strided<[128, 1]>> [N, 64])
@@ -39,6 +41,8 @@ loop.kernel @all ins(%x: memref<?x64xf32> [N, 64], %w: memref<64xf32>)
           %u = loop.load %w[0] stride 2 count %M - 1 : memref<64xf32>, vector<16xf32>
           %n = loop.load %w[63] stride -3 : memref<64xf32>, vector<16xf32>
           loop.store %u, %w[16 * %j] count %M - 1 : memref<64xf32>, vector<16xf32>
+          %t = loop.load %w[%j] stride 2 from 1 count %M - %k else %v : memref<64xf32>, vector<16xf32>
+          loop.store %t, %w[0] from %j : memref<64xf32>, vector<16xf32>
           loop.store %n, %w[8] stride 3 : memref<64xf32>, vector<16xf32>
           %c = loop.if [%j - 1 >= 0, %k - %i == 0] -> f32 {
             loop.yield %v : f32

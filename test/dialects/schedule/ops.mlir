@@ -56,6 +56,6 @@ schedule.sequence @conv_relu {
   schedule.parallel %f
   // CHECK: schedule.unroll %ki
   schedule.unroll %ki
-  // CHECK: schedule.vectorize %ii
-  schedule.vectorize %ii
+  // CHECK: schedule.vectorize %ii masked
+  schedule.vectorize %ii masked
 }

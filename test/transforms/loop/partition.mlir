@@ -245,3 +245,27 @@ loop.kernel @left ins(%x: memref<8xf32>) outs(%y: memref<8xf32>) {
     }
   }
 }
+
+// A vectorized loop that is asked for masks stays whole, the one around it is cut where lanes begin to differ.
+// CHECK-LABEL: loop.kernel @masked
+// CHECK:         loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
+// CHECK-NEXT:      loop.if [%{{.*}} - 1 >= 0] -> f32
+// CHECK:         loop.for %{{.*}} = 1 to 7 "o" {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
+// CHECK-NEXT:        loop.load
+// CHECK:         loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
+// CHECK-NEXT:      loop.if [-%{{.*}} + 6 >= 0] -> f32
+loop.kernel @masked ins(%x: memref<62xf32>) outs(%y: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %o = 0 to 8 "o" {
+    loop.for %i = 0 to 8 "i" vectorized attributes {loop.masked} {
+      %v = loop.if [8 * %o + %i - 1 >= 0, 62 - 8 * %o - %i >= 0] -> f32 {
+        %w = loop.load %x[8 * %o + %i - 1] : memref<62xf32>
+        loop.yield %w : f32
+      } else {
+        loop.yield %zero : f32
+      }
+      loop.store %v, %y[8 * %o + %i] : memref<64xf32>
+    }
+  }
+}

@@ -115,3 +115,94 @@ loop.kernel @if_then_else outs(%y: memref<16xf32>) {
     }
   }
 }
+
+// Asked for masks: lanes that pass load, the others are what the other arm says. A condition that all share stays.
+// CHECK-LABEL: loop.kernel @choice
+// CHECK:         %[[Z:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:    %[[V:.*]] = loop.load %{{.*}}[%{{.*}} - 1] from max(-%[[R:.*]] + 1, 0) count min(-%[[R]] + 9, 8) else %[[Z]] : memref<64xf32>, vector<8xf32>
+// CHECK-NEXT:    loop.store %[[V]],
+// CHECK:         %[[S:.*]] = loop.if [%[[R]] - 2 >= 0] -> vector<8xf32> {
+// CHECK-NEXT:      loop.load %{{.*}}[2] stride 2 from 1 count 8 else %{{.*}} : memref<64xf32>, vector<8xf32>
+// CHECK-NEXT:      loop.yield
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %[[B:.*]] = vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK-NEXT:      loop.yield %[[B]]
+loop.kernel @choice ins(%x: memref<64xf32>) outs(%y: memref<16xf32>) symbols(%R) {
+  loop.for %i = 0 to 8 "i" vectorized attributes {loop.masked} {
+    %v = loop.if [%i + %R - 1 >= 0, 8 - %i - %R >= 0] -> f32 {
+      %w = loop.load %x[%i + %R - 1] : memref<64xf32>
+      loop.yield %w : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      loop.yield %zero : f32
+    }
+    loop.store %v, %y[%i] : memref<16xf32>
+    %s = loop.if [%R - 2 >= 0, %i - 1 >= 0] -> f32 {
+      %w = loop.load %x[2 * %i + 2] : memref<64xf32>
+      loop.yield %w : f32
+    } else {
+      %one = arith.constant 1.0 : f32
+      loop.yield %one : f32
+    }
+    loop.store %s, %y[%i + 8] : memref<16xf32>
+  }
+}
+
+// Not asked for masks; more than a load; arms that differ both; an element that all lanes share; half bytes.
+// CHECK-LABEL: loop.kernel @no_choice
+// CHECK:         loop.for %{{.*}} "i" attributes {tilework.remark = "not vectorized: the condition i - 1 >= 0 inside it differs between lanes"}
+// CHECK:         loop.for %{{.*}} "j" attributes {loop.masked, tilework.remark = "not vectorized: the condition j - 1 >= 0 inside it differs between lanes"}
+// CHECK:         loop.for %{{.*}} "k" attributes {loop.masked, tilework.remark = "not vectorized: the condition k - 1 >= 0 inside it differs between lanes"}
+// CHECK:         loop.for %{{.*}} "l" attributes {loop.masked, tilework.remark = "not vectorized: the condition l - 1 >= 0 inside it differs between lanes"}
+// CHECK:         loop.for %{{.*}} "m" attributes {loop.masked, tilework.remark = "not vectorized: the condition m - 1 >= 0 inside it differs between lanes"}
+loop.kernel @no_choice ins(%x: memref<64xf32>, %h: memref<64xi4>) outs(%y: memref<40xf32>, %z: memref<8xi4>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %i = 0 to 8 "i" vectorized {
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %w = loop.load %x[%i - 1] : memref<64xf32>
+      loop.yield %w : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    loop.store %v, %y[%i] : memref<40xf32>
+  }
+  loop.for %j = 0 to 8 "j" vectorized attributes {loop.masked} {
+    %v = loop.if [%j - 1 >= 0] -> f32 {
+      %w = loop.load %x[%j - 1] : memref<64xf32>
+      %u = arith.addf %w, %w : f32
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    loop.store %v, %y[%j + 8] : memref<40xf32>
+  }
+  loop.for %k = 0 to 8 "k" vectorized attributes {loop.masked} {
+    %u = loop.load %x[%k + 32] : memref<64xf32>
+    %v = loop.if [%k - 1 >= 0] -> f32 {
+      %w = loop.load %x[%k - 1] : memref<64xf32>
+      loop.yield %w : f32
+    } else {
+      loop.yield %u : f32
+    }
+    loop.store %v, %y[%k + 16] : memref<40xf32>
+  }
+  loop.for %l = 0 to 8 "l" vectorized attributes {loop.masked} {
+    %v = loop.if [%l - 1 >= 0] -> f32 {
+      %w = loop.load %x[3] : memref<64xf32>
+      loop.yield %w : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    loop.store %v, %y[%l + 24] : memref<40xf32>
+  }
+  %none = arith.constant 0 : i4
+  loop.for %m = 0 to 8 "m" vectorized attributes {loop.masked} {
+    %v = loop.if [%m - 1 >= 0] -> i4 {
+      %w = loop.load %h[%m - 1] : memref<64xi4>
+      loop.yield %w : i4
+    } else {
+      loop.yield %none : i4
+    }
+    loop.store %v, %z[%m] : memref<8xi4>
+  }
+}
