@@ -32,6 +32,7 @@ from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.loop.skip_padding import SkipPadding
 from tilework.transforms.loop.storage_fold import StorageFold
 from tilework.transforms.loop.storage_rewrite import StorageRewrite
 from tilework.transforms.loop.transpose import Transpose
@@ -73,6 +74,7 @@ LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
     RewriteUnsafeSelect(),  # first: a choice between loads is a condition like any other then
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
+    SkipPadding(),  # before partition, which finds where
     StorageFold(),  # before vectorize: rows are found by their subscripts
     InjectDoubleBuffer(),  # before partition, which may copy the loop around the buffer
     InjectPrefetch(),  # before flatten-storage: the region read is a box of several dimensions

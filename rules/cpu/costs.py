@@ -5,21 +5,26 @@ Nothing is measured: vectors loaded, stored and computed with are counted, and b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from math import prod
 
+import numpy as np
 from xdsl.ir import Attribute, Block
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import Expr, Key, var
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
-from tilework.rules.cpu.reads import LARGE, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, choose_tile
 from tilework.targets.target import Target
 
 ELEMENTS_PER_CYCLE = 2
 """Lanes that are loaded or stored one by one."""
+
+POINTS = 1 << 14
+"""At so many points of axes conditions are looked at; on more, padding is no noteworthy part."""
 
 CYCLES_PER_LANE = 3.0
 """Of a sum whose lanes are computed one by one, since a condition differs between them."""
@@ -31,6 +36,11 @@ def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)
+    padded = [p.expr for op in _choices(compute) if _is_padding(op) for p in op.conditions]
+    if tile is not None:
+        each *= part_inside(
+            [e for e in padded if tile.vector not in e.variables()], (*compute.spatial, *compute.reduction)
+        )
     return each * size_of(compute.spatial) * size_of(compute.reduction)
 
 
@@ -46,8 +56,25 @@ def lanes_differ(compute: ComputeOp, axis: str, target: Target) -> bool:
 
 def _asking(compute: ComputeOp, axis: str) -> list[IfThenElseOp]:
     """The choices whose conditions depend on the axis."""
-    choices = [op for op in compute.body.walk() if isinstance(op, IfThenElseOp)]
-    return [op for op in choices if any(axis in p.expr.variables() for p in op.conditions)]
+    return [op for op in _choices(compute) if any(axis in p.expr.variables() for p in op.conditions)]
+
+
+def _choices(compute: ComputeOp) -> list[IfThenElseOp]:
+    return [op for op in compute.body.walk() if isinstance(op, IfThenElseOp)]
+
+
+def part_inside(limits: Sequence[Expr], axes: Sequence[Axis]) -> float:
+    """The part of the points of axes at which none of the limits is below zero, those along different axes apart."""
+    extents = {name: size_of([(name, extent)]) for name, extent in axes}
+    by_axes: dict[tuple[Key, ...], list[Expr]] = {}
+    for e in limits:
+        by_axes.setdefault(tuple(sorted(e.variables(), key=str)), []).append(e)
+    result = 1.0
+    for names, together in by_axes.items():
+        if 0 < prod(extents[n] for n in names) <= POINTS:
+            points = dict(zip(names, np.ix_(*(np.arange(extents[n]) for n in names)), strict=True))
+            result *= float(np.all(np.broadcast_arrays(*(e.evaluate(points) >= 0 for e in together)), axis=0).mean())
+    return result
 
 
 def _is_padding(choice: IfThenElseOp) -> bool:

@@ -13,7 +13,7 @@ from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
-from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp
+from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import asks, bytes_of, elementwise_cycles, lanes_differ, memory_cycles, reduction_cycles
 from tilework.rules.cpu.fetching import overlapped
@@ -254,13 +254,8 @@ def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
 
 
 def _scope(reduction: ComputeOp, tile: Tile | None, target: Target) -> str:
-    """Registers have no run-time subscripts: a tile stays out of them where conditions or masks would make some.
-
-    Straight code knows what its conditions are, and masks stand for those that differ between lanes.
-    """
-    conditional = any(isinstance(op, IfThenElseOp) for op in reduction.body.walk())
-    if tile is not None and tile.straight and conditional:
-        conditional = lanes_differ(reduction, tile.vector, target)
+    """Registers have no run-time subscripts: a tile stays out of them where its lanes differ, or how many there are."""
+    conditional = tile is not None and lanes_differ(reduction, tile.vector, target)
     masked = tile is not None and any(e.constant is None for n, e in reduction.spatial if n == tile.vector)
     return "local" if conditional or masked else "register"
 

@@ -9,6 +9,7 @@ from functools import partial
 from tilework.algebra.index_expr import const, var
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.rules.cpu.costs import part_inside
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import reads_of, size_of
 from tilework.rules.cpu.register_tile import choose_tile
@@ -16,6 +17,9 @@ from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
+
+MUCH = 0.96
+"""What part of a sum is left where loops are cut so that padding is left out of it."""
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
@@ -120,9 +124,7 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
     for reader, _ in readers:
         repeated = dear or _iterations(reader) > 2 * size_of(compute.spatial)
         if reader.reduction and ops and repeated:
-            if not _only_pads(compute) or not (
-                _pads_outside(compute, reader) or _pads_straight(compute, reader, target)
-            ):
+            if not _only_pads(compute) or not (_pads_outside(compute, reader) or _pads_tiles(compute, reader, target)):
                 return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
 
@@ -141,15 +143,28 @@ def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
     return not _pads_along({*long[1:], *long[-1:]}, compute)  # the last becomes lanes, even if there is no other
 
 
-def _pads_straight(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
-    """Whether padding costs the tiles of a reader nothing: their code is straight, so that it knows where it is.
+def _pads_tiles(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
+    """Whether the tiles of a reader had better know where padding is than read it.
 
-    What only some lanes of a vector load, the machine takes as a part of a vector.
+    Straight code does so for nothing, and what only some lanes of a vector load, the machine takes as a part of one.
+    Of other tiles, the loops are cut where much is left out of the sums so.
     """
     tile = choose_tile(reader, reads_of(reader), target)
-    if tile is None or not tile.straight or not all(e.is_constant for _, e in reader.spatial):
+    if tile is None or not all(e.is_constant for _, e in reader.spatial):
         return False
-    return bool(target.partial_bits) or not _pads_along({tile.vector}, compute)
+    if _pads_along({tile.vector}, compute):
+        return tile.straight and bool(target.partial_bits)
+    return tile.straight or _useful(compute, reader) <= MUCH
+
+
+def _useful(compute: ComputeOp, reader: ComputeOp) -> float:
+    """The part of what a sum reads of a stage that is not padding."""
+    conditions = [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
+    result = 1.0
+    for _, read in readers_of(compute):
+        at = {name: e for (name, _), e in zip(compute.spatial, read.exprs, strict=True)}
+        result *= part_inside([p.expr.substitute(at) for p in conditions], (*reader.spatial, *reader.reduction))
+    return result
 
 
 def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:
