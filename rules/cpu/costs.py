@@ -36,12 +36,10 @@ def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)
+    axes = (*compute.spatial, *compute.reduction)
     padded = [p.expr for op in _choices(compute) if _is_padding(op) for p in op.conditions]
-    if tile is not None:
-        each *= part_inside(
-            [e for e in padded if tile.vector not in e.variables()], (*compute.spatial, *compute.reduction)
-        )
-    return each * size_of(compute.spatial) * size_of(compute.reduction)
+    skipped = [e for e in padded if tile is not None and tile.vector not in e.variables()]
+    return each * size_of(axes) * part_inside(skipped, axes)
 
 
 def asks(compute: ComputeOp, axis: str) -> bool:
@@ -65,7 +63,7 @@ def _choices(compute: ComputeOp) -> list[IfThenElseOp]:
 
 def part_inside(limits: Sequence[Expr], axes: Sequence[Axis]) -> float:
     """The part of the points of axes at which none of the limits is below zero, those along different axes apart."""
-    extents = {name: size_of([(name, extent)]) for name, extent in axes}
+    extents: dict[Key, int] = {name: size_of([(name, extent)]) for name, extent in axes}
     by_axes: dict[tuple[Key, ...], list[Expr]] = {}
     for e in limits:
         by_axes.setdefault(tuple(sorted(e.variables(), key=str)), []).append(e)

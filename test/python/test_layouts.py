@@ -58,6 +58,13 @@ CASES = [
     Case(16, 24, (13, 20), window=1, stride=2, pads=(0, 0, 0, 0)),  # what is read lies side by side
     Case(32, 16, (7, 9), window=1, stride=3, pads=(1, 0, 0, 1), block=16),
     Case(24, 24, (14, 14), groups=24),  # nine steps as straight-line code
+    Case(24, 24, (7, 7), groups=24),
+    Case(6, 6, (5, 37), groups=6),  # the last vector begins in the one before
+    Case(8, 8, (9, 23), stride=2, groups=8, pads=(2, 1, 0, 2)),
+    Case(5, 5, (3, 20), window=5, stride=3, groups=5, pads=(4, 4, 4, 4)),  # a window of padding alone
+    Case(16, 16, (9, 30), window=5, groups=16, pads=(2, 2, 2, 2), block=16),
+    Case(16, 32, (7, 7), stride=2),  # cut loops leave padding out
+    Case(16, 16, (5, 6), window=5, pads=(2, 2, 2, 2), block=16),
     Case(8, 8, (7, 7), stride=2, groups=8),
     Case(32, 32, (13, 10), groups=32, block=16),
     Case(8, 32, (28, 28), window=7, pads=(3, 3, 3, 3), images=2),
@@ -95,7 +102,7 @@ def conv_relu(case: Case) -> KernelOp:
     return k.finish([result])
 
 
-@pytest.mark.parametrize("cpu", [None, "haswell"])
+@pytest.mark.parametrize("cpu", [None, "haswell", "skylake-avx512"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_scheduled_kernels(run_kernel_everywhere, case, cpu):
     target = host_target() if cpu is None else parse_target(f"llvm -mcpu={cpu}")
@@ -108,11 +115,11 @@ def test_scheduled_kernels(run_kernel_everywhere, case, cpu):
 @pytest.mark.parametrize(
     ("case", "orders"),
     [
-        (Case(32, 32, (6, 9), block=16), {"pad": "n c.outer y x c.inner", "conv": "n o.outer y x o.inner"}),
-        (Case(32, 10, (4, 6), block=16, packed="x"), {"pad": "n c.outer y x c.inner"}),
+        (Case(32, 32, (40, 50), block=16), {"pad": "n c.outer y x c.inner", "conv": "n o.outer y x o.inner"}),
+        (Case(32, 10, (40, 50), block=16, packed="x"), {"pad": "n c.outer y x c.inner"}),
         (Case(3, 32, (11, 12), block=16, packed="y"), {"conv": "n o.outer y x o.inner"}),
-        (Case(8, 8, (10, 20), stride=2), {"pad": "n c y x.inner x.outer"}),
-        (Case(4, 6, (9, 21), stride=2), {"pad": "n c y x.inner x.outer"}),  # the last odd one is none
+        (Case(8, 8, (50, 70), stride=2), {"pad": "n c y x.inner x.outer"}),
+        (Case(4, 6, (49, 71), stride=2), {"pad": "n c y x.inner x.outer"}),  # the last odd one is none
         (Case(4, 6, (9, 20), window=5, stride=5), {}),  # too far apart
     ],
     ids=str,

@@ -58,16 +58,20 @@ class SkipPadding(TileworkPass):
 
 def _choice_of_sum(block: Block) -> IfOp | None:
     """The choice that a block adds to an element, or multiples of it, if it does nothing else."""
-    *ops, store = list(block.ops) or [None]
-    only = all(isinstance(op, LoadOp) or op.has_trait(Pure) or lane_choice(op) is not None for op in ops)
-    if not isinstance(store, StoreOp) or not only:
+    store = block.last_op
+    if not isinstance(store, StoreOp) or not all(_is_effectless(op) for op in list(block.ops)[:-1]):
         return None
     join = store.value.owner
     if not isinstance(join, arith.AddfOp | arith.AddiOp) or join.parent is not block:
         return None
-    before, term = join.operands
-    same = isinstance(before.owner, LoadOp) and (before.owner.memref, before.owner.exprs) == (store.memref, store.exprs)
+    so_far, term = join.operands
+    load = so_far.owner
+    same = isinstance(load, LoadOp) and (load.memref, load.exprs) == (store.memref, store.exprs)
     return _choice(term, block) if same else None
+
+
+def _is_effectless(op: Operation) -> bool:
+    return isinstance(op, LoadOp) or op.has_trait(Pure) or lane_choice(op) is not None
 
 
 def _choice(value: SSAValue, block: Block) -> IfOp | None:

@@ -1,0 +1,157 @@
+// RUN: opt-tool %s -p loop-skip-padding | filecheck %s
+// RUN: opt-tool %s -p loop-skip-padding,loop-partition,loop-simplify | filecheck %s --check-prefix=CUT
+
+// A product is added where it is not of padding; loops cut there do not ask.
+// CHECK-LABEL: loop.kernel @sum
+// CHECK:         loop.for %[[K:.*]] = 0 to 3 "k" {
+// CHECK-NEXT:      loop.if [%{{.*}} + %[[K]] - 1 >= 0, -%{{.*}} - %[[K]] + 8 >= 0] {
+// CHECK-NEXT:        %[[S:.*]] = loop.load %{{.*}}[%{{.*}}] : memref<8xf32>
+// CHECK-NEXT:        %[[V:.*]] = loop.load %{{.*}}[%{{.*}} + %[[K]] - 1] : memref<8xf32>
+// CHECK-NEXT:        %[[W:.*]] = loop.load %{{.*}}[%[[K]]] : memref<3xf32>
+// CHECK-NEXT:        %[[P:.*]] = arith.mulf %[[V]], %[[W]]
+// CHECK-NEXT:        %[[T:.*]] = arith.addf %[[S]], %[[P]]
+// CHECK-NEXT:        loop.store %[[T]]
+// CHECK-NEXT:      }
+// CUT-LABEL:   loop.kernel @sum
+// CUT-NOT:       loop.if
+// CUT:           loop.for %{{.*}} = 1 to 3 "k"
+// CUT:           loop.for %{{.*}} = 1 to 7 "i"
+// CUT-NEXT:        loop.for %{{.*}} = 0 to 3 "k"
+// CUT:           loop.for %{{.*}} = 0 to 2 "k"
+// CUT:         }
+loop.kernel @sum ins(%x: memref<8xf32>, %w: memref<3xf32>) outs(%y: memref<8xf32>) {
+  loop.for %i = 0 to 8 "i" {
+    loop.for %k = 0 to 3 "k" {
+      %s = loop.load %y[%i] : memref<8xf32>
+      %v = loop.if [%i + %k - 1 >= 0, 8 - %i - %k >= 0] -> f32 {
+        %u = loop.load %x[%i + %k - 1] : memref<8xf32>
+        loop.yield %u : f32
+      } else {
+        %zero = arith.constant 0.0 : f32
+        loop.yield %zero : f32
+      }
+      %a = loop.load %w[%k] : memref<3xf32>
+      %p = arith.mulf %v, %a : f32
+      %t = arith.addf %s, %p : f32
+      loop.store %t, %y[%i] : memref<8xf32>
+    }
+  }
+}
+
+// What lanes share is asked around them; integers are made wider in between.
+// CHECK-LABEL: loop.kernel @lanes
+// CHECK:         loop.if [%{{.*}} - 1 >= 0] {
+// CHECK:           loop.if [%{{.*}} - 1 >= 0] -> i8 {
+// CHECK:           arith.extsi
+loop.kernel @lanes ins(%x: memref<8x8xi8>) outs(%y: memref<8xi32>) {
+  loop.for %k = 0 to 8 "k" {
+    loop.for %i = 0 to 8 "i" vectorized attributes {loop.masked} {
+      %s = loop.load %y[%i] : memref<8xi32>
+      %v = loop.if [%k - 1 >= 0, %i - 1 >= 0] -> i8 {
+        %u = loop.load %x[%k - 1, %i - 1] : memref<8x8xi8>
+        loop.yield %u : i8
+      } else {
+        %zero = arith.constant 0 : i8
+        loop.yield %zero : i8
+      }
+      %e = arith.extsi %v : i8 to i32
+      %t = arith.addi %s, %e : i32
+      loop.store %t, %y[%i] : memref<8xi32>
+    }
+  }
+}
+
+// Padding that is not zero, that is seen by something else, that goes through a function; lanes alone; another element;
+// a maximum; a block with a second store.
+// CHECK-LABEL: loop.kernel @kept
+// CHECK-NOT:     loop.if [{{.*}}] {
+// CHECK:         func.func
+loop.kernel @kept ins(%x: memref<8xf32>) outs(%y: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  loop.for %i = 0 to 8 "i" {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %one : f32
+    }
+    %t = arith.addf %s, %v : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %w = arith.addf %v, %one : f32
+    %p = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %p : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %w = math.exp %v : f32
+    %t = arith.addf %s, %w : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" vectorized {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %t = arith.addf %s, %v : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %t = arith.addf %s, %v : f32
+    loop.store %t, %y[%i + 8] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %t = arith.maximumf %s, %v : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" {
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    loop.store %one, %y[%i + 16] : memref<64xf32>
+    %t = arith.addf %s, %v : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+}
+
+func.func @end() {
+  func.return
+}
