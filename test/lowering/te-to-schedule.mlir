@@ -349,14 +349,14 @@ te.kernel @channels(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   te.return %sum : tensor<1x96x20x20xf32>
 }
 
-// Padding along the rows fills a buffer, where sums are loops.
+// Padding along the rows fills a buffer, where sums are loops and little of them is padding.
 // CHECK-LABEL: schedule.sequence @rows
 // CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
 // CHECK-NEXT:  schedule.vectorize
-te.kernel @rows(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
+te.kernel @rows(%x: tensor<1x96x82x20xf32>) -> tensor<1x96x20x20xf32> {
   %pad = te.compute "pad" [n: 1, c: 96, y: 84, x: 20] : tensor<1x96x84x20xf32> {
-    %p = te.if_then_else [y - 32 >= 0, -y + 51 >= 0] : f32 {
-      %v = te.read %x[n, c, y - 32, x] : tensor<1x96x20x20xf32>
+    %p = te.if_then_else [y - 1 >= 0, -y + 82 >= 0] : f32 {
+      %v = te.read %x[n, c, y - 1, x] : tensor<1x96x82x20xf32>
       te.yield %v : f32
     } else {
       %zero = arith.constant 0.0 : f32
@@ -390,6 +390,28 @@ te.kernel @straight(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   }
   %sum = te.compute "sum" [n: 1, c: 96, y: 20, x: 20] reduce [r: 5] : tensor<1x96x20x20xf32> {
     %v = te.read %pad[n, c, y + r, x] : tensor<1x96x24x20xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum : tensor<1x96x20x20xf32>
+}
+
+// Where much is padding, loops are cut.
+// CHECK-LABEL: schedule.sequence @cut
+// CHECK-NEXT:  [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK-NEXT:  schedule.compute_inline [[PAD]]
+te.kernel @cut(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
+  %pad = te.compute "pad" [n: 1, c: 96, y: 84, x: 20] : tensor<1x96x84x20xf32> {
+    %p = te.if_then_else [y - 32 >= 0, -y + 51 >= 0] : f32 {
+      %v = te.read %x[n, c, y - 32, x] : tensor<1x96x20x20xf32>
+      te.yield %v : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.yield %p : f32
+  }
+  %sum = te.compute "sum" [n: 1, c: 96, y: 20, x: 20] reduce [r: 65] : tensor<1x96x20x20xf32> {
+    %v = te.read %pad[n, c, y + r, x] : tensor<1x96x84x20xf32>
     te.reduce add %v : f32
   }
   te.return %sum : tensor<1x96x20x20xf32>
