@@ -238,13 +238,9 @@ def _load_touched(e: Emitter, op: LoadOp, a: _Access, lanes: int, touched: tuple
 def _load_between(e: Emitter, a: _Access, lanes: int, mask: str, rest: str | None, hint: str | None = None) -> str:
     """Lanes under a mask, the others being `rest`, a scalar, or zero."""
     name, pointer = ("load", f"ptr align {a.align} {a.pointer}") if a.stride == 1 else ("gather", _pointers(e, a))
-    type_, filled = (
-        vector_text(a.memory, lanes),
-        "zeroinitializer" if rest is None else splat_of(e, rest, a.memory, lanes),
-    )
-    return e.text.value(
-        f"call {type_} @llvm.masked.{name}.{_masked_suffix(a, lanes, name)}({pointer}, {mask}, {type_} {filled})", hint
-    )
+    type_, intrinsic = vector_text(a.memory, lanes), f"@llvm.masked.{name}.{_masked_suffix(a, lanes, name)}"
+    filled = "zeroinitializer" if rest is None else splat_of(e, rest, a.memory, lanes)
+    return e.text.value(f"call {type_} {intrinsic}({pointer}, {mask}, {type_} {filled})", hint)
 
 
 def _scaled(e: Emitter, touched: tuple[str, str], stride: int, start: int) -> tuple[str, str]:

@@ -13,6 +13,7 @@ import numpy as np
 from xdsl.ir import Attribute, Block
 
 from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
@@ -37,19 +38,19 @@ def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -
     if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)
     axes = (*compute.spatial, *compute.reduction)
-    padded = [p.expr for op in _choices(compute) if _is_padding(op) for p in op.conditions]
-    skipped = [e for e in padded if tile is not None and tile.vector not in e.variables()]
+    padded = [p for op in _choices(compute) if _is_padding(op) for p in op.conditions]
+    skipped = [p for p in padded if tile is not None and tile.vector not in p.expr.variables()]
     return each * size_of(axes) * part_inside(skipped, axes)
-
-
-def asks(compute: ComputeOp, axis: str) -> bool:
-    """Whether a condition depends on the axis."""
-    return len(_asking(compute, axis)) > 0
 
 
 def lanes_differ(compute: ComputeOp, axis: str, target: Target) -> bool:
     """Whether lanes along the axis are computed one by one: a condition depends on it for which no mask stands."""
     return any(not target.partial_bits or not _is_padding(op) for op in _asking(compute, axis))
+
+
+def lanes_are_masked(compute: ComputeOp, axis: str, target: Target) -> bool:
+    """Whether conditions depend on the axis, and masks stand for all of them."""
+    return len(_asking(compute, axis)) > 0 and not lanes_differ(compute, axis, target)
 
 
 def _asking(compute: ComputeOp, axis: str) -> list[IfThenElseOp]:
@@ -61,17 +62,18 @@ def _choices(compute: ComputeOp) -> list[IfThenElseOp]:
     return [op for op in compute.body.walk() if isinstance(op, IfThenElseOp)]
 
 
-def part_inside(limits: Sequence[Expr], axes: Sequence[Axis]) -> float:
-    """The part of the points of axes at which none of the limits is below zero, those along different axes apart."""
+def part_inside(conditions: Sequence[Predicate], axes: Sequence[Axis]) -> float:
+    """The part of the points of axes at which conditions of the kind `>=` hold, those on different axes taken apart."""
     extents: dict[Key, int] = {name: size_of([(name, extent)]) for name, extent in axes}
     by_axes: dict[tuple[Key, ...], list[Expr]] = {}
-    for e in limits:
-        by_axes.setdefault(tuple(sorted(e.variables(), key=str)), []).append(e)
+    for p in conditions:
+        if p.kind == ">=":
+            by_axes.setdefault(tuple(sorted(p.expr.variables(), key=str)), []).append(p.expr)
     result = 1.0
-    for names, together in by_axes.items():
+    for names, limits in by_axes.items():
         if 0 < prod(extents[n] for n in names) <= POINTS:
             points = dict(zip(names, np.ix_(*(np.arange(extents[n]) for n in names)), strict=True))
-            result *= float(np.all(np.broadcast_arrays(*(e.evaluate(points) >= 0 for e in together)), axis=0).mean())
+            result *= float(np.all(np.broadcast_arrays(*(e.evaluate(points) >= 0 for e in limits)), axis=0).mean())
     return result
 
 

@@ -15,7 +15,14 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import asks, bytes_of, elementwise_cycles, lanes_differ, memory_cycles, reduction_cycles
+from tilework.rules.cpu.costs import (
+    bytes_of,
+    elementwise_cycles,
+    lanes_are_masked,
+    lanes_differ,
+    memory_cycles,
+    reduction_cycles,
+)
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.panels import panel_of
 from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
@@ -316,8 +323,7 @@ def _order_reduction(
     straight = reduce_axes if tile is not None and tile.straight else []
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
-    masked = tile is not None and asks(reduction, tile.vector) and not lanes_differ(reduction, tile.vector, target)
-    _mark_vector(s, vector, masked)
+    _mark_vector(s, vector, masked=tile is not None and lanes_are_masked(reduction, tile.vector, target))
     if tile is not None and tile.aligned and reduce_axes and not tile.straight:
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4

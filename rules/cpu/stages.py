@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tilework.algebra.index_expr import const, var
+from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.costs import part_inside
@@ -46,10 +47,8 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
     """Decide on a copy of the kernel."""
     copy = kernel.clone()
     inlined: list[str] = []
-    for may_inline in (
-        _only_moves,
-        partial(_may_inline, target=target),
-    ):  # what is moved first: then its sources are read where they are used
+    tests = (_only_moves, partial(_may_inline, target=target))  # what is moved first: its sources are read where used
+    for may_inline in tests:
         for compute in copy.computes:
             if may_inline(copy, compute):
                 inlined.append(compute.stage.data)
@@ -159,22 +158,25 @@ def _pads_tiles(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
 
 def _useful(compute: ComputeOp, reader: ComputeOp) -> float:
     """The part of what a sum reads of a stage that is not padding."""
-    conditions = [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
     result = 1.0
     for _, read in readers_of(compute):
         at = {name: e for (name, _), e in zip(compute.spatial, read.exprs, strict=True)}
-        result *= part_inside([p.expr.substitute(at) for p in conditions], (*reader.spatial, *reader.reduction))
+        there = [Predicate(p.expr.substitute(at), p.kind) for p in _conditions(compute)]
+        result *= part_inside(there, (*reader.spatial, *reader.reduction))
     return result
 
 
 def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:
     """Whether a condition of a stage depends on these axes of its readers."""
-    conditions = [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
     for _, read in readers_of(compute):
         moving = {name for (name, _), e in zip(compute.spatial, read.exprs, strict=True) if axes & {*e.variables()}}
-        if any(moving & {*p.expr.variables()} for p in conditions):
+        if any(moving & {*p.expr.variables()} for p in _conditions(compute)):
             return True
     return False
+
+
+def _conditions(compute: ComputeOp) -> list[Predicate]:
+    return [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
 
 
 def _iterations(compute: ComputeOp) -> int:
