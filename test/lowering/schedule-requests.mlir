@@ -68,3 +68,22 @@ schedule.sequence @descending {
   schedule.prefetch %x, %i offset 2
   schedule.prefetch %x, %j offset 4
 }
+
+// Lanes may be masked, in every loop that the axis becomes.
+// CHECK-LABEL: loop.kernel @masked
+// CHECK:         loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
+// CHECK-NEXT:      loop.store
+// CHECK:           loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
+// CHECK-NEXT:        loop.load
+te.kernel @masked(%x: tensor<8x8xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 8] : tensor<8xf32> {
+    %v = te.read %x[k, i] : tensor<8x8xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+schedule.sequence @masked {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  schedule.reorder %k, %i
+  schedule.vectorize %i masked
+}
