@@ -72,7 +72,7 @@ schedule.sequence @descending {
 // Lanes may be masked, in every loop that the axis becomes.
 // CHECK-LABEL: loop.kernel @masked
 // CHECK:         loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
-// CHECK-NEXT:      loop.store
+// CHECK:           loop.store
 // CHECK:           loop.for %{{.*}} = 0 to 8 "i" vectorized attributes {loop.masked} {
 // CHECK-NEXT:        loop.load
 te.kernel @masked(%x: tensor<8x8xf32>) -> tensor<8xf32> {
