@@ -136,12 +136,12 @@ def _window(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Ten
 
 def _pad(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
     before, after = draw.choice((0, 1, 2)), draw.choice((0, 1, 3))
-    size = x.dims[-1]
+    size, rest = x.dims[-1], draw.choice((0.0, 1.0))
 
     def inside(i: tuple[Expr, ...]) -> Scalar:
         source = i[-1] - before
         return k.if_then_else(
-            [at_least(source, 0), less_than(source, size)], lambda: x[(*i[:-1], source)], lambda: 1.0, f32
+            [at_least(source, 0), less_than(source, size)], lambda: x[(*i[:-1], source)], lambda: rest, f32
         )
 
     return k.compute("pad", (*x.dims[:-1], size + before + after), lambda *i: inside(i))

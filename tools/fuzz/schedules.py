@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.dialects.schedule import SequenceOp, Tail
@@ -231,7 +233,8 @@ def _annotate(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
     axis = draw.choice([*axes, axes[-1]])
     stage.annotated.add(axis)
     any_kind = axis not in stage.reduce or draw.chance(CARELESS)
-    draw.choice((s.vectorize, s.unroll, s.parallel) if any_kind else (s.unroll,))(axis)
+    spatial = (s.vectorize, partial(s.vectorize, masked=True), s.unroll, s.parallel)
+    draw.choice(spatial if any_kind else (s.unroll,))(axis)
 
 
 def _bind(s: ScheduleBuilder, draw: Draw, stages: list[_Stage]) -> None:
