@@ -215,8 +215,16 @@ def _is_worst(atom: Compound, c: int) -> bool:
     return atom.kind == ("min" if c > 0 else "max")
 
 
-def _priority(term: tuple[Compound, int]) -> int:
+def _priority(term: tuple[Compound, int]) -> tuple[int, int]:
     """Which compound to replace first: one whose arguments can be looked at one by one, which loses nothing; then other
-    extrema, whose arguments may cancel quotients; products last, because other terms may cancel them."""
-    kind = term[0].kind
-    return 0 if _is_worst(*term) else 1 if kind in ("min", "max") else 3 if kind == "product" else 2
+    extrema, whose arguments may cancel quotients, and quotients of quotients; products last, because other terms may
+    cancel them."""
+    atom = term[0]
+    kind = 0 if _is_worst(*term) else {"min": 1, "max": 1, "product": 3}.get(atom.kind, 2)
+    return kind, -_nesting(atom)
+
+
+def _nesting(atom: Compound) -> int:
+    """How many compounds are inside each other."""
+    inside = [inner for e in atom.args for inner, _ in e.terms if isinstance(inner, Compound)]
+    return 1 + max(map(_nesting, inside), default=0)

@@ -126,11 +126,12 @@ class Access:
             value = np.ndarray(found[0], buffer.dtype, buffer.storage, found[1], found[2])
         else:
             value = np.asarray(buffer.storage.take(self._positions(frame, buffer, mask)))
+        value = value if value.dtype == self._dtype else value.view(self._dtype)
         touched = self._touched(frame)
-        if touched is not None:
-            rest = poison(buffer.dtype) if self._otherwise is None else frame.values[self._otherwise]
-            value = np.where(touched, value, rest)
-        return value if value.dtype == self._dtype else value.view(self._dtype)
+        if touched is None:
+            return value
+        rest = poison(self._dtype) if self._otherwise is None else frame.values[self._otherwise]
+        return np.where(touched, value, rest)
 
     def store(self, frame: Frame, mask: Mask, value: Any, *, overlapping: bool = False) -> None:
         """Write the elements where the mask holds. Raises OrderMatters where two `overlapping` values differ."""

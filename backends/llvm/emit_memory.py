@@ -25,8 +25,8 @@ STACK_LIMIT = 512 << 10
 class _Access(NamedTuple):
     """One load or store, decoded. element: the type in registers; memory, suffix: in memory.
 
-    touched: the first of the lanes that are, and the end; None for all. padded: of how many lanes these are the first,
-    where the machine takes them as a part of so many.
+    touched: the first lane that is, and the one behind the last; None where all are. padded: of how many lanes these
+    are the first, where the machine takes them as a part of so many.
     """
 
     pointer: str

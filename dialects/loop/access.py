@@ -98,6 +98,8 @@ class _AccessOp(IRDLOperation):
             raise VerifyException(f"access of {accessed} to {buffer}")
         if not isinstance(accessed, VectorType) and (a.stride, a.first, a.count) != (None, None, None):
             raise VerifyException("stride, first lane and count are for vectors")
+        if self.lane_stride == 0 and (a.first is not None or (isinstance(a, LoadOp) and a.otherwise is not None)):
+            raise VerifyException("lanes of stride 0 are one element: none is left out")
         if a.first is not None and is_narrow(buffer):
             raise VerifyException("lanes of less than a byte are touched from lane 0 on")
 

@@ -19,8 +19,8 @@ from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
-MUCH = 0.96
-"""What part of a sum is left where loops are cut so that padding is left out of it."""
+USEFUL = 0.96
+"""Loops are cut for padding where at most this part of a sum is something else."""
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
@@ -122,15 +122,16 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
     readers = readers_of(compute)
     for reader, _ in readers:
         repeated = dear or _iterations(reader) > 2 * size_of(compute.spatial)
-        if reader.reduction and ops and repeated:
-            if not _only_pads(compute) or not (_pads_outside(compute, reader) or _pads_tiles(compute, reader, target)):
-                return False
+        if reader.reduction and ops and repeated and not _pads_for_nothing(compute, reader, target):
+            return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
 
 
-def _only_pads(compute: ComputeOp) -> bool:
-    """Whether a stage is what it reads or, under conditions, a constant."""
-    return all(isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in compute.body.walk())
+def _pads_for_nothing(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
+    """Whether a stage only pads, and where its reader need not ask for each element whether that is padding."""
+    if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in compute.body.walk()):
+        return False
+    return _pads_outside(compute, reader) or _pads_tiles(compute, reader, target)
 
 
 def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
@@ -153,7 +154,7 @@ def _pads_tiles(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
         return False
     if _pads_along({tile.vector}, compute):
         return tile.straight and bool(target.partial_bits)
-    return tile.straight or _useful(compute, reader) <= MUCH
+    return tile.straight or _useful(compute, reader) <= USEFUL
 
 
 def _useful(compute: ComputeOp, reader: ComputeOp) -> float:

@@ -66,3 +66,9 @@ def test_bounds_by_divisibility():
     """What the ranges alone show is not attained: multiples of 4 above 1 begin at 4."""
     check_bounds("4 * max(x, y)", 4, 12, x=(1, 3), y=(-5, 2))
     check_bounds("6 * x * y + 4 * z", -20, 28, x=(-1, 1), y=(-2, 2), z=(-2, 4))
+
+
+def test_quotients_that_cancel():
+    """What is in an extremum, or in a quotient of quotients, is looked at before the quotients that it may cancel."""
+    check_bounds("14 * (x floordiv 16) + 2 * max(1 - 7 * (x floordiv 16), 0)", 2, 14, x=(0, 31))
+    check_bounds("28 * (x floordiv 32) - 6 * ((14 * (x floordiv 32) + 2) floordiv 3)", -4, 0, x=(0, 63))

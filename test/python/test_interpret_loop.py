@@ -304,3 +304,18 @@ def test_wrong_arrays_are_refused():
         run_loop_kernel(elementwise(COPY), [integers(7)], [integers(8)])
     with pytest.raises(CompileError, match="@f: argument 0 is memref<8xf32>, got memory of \\[8\\] float64"):
         run_loop_kernel(elementwise(COPY), [np.zeros(8)], [integers(8)])
+
+
+@pytest.mark.parametrize("dtype", ["f32", "ui8", "i8", "i1"])
+def test_lanes_that_are_not_touched_are_what_the_load_says(dtype: str):
+    element = {"ui8": "i8"}.get(dtype, dtype)
+    kernel = parse(f"""
+        loop.kernel @between ins(%x: memref<8x{dtype}>) outs(%y: memref<8x{dtype}>) {{
+          %rest = loop.load %x[7] : memref<8x{dtype}>
+          %v = loop.load %x[0] from 1 count 3 else %rest : memref<8x{dtype}>, vector<8x{element}>
+          loop.store %v, %y[0] from 0 count 6 : memref<8x{dtype}>, vector<8x{element}>
+        }}""")
+    x = (np.arange(8) % 2).astype({"f32": np.float32, "ui8": np.uint8, "i8": np.int8, "i1": np.bool_}[dtype])
+    y = np.zeros_like(x)
+    run_loop_kernel(kernel, [x], [y])
+    np.testing.assert_array_equal(y[:6], np.array([x[7], x[1], x[2], x[7], x[7], x[7]], x.dtype))

@@ -74,9 +74,9 @@ class _Flattener:
         position = sum((e * s for e, s in zip(op.exprs, strides, strict=True)), const(0))
         if strides[-1:] != (const(1),) and _is_vector(op):
             raise CompileError("vector access to a buffer whose last dimension is strided", op)
-        count, first = op.lane_count, op.lane_first
+        first, count = op.lane_first, op.lane_count
         op.operands[op.operands.index(op.memref)] = buffer
-        set_access(op, [scope.domain.simplify(position)], count, first)
+        set_access(op, [scope.domain.simplify(position)], first=first, count=count)
 
     def _flatten(self, buffer: SSAValue, op: Operation) -> tuple[SSAValue, tuple[Expr, ...]]:
         dims = buffer_dims(buffer)

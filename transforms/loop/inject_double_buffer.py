@@ -126,9 +126,9 @@ class _DoubleBuffer:
         half = (index - self.loop.lower) % 2
         for access in op.walk():
             if isinstance(access, LoadOp | StoreOp) and access.memref is self.alloca.memref:
-                exprs, count, first = access.exprs, access.lane_count, access.lane_first
+                exprs, first, count = access.exprs, access.lane_first, access.lane_count
                 access.operands[access.operands.index(access.memref)] = twice
-                set_access(access, [half, *exprs], count, first)
+                set_access(access, [half, *exprs], first=first, count=count)
 
 
 def _layout(old: MemRefType[Attribute]) -> StridedLayoutAttr | NoneAttr:

@@ -19,7 +19,7 @@ SEGMENTS = AttrSizedOperandSegments.attribute_name
 
 
 def set_access(
-    op: LoadOp | StoreOp, indices: Sequence[Expr], count: Expr | None = None, first: Expr | None = None
+    op: LoadOp | StoreOp, indices: Sequence[Expr], *, first: Expr | None = None, count: Expr | None = None
 ) -> None:
     """Replace the subscripts and the lanes that an access touches, in place."""
     lanes = {name: e for name, e in (("count", count), ("first", first)) if e is not None}
@@ -62,11 +62,11 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
 
 
 def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> None:
-    exprs, lanes = op.exprs, (op.lane_count, op.lane_first)
-    new = tuple(map(rewrite, exprs))
-    new_lanes = tuple(None if e is None else rewrite(e) for e in lanes)
-    if new != exprs or new_lanes != lanes:
-        set_access(op, new, *new_lanes)
+    old = (op.exprs, op.lane_first, op.lane_count)
+    first, count = (None if e is None else rewrite(e) for e in old[1:])
+    exprs = tuple(map(rewrite, op.exprs))
+    if (exprs, first, count) != old:
+        set_access(op, exprs, first=first, count=count)
 
 
 def materialize_indices(op: Operation, values: Mapping[Key, Expr]) -> None:

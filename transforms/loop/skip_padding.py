@@ -38,8 +38,9 @@ class SkipPadding(TileworkPass):
       loop.store %t, %sum[%i] : ..                        }
     }
 
-    Zero times what is infinite, or not a number, counts as zero. A condition on lanes stays where it is: masks stand
-    for those. `loop-partition` cuts the loops so that most iterations ask nothing, and some are none.
+    Zero times what is infinite, or not a number, counts as zero: such a weight that only meets padding does not reach
+    the result. A condition on lanes stays where it is: masks stand for those. `loop-partition` cuts the loops so that
+    most iterations ask nothing, and some are none.
     Requires simplified loops (`loop-simplify`), before `loop-vectorize`.
     """
 
@@ -66,8 +67,9 @@ def _choice_of_sum(block: Block) -> IfOp | None:
         return None
     so_far, term = join.operands
     load = so_far.owner
-    same = isinstance(load, LoadOp) and (load.memref, load.exprs) == (store.memref, store.exprs)
-    return _choice(term, block) if same else None
+    if not isinstance(load, LoadOp) or load.parent is not block:
+        return None
+    return _choice(term, block) if (load.memref, load.exprs) == (store.memref, store.exprs) else None
 
 
 def _is_effectless(op: Operation) -> bool:
@@ -101,8 +103,8 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _guard(block: Block, choice: IfOp) -> None:
-    """Put the block under the conditions that all lanes share."""
-    shared = [p for p in choice.conditions if not _on_lanes(p)]
+    """Put the block under the conditions that all lanes share, and that depend on nothing in it."""
+    shared = [p for p in choice.conditions if not _on_lanes(p) and not _is_computed_in(block, p)]
     if not shared:
         return
     others = [p for p in choice.conditions if p not in shared]
@@ -120,6 +122,11 @@ def _guard(block: Block, choice: IfOp) -> None:
     load.detach()
     Rewriter.insert_op(load, InsertPoint.before(choice))
     Rewriter.replace_op(choice, [], [load.result])
+
+
+def _is_computed_in(block: Block, p: Predicate) -> bool:
+    owners = [v.owner for v in p.expr.variables() if isinstance(v, SSAValue)]
+    return any(isinstance(op, Operation) and op.parent is block for op in owners)
 
 
 def _on_lanes(p: Predicate) -> bool:

@@ -143,7 +143,8 @@ def _fold(kernel: KernelOp, buffer: BlockArgument, rows: int) -> None:
     new = MemRefType(old.element_type, [rows, *old.get_shape()[1:]], old.layout, old.memory_space)
     for access in {use.operation for use in buffer.uses}:
         assert isinstance(access, LoadOp | StoreOp)
-        set_access(access, [access.exprs[0] % rows, *access.exprs[1:]], access.lane_count, access.lane_first)
+        row, *others = access.exprs
+        set_access(access, [row % rows, *others], first=access.lane_first, count=access.lane_count)
     at, block, dims = buffer.index, kernel.body.block, list(kernel.dims.data)
     smaller = block.insert_arg(new, at)
     smaller.name_hint = buffer.name_hint

@@ -165,7 +165,7 @@ class VectorBody:
     # -- conditions
 
     def _condition(self, op: IfOp, count: Expr | None, scope: Scope) -> bool:
-        load = lane_choice(op)
+        load = lane_choice(op)  # of a masked loop: `why_serial` finds fault with others
         if load is not None and any(self.index in p.expr.variables() for p in op.conditions):
             return self._choice(op, load, count, scope)
         conditions, count = self._lane_conditions(op.conditions, count)

@@ -321,3 +321,18 @@ loop.kernel @rest_of_all ins(%x: memref<4xf32>) {
   // expected-error@+1 {{lanes of f32 are otherwise i32}}
   %w = "loop.load"(%x, %v) <{indices = #loop.index<[0]>, count = #loop.index<[2]>, operandSegmentSizes = array<i32: 1, 0, 1>}> : (memref<4xf32>, i32) -> vector<4xf32>
 }) : () -> ()
+
+// -----
+
+loop.kernel @rest_of_one ins(%x: memref<4xf32>) {
+  %v = loop.load %x[0] : memref<4xf32>
+  // expected-error@+1 {{lanes of stride 0 are one element: none is left out}}
+  %w = loop.load %x[0] stride 0 count 2 else %v : memref<4xf32>, vector<4xf32>
+}
+
+// -----
+
+loop.kernel @first_of_one ins(%x: memref<4xf32>) {
+  // expected-error@+1 {{lanes of stride 0 are one element: none is left out}}
+  %w = loop.load %x[0] stride 0 from 2 : memref<4xf32>, vector<4xf32>
+}

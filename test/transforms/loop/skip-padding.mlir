@@ -62,11 +62,11 @@ loop.kernel @lanes ins(%x: memref<8x8xi8>) outs(%y: memref<8xi32>) {
 }
 
 // Padding that is not zero, that is seen by something else, that goes through a function; lanes alone; another element;
-// a maximum; a block with a second store.
+// a maximum; a block with a second store; a sum so far from before the loop; a condition that is read in it.
 // CHECK-LABEL: loop.kernel @kept
 // CHECK-NOT:     loop.if [{{.*}}] {
 // CHECK:         func.func
-loop.kernel @kept ins(%x: memref<8xf32>) outs(%y: memref<64xf32>) {
+loop.kernel @kept ins(%x: memref<8xf32>, %n: memref<8xindex>) outs(%y: memref<64xf32>) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   loop.for %i = 0 to 8 "i" {
@@ -147,6 +147,29 @@ loop.kernel @kept ins(%x: memref<8xf32>) outs(%y: memref<64xf32>) {
       loop.yield %zero : f32
     }
     loop.store %one, %y[%i + 16] : memref<64xf32>
+    %t = arith.addf %s, %v : f32
+    loop.store %t, %y[%i] : memref<64xf32>
+  }
+  %before = loop.load %y[5] : memref<64xf32>
+  loop.for %i = 0 to 8 "i" {
+    %v = loop.if [%i - 1 >= 0] -> f32 {
+      %u = loop.load %x[%i - 1] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
+    %t = arith.addf %before, %v : f32
+    loop.store %t, %y[5] : memref<64xf32>
+  }
+  loop.for %i = 0 to 8 "i" {
+    %j = loop.load %n[%i] : memref<8xindex>
+    %s = loop.load %y[%i] : memref<64xf32>
+    %v = loop.if [%j >= 0] -> f32 {
+      %u = loop.load %x[%i] : memref<8xf32>
+      loop.yield %u : f32
+    } else {
+      loop.yield %zero : f32
+    }
     %t = arith.addf %s, %v : f32
     loop.store %t, %y[%i] : memref<64xf32>
   }
