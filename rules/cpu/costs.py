@@ -63,11 +63,14 @@ def _choices(compute: ComputeOp) -> list[IfThenElseOp]:
 
 
 def part_inside(conditions: Sequence[Predicate], axes: Sequence[Axis]) -> float:
-    """The part of the points of axes at which conditions of the kind `>=` hold, those on different axes taken apart."""
+    """The part of the points of axes at which conditions of the kind `>=` hold, those on different axes taken apart.
+
+    Conditions on what is read count as true.
+    """
     extents: dict[Key, int] = {name: size_of([(name, extent)]) for name, extent in axes}
     by_axes: dict[tuple[Key, ...], list[Expr]] = {}
     for p in conditions:
-        if p.kind == ">=":
+        if p.kind == ">=" and extents.keys() >= {*p.expr.variables()}:
             by_axes.setdefault(tuple(sorted(p.expr.variables(), key=str)), []).append(p.expr)
     result = 1.0
     for names, limits in by_axes.items():

@@ -160,7 +160,7 @@ def _pads_tiles(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
 def _useful(compute: ComputeOp, reader: ComputeOp) -> float:
     """The part of what a sum reads of a stage that is not padding."""
     result = 1.0
-    for _, read in readers_of(compute):
+    for read in (read for other, read in readers_of(compute) if other is reader):
         at = {name: e for (name, _), e in zip(compute.spatial, read.exprs, strict=True)}
         there = [Predicate(p.expr.substitute(at), p.kind) for p in _conditions(compute)]
         result *= part_inside(there, (*reader.spatial, *reader.reduction))

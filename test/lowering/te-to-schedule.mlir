@@ -417,6 +417,32 @@ te.kernel @cut(%x: tensor<1x96x20x20xf32>) -> tensor<1x96x20x20xf32> {
   te.return %sum : tensor<1x96x20x20xf32>
 }
 
+// What two sums read is padded once.
+// CHECK-LABEL: schedule.sequence @two_readers
+// CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// CHECK-NEXT:  schedule.vectorize
+te.kernel @two_readers(%x: tensor<1x96x20x20xf32>) -> (tensor<1x96x20x20xf32>, tensor<1x96x19x20xf32>) {
+  %pad = te.compute "pad" [n: 1, c: 96, y: 84, x: 20] : tensor<1x96x84x20xf32> {
+    %p = te.if_then_else [y - 32 >= 0, -y + 51 >= 0] : f32 {
+      %v = te.read %x[n, c, y - 32, x] : tensor<1x96x20x20xf32>
+      te.yield %v : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.yield %p : f32
+  }
+  %sum = te.compute "sum" [n: 1, c: 96, y: 20, x: 20] reduce [r: 65] : tensor<1x96x20x20xf32> {
+    %v = te.read %pad[n, c, y + r, x] : tensor<1x96x84x20xf32>
+    te.reduce add %v : f32
+  }
+  %other = te.compute "other" [m: 1, d: 96, i: 19, j: 20] reduce [s: 66] : tensor<1x96x19x20xf32> {
+    %v = te.read %pad[m, d, i + s, j] : tensor<1x96x84x20xf32>
+    te.reduce add %v : f32
+  }
+  te.return %sum, %other : tensor<1x96x20x20xf32>, tensor<1x96x19x20xf32>
+}
+
 // A single axis becomes lanes, which should not meet the padding one by one: they are loaded under masks, or before.
 // CHECK-LABEL: schedule.sequence @single_axis
 // CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
