@@ -35,7 +35,7 @@ def why_serial(loop: ForOp, scope: Scope) -> str | None:
 
 
 def lane_choice(op: Operation) -> LoadOp | None:
-    """The load of a conditional that gives what it reads, or else a scalar that takes nothing to have."""
+    """The load of a conditional that gives what it reads, or else a constant or a value from outside."""
     if not isinstance(op, IfOp) or len(op.outputs) != 1:
         return None
     then, otherwise = list(op.then_body.block.ops), list(op.else_body.block.ops)

@@ -153,7 +153,6 @@ def _bind(handles: Handles, op: BindOp) -> None:
         message = f"axis '{twice}' of stage '{stage.name}' is bound to {kind} already; fuse the two, or bind another"
         refuse(op, stage, message, twice)
     axis.kind, axis.annotation = kind, op
-    axis.masked = isinstance(op, VectorizeOp) and op.masked is not None
 
 
 def _pragma(handles: Handles, op: PragmaOp) -> None:

@@ -324,7 +324,7 @@ def _order_reduction(
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
     _mark_vector(s, vector, masked=tile is not None and lanes_are_masked(reduction, tile.vector, target))
-    if tile is not None and tile.aligned and reduce_axes and not tile.straight:
+    if tile is not None and tile.aligned and reduce_axes and not tile.straight:  # which would ask at each of few steps
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
         prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span, least)

@@ -47,8 +47,8 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
     """Decide on a copy of the kernel."""
     copy = kernel.clone()
     inlined: list[str] = []
-    tests = (_only_moves, partial(_may_inline, target=target))  # what is moved first: its sources are read where used
-    for may_inline in tests:
+    # what is moved first: then its sources are read where they are used
+    for may_inline in (_only_moves, partial(_may_inline, target=target)):
         for compute in copy.computes:
             if may_inline(copy, compute):
                 inlined.append(compute.stage.data)

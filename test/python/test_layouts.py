@@ -41,6 +41,9 @@ class Case:
     images: int = 1
 
 
+SERVER = parse_target("llvm -mcpu=skylake-avx512")
+"""What is chosen for it is the same wherever the tests run."""
+
 CASES = [
     Case(32, 32, (6, 9), block=16),
     Case(16, 16, (7, 7), block=16),  # a single block
@@ -126,7 +129,7 @@ def test_scheduled_kernels(run_kernel_everywhere, case, cpu):
 )
 def test_stages_are_stored_as_they_are_read(case: Case, orders: dict[str, str]):
     kernel = conv_relu(case)
-    found = {r.stage: " ".join(r.order) for r in plan_stages(kernel, host_target()).relayouts}
+    found = {r.stage: " ".join(r.order) for r in plan_stages(kernel, SERVER).relayouts}
     assert found == orders
 
 
@@ -143,7 +146,7 @@ def test_images_are_padded_one_by_one():
 def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monkeypatch, stride: int):
     """Four rows of a result read six or nine padded ones, of 11 x 16 numbers; there are 14 in a part."""
     kernel = conv_relu(Case(32, 32, (12 * stride, 9), stride=stride, groups=2, block=16))
-    plan = plan_stages(kernel, host_target())
+    plan = plan_stages(kernel, SERVER)
     [(pad, (root, shared))] = plan.parts.items()
     most = 4 * 16 * 11 * (6 if stride == 1 else 9)
     found = rows_for(pad, plan.anchored[root], shared, None, most)
@@ -153,7 +156,7 @@ def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monke
     monkeypatch.setattr(parts, "PART_BYTES", most)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, SERVER).schedule(kernel, SERVER))
 
 
 @pytest.mark.parametrize("rows", [(), (6,)], ids=["all", "rows"])
@@ -245,9 +248,9 @@ def test_tiles_ask_for_the_next_block(run_kernel_everywhere, rows: int, blocks: 
 
 def test_tiles_may_leave_a_rest():
     """Of seven rows two at a time are taken, although that does not divide: weights are read four times, not seven."""
-    kernel, target = conv_relu(Case(64, 64, (7, 7), block=16)), parse_target("llvm -mcpu=skylake-avx512")
-    [conv] = [c for c in plan_stages(kernel, host_target()).anchored.values() if c.reduction]
-    tile = choose_tile(conv, reads_of(conv, {1}), target)
+    kernel = conv_relu(Case(64, 64, (7, 7), block=16))
+    [conv] = [c for c in plan_stages(kernel, SERVER).anchored.values() if c.reduction]
+    tile = choose_tile(conv, reads_of(conv, {1}), SERVER)
     assert tile is not None
     assert tile.factors == {"y": 2, "x": 7, "o.outer": 2}
 

@@ -188,7 +188,8 @@ class VectorBody:
         shared = [p for p in op.conditions if self.index not in p.expr.variables()]
         ends = [ends_from(p, self.index) for p in op.conditions if p not in shared]
         first = maximum(0, *(first - self.lower for first, _ in ends if first is not None))
-        end = minimum(*(last + 1 - self.lower for _, last in ends if last is not None), self._end(count))
+        lanes = const(self.lanes) if count is None else count
+        end = minimum(*(last + 1 - self.lower for _, last in ends if last is not None), lanes)
         otherwise = op.else_body.block
         for constant in list(otherwise.ops)[:-1]:
             constant.detach()
@@ -197,20 +198,16 @@ class VectorBody:
         rest, type_ = _yield_of(otherwise).values[0], self._vector_type(load.result.type)
         masked = LoadOp(buffer, [e], type_, stride, end, None if first == const(0) else first, rest)
         masked.result.name_hint = load.result.name_hint
-        self._insert(masked, load)
-        self.vectors[load.result] = masked.result
         if not shared:
-            masked.detach()
             self._insert(masked, op)
             self.vectors[op.outputs[0]] = masked.result
             return True
-        op.set_conditions(shared)
+        self._insert(masked, load)
+        self.vectors[load.result] = masked.result
         self.replaced.append(load)
+        op.set_conditions(shared)
         self._vector_results(op, [_yield_of(op.then_body.block), _yield_of(otherwise)], [True])
         return True
-
-    def _end(self, count: Expr | None) -> Expr:
-        return const(self.lanes) if count is None else count
 
     def _lane_conditions(
         self, conditions: Sequence[Predicate], count: Expr | None
