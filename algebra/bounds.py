@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from math import prod
 
-from tilework.algebra.index_expr import Compound, Expr, ExprLike, Key, Var, const, to_expr
+from tilework.algebra.index_expr import Compound, Expr, ExprLike, Key, Var, const, divide, to_expr
 from tilework.algebra.modular import modular_set
 from tilework.algebra.predicate import Predicate
 from tilework.algebra.simplification import simplified
@@ -161,12 +161,26 @@ class Domain:
     def _quotient_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
         """By a divisor that varies, but is positive: large divisors bring the quotient towards 0, from below to -1."""
         (low, high), (least, most) = (self._ends(a, depth) for a in atom.args)
-        end = low if below else high
-        if end is None or least is None or least < 1:
+        if least is None or least < 1:
             return ()
+        end = low if below else high
+        if end is None:
+            return () if below else self._whole_divisors(*atom.args)
         if (end >= 0) != below:
             return (const(end // least),)
         return (const((0 if below else -1) if most is None else end // most),)
+
+    def _whole_divisors(self, x: Expr, d: Expr) -> Iterable[Expr]:
+        """Of `x floordiv d` from above, where `x` ends before a multiple of `d`: 1 for x < 2 * N, d = max(1, N)."""
+        while (key := self.innermost(x)) is not None and key not in d.variables():
+            end = self.range_of(key)[x.coefficient(key) > 0]
+            if end is None or not x.is_affine_in(key):
+                return
+            x = x.substitute({key: end})
+        for part in (e for e in (d, *_no_greater(d)) if not e.is_constant):
+            times, rest = divide(x, part)
+            if rest.is_constant and rest.offset < 0 and times.is_constant and times.offset >= 0:
+                yield times - 1
 
     def _product_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
         ends = [self._ends(a, depth) for a in atom.args]
@@ -208,6 +222,15 @@ class Domain:
     def simplify(self, e: Expr) -> Expr:
         """An equal expression with quotients, remainders, minima and maxima resolved where the ranges allow."""
         return simplified(e, self)
+
+
+def _no_greater(e: Expr) -> Iterable[Expr]:
+    """The arguments of a maximum."""
+    match e.terms:
+        case ((Compound(kind="max") as atom, 1),) if not e.offset:
+            return atom.args
+        case _:
+            return ()
 
 
 def _is_worst(atom: Compound, c: int) -> bool:

@@ -2,6 +2,9 @@
 
 from index_checks import check_bounds
 
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import maximum, var
+
 X, Y = (-9, 4), (4, 10)
 
 
@@ -72,3 +75,11 @@ def test_quotients_that_cancel():
     """What is in an extremum, or in a quotient of quotients, is looked at before the quotients that it may cancel."""
     check_bounds("14 * (x floordiv 16) + 2 * max(1 - 7 * (x floordiv 16), 0)", 2, 14, x=(0, 31))
     check_bounds("28 * (x floordiv 32) - 6 * ((14 * (x floordiv 32) + 2) floordiv 3)", -4, 0, x=(0, 63))
+
+
+def test_quotients_by_symbols():
+    """A range that ends before a multiple of the divisor."""
+    n, x, y, z = map(var, ("N", "x", "y", "z"))
+    domain = Domain({"N": (0, None), "x": (0, 2 * n - 1), "y": (0, x), "z": (0, 2 * n)})
+    assert [domain.upper(e // maximum(1, n)) for e in (x, y, x + 1, z)] == [1, 1, None, None]
+    assert domain.upper(x // (n + 1)) == 1

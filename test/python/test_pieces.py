@@ -14,9 +14,9 @@ from tilework.rules.cpu.default import Default
 from tilework.rules.cpu.pieces import Piece, pieces_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
-from tilework.targets.host import host_target
+from tilework.targets import parse_target
 
-SMALL = replace(host_target(), cores=2, cache_bytes=(32 << 10, 8 << 10, 8 << 20))
+SMALL = replace(parse_target("llvm -mcpu=znver4"), cores=2, cache_bytes=(32 << 10, 8 << 10, 8 << 20))
 """Half of its second cache is 4 kB."""
 
 
