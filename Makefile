@@ -22,7 +22,7 @@ demo: $(READY)  ## compile a small CNN and read handwritten digits with it
 test: $(READY)  ## everything: lint, types, FileCheck tests in process, pytest
 	$(BIN)/ruff check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 slow: $(READY)  ## what `make test` leaves out: large networks and very long graphs; minutes, and 4 GB of memory
 	$(BIN)/python -m pytest -m slow
