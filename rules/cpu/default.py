@@ -175,7 +175,7 @@ def _tiled(
     loops.whole |= dict.fromkeys(cut.values(), frozenset())
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     _place_ragged(loops, target)
-    s.reorder([*(a for a, _ in loops.outer), *loops.late, *_as_in(tile, loops.unrolled), *loops.vector])
+    s.reorder([*(a for a, _ in loops.outer), *loops.late, *_inside(tile, loops)])
     outer = _in_parallel(s, loops, work, target)
     around = [*outer, *loops.late]
     if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
@@ -288,6 +288,13 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
         loops.outer.append((outer, count))
     else:
         loops.late.append(outer)
+
+
+def _inside(tile: Tile | None, loops: _Loops) -> list[SSAValue]:
+    """The loops inside a tile; lanes innermost, and around them vectors that are transposed to be stored in rows."""
+    row = [] if tile is None or tile.row is None else [loops.unrolled[tile.row]]
+    others = [axis for axis in _as_in(tile, loops.unrolled) if axis not in row]
+    return [*others, *loops.vector[:-1], *row, *loops.vector[-1:]]
 
 
 def _as_in(tile: Tile | None, axes: Mapping[str, SSAValue]) -> list[SSAValue]:

@@ -75,10 +75,16 @@ class Read:
         """
         if vector not in self.axes:
             return 1.0
-        stride = _stride(self, vector, width, count)
-        if stride is None or not 0 < abs(stride) <= NEAR:
+        if self.is_apart(vector, width, count):
             return 1.5 * width
+        stride = _stride(self, vector, width, count)
+        assert stride is not None
         return 1.0 if stride == 1 else 2.0 * abs(stride)
+
+    def is_apart(self, vector: str, width: int, count: int) -> bool:
+        """Whether lanes along an axis, as in `cost`, are accessed one by one."""
+        stride = _stride(self, vector, width, count)
+        return vector in self.axes and (stride is None or not 0 < abs(stride) <= NEAR)
 
     def is_regular(self, axis: str, width: int) -> bool:
         """Whether the elements of one vector of `width` along an axis are equally far apart."""

@@ -16,6 +16,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand
 from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, size_of
 from tilework.targets.target import Target
+from tilework.transforms.loop.transpose import LANES
 
 ISSUE = 2.0
 """Vector multiply-adds, and loads, that a core is taken to start each cycle: on one that starts fewer, tiles for two
@@ -36,6 +37,9 @@ _CROWDED = 3.0
 _STRAIGHT = 64
 """Of how many steps a reduction may become straight-line code."""
 
+_TRANSPOSED = 2.0
+"""Cycles to transpose one of several vectors of results in registers."""
+
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 
 
@@ -45,7 +49,8 @@ class Tile:
 
     aligned: whether tiles begin at multiples of their span, else the last one is moved inwards. straight: whether all
     steps of the reduction are straight-line code, which loads once what several of them read. cost: cycles per useful
-    result and reduction step; waiting: how many more go by until operands come from memory.
+    result and reduction step; waiting: how many more go by until operands come from memory. row: the axis along which
+    vectors of results are transposed to be stored in rows, if lanes lie far apart.
     """
 
     vector: str
@@ -56,6 +61,7 @@ class Tile:
     straight: bool
     cost: float
     waiting: float = 0.0
+    row: str | None = None
 
     @property
     def span(self) -> int:
@@ -145,7 +151,10 @@ class _Tiled:
         count = -(-self.extents[vector] // width) if aligned else 0
         loads = [(read, self._load(read, vector, width, count)) for read in self.reads]
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
-        return _Step(self, vector, width, vectors, loads, self.output.cost(vector, width, 0), pieces)
+        apart = self.output.is_apart(vector, width, 0)
+        rows = [axis for axis, extent in self.extents.items() if apart and extent > 1 and self.output.step(axis) == 1]
+        store = self.output.cost(vector, width, 0)
+        return _Step(self, vector, width, vectors, loads, store, rows[0] if rows else None, pieces)
 
     def _load(self, read: Read, vector: str, width: int, count: int) -> float:
         """Load slots taken for a vector: more where some of them lie in two cache lines."""
@@ -191,9 +200,10 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
     for factors in _factors(vector, tiled.extents, tiled.reads, registers, vectors):
         cost = step.cost(factors)
         waiting = sum(operand.waiting(cost, factors) for operand in large)
-        yield Tile(vector, width, vectors, factors, aligned, False, cost, waiting)
+        row = step.row_of(factors)
+        yield Tile(vector, width, vectors, factors, aligned, False, cost, waiting, row)
         if tiled.taps and straight.held(factors) <= tiled.target.vector_registers:
-            yield Tile(vector, width, vectors, factors, aligned, True, straight.cost(factors))
+            yield Tile(vector, width, vectors, factors, aligned, True, straight.cost(factors), row=row)
 
 
 def _factors(
@@ -235,8 +245,8 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
 class _Step:
     """One reduction step of a tile: `vectors` of `width` elements along an axis; the reads, and what each load costs.
 
-    store: of one result, once in all steps. pieces: as which an odd width is loaded. taps: the points of all steps,
-    where they are straight-line code.
+    store: of one result, once in all steps. row: the axis along which results lie side by side, if lanes do not.
+    pieces: as which an odd width is loaded. taps: the points of all steps, where they are straight-line code.
     """
 
     of: _Tiled
@@ -245,6 +255,7 @@ class _Step:
     vectors: int
     reads: Sequence[tuple[Read, float]]
     store: float
+    row: str | None
     pieces: int
     taps: Mapping[str, range] = field(default_factory=dict[str, range])
 
@@ -265,7 +276,7 @@ class _Step:
             count = self._loaded(read, factors)
             loads += count * load * self._crowding(read, factors)
             elements += count * (self.width if self.vector in read.axes else 1)
-        stores = accumulators * self.store / max(self.of.steps, 1)
+        stores = accumulators * self._store(factors) / max(self.of.steps, 1)
         waiting = 0.0 if self.taps else _LATENCY  # tiles of straight-line code overlap
         busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
         return busy + stores + _FELT * elements / self.of.lanes
@@ -280,6 +291,15 @@ class _Step:
         crowd = max((read.crowd(axis, f, self.of.element_bytes) for axis, f in factors.items()), default=1)
         ways = self.of.target.cache_bytes[0] // (SETS * LINE_BYTES)
         return _CROWDED if self.vector not in read.axes and crowd > ways - 2 else 1.0
+
+    def row_of(self, factors: Mapping[str, int]) -> str | None:
+        """The row axis if enough results lie side by side to be transposed."""
+        return self.row if self.row is not None and factors.get(self.row) in LANES else None
+
+    def _store(self, factors: Mapping[str, int]) -> float:
+        """Of one vector: of several that are transposed, as many rows are stored as each has lanes."""
+        row = self.row_of(factors)
+        return self.store if row is None else _TRANSPOSED + self.width / factors[row]
 
     def _accumulators(self, factors: Mapping[str, int]) -> int:
         return self.vectors * prod(factors.values())

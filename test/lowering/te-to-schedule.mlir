@@ -469,3 +469,23 @@ te.kernel @single_axis(%x: tensor<1x4096xf32>) -> tensor<1x4096xf32> {
   }
   te.return %sum : tensor<1x4096xf32>
 }
+
+// Filters fill the vectors where rows of an image do not; their results are transposed, to be stored in rows: the
+// points of a row follow each other right outside the lanes.
+
+// CHECK-LABEL: schedule.sequence @points
+// CHECK:       [[O:%o[_0-9]*]], [[X:%x[_0-9]*]], %{{[_a-z0-9]+}} = schedule.stage "points" [o, x, c]
+// CHECK:       [[Oo:%o[_a-z0-9]*]], [[Oi:%o[_a-z0-9]*]] = schedule.split [[O]] factor 16
+// CHECK:       [[V:%o[_a-z0-9]*]], [[L:%o[_a-z0-9]*]] = schedule.split [[Oi]] factor 8
+// CHECK:       [[Xo:%x[_a-z0-9]*]], [[Xi:%x[_a-z0-9]*]] = schedule.split [[X]] factor 5
+// CHECK:       schedule.reorder {{.*}}, [[V]], [[Xi]], [[L]]
+// CHECK:       schedule.vectorize [[L]]
+te.kernel @points(%x: tensor<64x5xf32>, %w: tensor<64x64xf32>) -> tensor<64x5xf32> {
+  %y = te.compute "points" [o: 64, x: 5] reduce [c: 64] : tensor<64x5xf32> {
+    %a = te.read %x[c, x] : tensor<64x5xf32>
+    %b = te.read %w[c, o] : tensor<64x64xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<64x5xf32>
+}

@@ -87,3 +87,26 @@ def test_weights_that_do_not_stay_are_passed_fewer_times():
 
 def test_rows_that_drive_each_other_out_of_the_cache_are_few():
     assert rows_of(dense_tile(96, 512, 1024)) <= 6 < rows_of(dense_tile(96, 512, 1040))
+
+
+def filters_tile(points: int) -> Tile:
+    k = KernelBuilder("filters")
+    x, w = k.argument(TensorType(f32, [64, points]), "x"), k.argument(TensorType(f32, [64, 64]), "w")
+    y = k.compute("filters", (64, points), lambda o, p: k.sum((64,), lambda c: x[c, p] * w[o, c]))
+    [compute] = k.finish([y]).computes
+    tile = choose_tile(compute, reads_of(compute, frozenset([1])), parse_target(ZNVER4))
+    assert tile is not None
+    return tile
+
+
+@pytest.mark.parametrize(
+    ("points", "vector", "row"),
+    [
+        (7, "o", "p"),  # lanes along a row of 7 would be few; 7 vectors of filters are 16 rows
+        (64, "p", None),  # lanes are side by side
+        (3, "o", None),  # too few to be transposed
+    ],
+)
+def test_results_that_are_transposed_to_be_stored_in_rows(points: int, vector: str, row: str | None):
+    tile = filters_tile(points)
+    assert (tile.vector, tile.row) == (vector, row)

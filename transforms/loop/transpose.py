@@ -1,7 +1,8 @@
-"""Read lanes that lie far apart by transposing in registers."""
+"""Read and write lanes that lie far apart by transposing in registers."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -20,7 +21,7 @@ from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import chunked, constant_trip, remainder
 
 LANES = range(4, 17)
-"""Of how many lanes vectors are transposed: so many rows fill the registers of a machine."""
+"""Of how many lanes vectors are transposed, and how many that are stored: so many rows fill a machine's registers."""
 
 CHUNK = 64
 """For how many iterations columns are kept in a local buffer, at most."""
@@ -28,7 +29,7 @@ CHUNK = 64
 
 @dataclass(frozen=True)
 class Transpose(TileworkPass):
-    """Where a loop loads lanes that lie far apart, load what its iterations read in a row, and transpose.
+    """Where a loop loads or stores lanes that lie far apart, load or store what its iterations do in rows instead.
 
                                                    loop.for %b = 0 to 4 "x.block" {
                                                      %r0 = loop.load %a[16 * %b] : .., vector<16xf32>
@@ -44,7 +45,19 @@ class Transpose(TileworkPass):
     kernel; a longer one is cut into chunks of 64.
     A condition around the load that is the same in all iterations goes around the transposition, too.
     Columns behind the last whole block are transposed with some of those before them once more.
-    Requires vectors (`loop-vectorize`); leaves loads that are not all of a vector as they are.
+
+    What a loop of 4 to 16 iterations stores is kept, transposed and stored behind it, if nothing else in the loop is
+    loaded from there or stored there:
+
+                                                   loop.for %x = 0 to 14 "x" unrolled {
+    loop.for %x = 0 to 14 "x" unrolled {             loop.store %v, %t[16 * %x] : .., vector<16xf32>
+      loop.store %v, %a[%x] stride 900        ->   }
+        : .., vector<16xf32>                       %r0, %r1, .. = loop.transpose %c0, %c1, .. : vector<16xf32>
+                                                   loop.store %r0, %a[0] : .., vector<14xf32>
+                                                   loop.store %r1, %a[900] : .., vector<14xf32>
+                                                   ..
+
+    Requires vectors (`loop-vectorize`); leaves accesses that are not all of a vector as they are.
     """
 
     name = "loop-transpose"
@@ -55,11 +68,13 @@ class Transpose(TileworkPass):
         if op.is_declaration:
             return
         loops = [loop for loop in op.body.walk() if isinstance(loop, ForOp)]
-        for loop in reversed(loops):  # inner ones first, so that copies of outer ones have no gathers left
+        for loop in reversed(loops):  # inner ones first, so that copies of outer ones have none left
+            for store in list(_scatters(loop)):
+                _store_rows(store, loop)
             if any(_gathers(loop)):
                 for piece in _pieces(loop):
                     for load in list(_gathers(piece)):
-                        _transpose(load, piece)
+                        _load_rows(load, piece)
 
 
 def _gathers(loop: ForOp) -> Iterator[LoadOp]:
@@ -72,7 +87,19 @@ def _gathers(loop: ForOp) -> Iterator[LoadOp]:
     stored = {root_buffer(op.memref) for op in loop.walk() if isinstance(op, StoreOp)}
     for op in _always_or_never_run(loop):
         if isinstance(op, LoadOp) and root_buffer(op.memref) not in stored and _is_column(op, loop):
-            if trip >= _row_type(op).get_shape()[0] // 2:
+            if trip >= _vector_type(op).get_shape()[0] // 2:
+                yield op
+
+
+def _scatters(loop: ForOp) -> Iterator[StoreOp]:
+    """The stores of columns that become stores of rows."""
+    trip = constant_trip(loop)
+    if trip is None or trip not in LANES or loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
+        return
+    accesses = Counter(root_buffer(op.memref) for op in loop.walk() if isinstance(op, LoadOp | StoreOp))
+    for op in loop.body.block.ops:
+        if isinstance(op, StoreOp) and accesses[root_buffer(op.memref)] == 1 and _is_column(op, loop):
+            if trip <= abs(op.lane_stride):  # else rows overlap
                 yield op
 
 
@@ -84,20 +111,22 @@ def _always_or_never_run(loop: ForOp) -> Iterator[Operation]:
             yield from op.then_body.block.ops
 
 
-def _is_column(load: LoadOp, loop: ForOp) -> bool:
-    """Whether a load takes whole vectors, of lanes far apart, and the next iteration's lie right behind them."""
-    if not isinstance(load.result.type, VectorType) or len(load.indices) != 1:
+def _is_column(access: LoadOp | StoreOp, loop: ForOp) -> bool:
+    """Whether an access is of whole vectors, of lanes far apart, and the next iteration's lie right behind them."""
+    if not isinstance(_accessed(access).type, VectorType) or len(access.indices) != 1:
         return False
-    if load.count is not None or load.first is not None:
+    if access.count is not None or access.first is not None:
         return False
-    [lanes], element = _row_type(load).get_shape(), _row_type(load).element_type
-    if lanes not in LANES or element not in (f32, i32) or abs(load.lane_stride) <= NEAR:
+    [lanes], element = _vector_type(access).get_shape(), _vector_type(access).element_type
+    if lanes not in LANES or element not in (f32, i32) or abs(access.lane_stride) <= NEAR:
         return False
-    if memory_space(load.memref) == "register" or element_strides(load.memref.type, buffer_dims(load.memref))[-1] != 1:
+    buffer = access.memref
+    if memory_space(buffer) == "register" or element_strides(buffer.type, buffer_dims(buffer))[-1] != 1:
         return False
-    [e] = load.exprs
+    [e] = access.exprs
     moves_along = e.coefficient(loop.index) == 1 and e.is_affine_in(loop.index)
-    return moves_along and all(v is loop.index or not _is_inside(v, loop) for v in load.operands)
+    where = [buffer, *access.index_operands]
+    return moves_along and all(v is loop.index or not _is_inside(v, loop) for v in where)
 
 
 def _is_inside(value: SSAValue, loop: ForOp) -> bool:
@@ -116,25 +145,55 @@ def _pieces(loop: ForOp) -> list[ForOp]:
     return [chunked(loop, const(whole), CHUNK), *behind]
 
 
-def _row_type(load: LoadOp) -> VectorType[Attribute]:
-    return cast("VectorType[Attribute]", load.result.type)
+def _accessed(access: LoadOp | StoreOp) -> SSAValue:
+    """What is loaded or stored."""
+    return access.value if isinstance(access, StoreOp) else access.result
 
 
-def _width(load: LoadOp) -> int:
-    """How many columns are transposed together, and how far apart they lie, so that all are aligned."""
-    [lanes] = _row_type(load).get_shape()
+def _vector_type(access: LoadOp | StoreOp) -> VectorType[Attribute]:
+    return cast("VectorType[Attribute]", _accessed(access).type)
+
+
+def _width(access: LoadOp | StoreOp) -> int:
+    """How far apart columns lie, so that all are aligned; of loads, how many are transposed together."""
+    [lanes] = _vector_type(access).get_shape()
     return 1 << (lanes - 1).bit_length()
 
 
-def _transpose(load: LoadOp, loop: ForOp) -> None:
-    """Keep what the load gives in each iteration in a local buffer, in front of the loop."""
-    trip, type_, width = constant_trip(loop), _row_type(load), _width(load)
+def _columns(access: LoadOp | StoreOp, loop: ForOp) -> SSAValue:
+    """A local buffer for the column of each iteration, in front of the loop and all unrolled ones around it."""
+    trip = constant_trip(loop)
     assert trip is not None
-    buffer = MemRefType(type_.element_type, [width * trip], memory_space=StringAttr("local"))
-    alloca = memref.AllocaOp(operands=[[], []], result_types=[buffer])
+    type_ = MemRefType(_vector_type(access).element_type, [_width(access) * trip], memory_space=StringAttr("local"))
+    alloca = memref.AllocaOp(operands=[[], []], result_types=[type_])
     alloca.memref.name_hint = "columns"
-    copy_location(alloca, load)
+    copy_location(alloca, access)
     Rewriter.insert_op(alloca, InsertPoint.before(_outside_unrolled(loop)))
+    return alloca.memref
+
+
+def _store_rows(store: StoreOp, loop: ForOp) -> None:
+    """Keep what is stored in each iteration in a local buffer, and store it in rows behind the loop."""
+    trip, type_, width = constant_trip(loop), _vector_type(store), _width(store)
+    assert trip is not None
+    columns = _columns(store, loop)
+    loads = [LoadOp(columns, [width * i], type_) for i in range(trip)]
+    transposed = TransposeOp([op.result for op in loads])
+    start = store.exprs[0].substitute({loop.index: loop.lower})
+    stores = [StoreOp(r, store.memref, [start + store.lane_stride * i]) for i, r in enumerate(transposed.columns)]
+    behind = [*loads, transposed, *stores]
+    copy_location(behind, store)
+    Rewriter.insert_op(behind, InsertPoint.after(loop))
+    kept = StoreOp(store.value, columns, [width * (var(loop.index) - loop.lower)])
+    copy_location(kept, store)
+    Rewriter.replace_op(store, kept)
+
+
+def _load_rows(load: LoadOp, loop: ForOp) -> None:
+    """Keep what the load gives in each iteration in a local buffer, in front of the loop."""
+    trip, type_, width = constant_trip(loop), _vector_type(load), _width(load)
+    assert trip is not None
+    columns = _columns(load, loop)
     place = _in_front(load, loop)
     whole, rest = divmod(trip, width)
     if whole:
@@ -142,11 +201,11 @@ def _transpose(load: LoadOp, loop: ForOp) -> None:
         copy_location(blocks, load)
         Rewriter.insert_op(blocks, place)
         inside = InsertPoint.at_end(blocks.body.block)
-        _transpose_block(load, loop, alloca.memref, width * var(blocks.index), width, inside)
+        _transpose_block(load, loop, columns, width * var(blocks.index), width, inside)
     if rest:
-        columns = min(trip, width)
-        _transpose_block(load, loop, alloca.memref, const(trip - columns), columns, place)
-    new = LoadOp(alloca.memref, [width * (var(loop.index) - loop.lower)], type_)
+        count = min(trip, width)
+        _transpose_block(load, loop, columns, const(trip - count), count, place)
+    new = LoadOp(columns, [width * (var(loop.index) - loop.lower)], type_)
     copy_location(new, load)
     new.result.name_hint = load.result.name_hint
     Rewriter.replace_op(load, new)
@@ -171,9 +230,9 @@ def _outside_unrolled(loop: ForOp) -> ForOp:
 
 def _transpose_block(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int, place: InsertPoint) -> None:
     """Store the columns that iterations `first`, counted from the first of the loop, and the next ones load."""
-    [lanes], width = _row_type(load).get_shape(), _width(load)
+    [lanes], width = _vector_type(load).get_shape(), _width(load)
     start = load.exprs[0].substitute({loop.index: loop.lower + first})
-    row = VectorType(_row_type(load).element_type, [columns])
+    row = VectorType(_vector_type(load).element_type, [columns])
     loads = [LoadOp(load.memref, [start + load.lane_stride * lane], row) for lane in range(lanes)]
     last = loads[-1].result  # fills columns up: machines hand a part of a vector over from store to load with delay
     transposed = TransposeOp([*(op.result for op in loads), *[last] * (width - lanes)])

@@ -158,3 +158,55 @@ loop.kernel @registers outs(%y: memref<64xf32>) {
     loop.store %v, %y[8 * %x] : memref<64xf32>, vector<8xf32>
   }
 }
+
+// Columns that are stored become rows behind the loop, through a buffer that copies of the loop share.
+// CHECK-LABEL: loop.kernel @stored
+// CHECK:         %[[T:.*]] = memref.alloca() : memref<112xf32, "local">
+// CHECK-NEXT:    loop.for %[[J:.*]] = 0 to 2 "j" unrolled {
+// CHECK-NEXT:      loop.for %[[X:.*]] = 1 to 8 "x" unrolled {
+// CHECK-NEXT:        %[[V:.*]] = loop.load %src[16 * %[[X]] + 112 * %[[J]] - 16]
+// CHECK-NEXT:        loop.store %[[V]], %[[T]][16 * %[[X]] - 16] : memref<112xf32, "local">, vector<16xf32>
+// CHECK-NEXT:      }
+// CHECK-COUNT-7:   loop.load %[[T]][{{[0-9]+}}] : memref<112xf32, "local">, vector<16xf32>
+// CHECK:           %[[R:[0-9]+]], %[[S:[0-9]+]], {{.*}} = loop.transpose {{.*}} : vector<16xf32>
+// CHECK-NEXT:      loop.store %[[R]], %y[784 * %{{.*}}] : memref<1568xf32>, vector<7xf32>
+// CHECK-NEXT:      loop.store %[[S]], %y[784 * %[[J]] + 49] : memref<1568xf32>, vector<7xf32>
+loop.kernel @stored ins(%src: memref<224xf32>) outs(%y: memref<1568xf32>) {
+  loop.for %j = 0 to 2 "j" unrolled {
+    loop.for %x = 1 to 8 "x" unrolled {
+      %v = loop.load %src[16 * %x + 112 * %j - 16] : memref<224xf32>, vector<16xf32>
+      loop.store %v, %y[784 * %j + %x - 1] stride 49 : memref<1568xf32>, vector<16xf32>
+    }
+  }
+}
+
+// Stored as before: few columns, many, under a condition, what the loop loads or stores elsewhere, too, rows that
+// would overlap, and lanes that are near.
+// CHECK-LABEL: loop.kernel @stored_as_before
+// CHECK-NOT:     loop.transpose
+loop.kernel @stored_as_before ins(%src: memref<400xf32>)
+                              outs(%a: memref<400xf32>, %b: memref<400xf32>, %c: memref<400xf32>, %d: memref<400xf32>) {
+  loop.for %x = 0 to 3 "few" {
+    %v = loop.load %src[8 * %x] : memref<400xf32>, vector<8xf32>
+    loop.store %v, %a[%x] stride 50 : memref<400xf32>, vector<8xf32>
+  }
+  loop.for %x = 0 to 17 "many" {
+    %v = loop.load %src[8 * %x] : memref<400xf32>, vector<8xf32>
+    loop.store %v, %a[%x] stride 50 : memref<400xf32>, vector<8xf32>
+  }
+  loop.for %x = 0 to 8 "x" {
+    %v = loop.load %src[8 * %x] : memref<400xf32>, vector<8xf32>
+    loop.if [%x - 2 >= 0] {
+      loop.store %v, %a[%x] stride 50 : memref<400xf32>, vector<8xf32>
+    }
+    %w = loop.load %b[8 * %x] : memref<400xf32>, vector<8xf32>
+    loop.store %w, %b[%x] stride 50 : memref<400xf32>, vector<8xf32>
+    loop.store %v, %c[%x] stride 7 : memref<400xf32>, vector<8xf32>
+    loop.store %v, %d[%x] stride 50 : memref<400xf32>, vector<8xf32>
+    loop.store %v, %d[%x + 8] stride 50 : memref<400xf32>, vector<8xf32>
+  }
+  loop.for %x = 0 to 4 "near" {
+    %v = loop.load %src[8 * %x] : memref<400xf32>, vector<8xf32>
+    loop.store %v, %a[%x] stride 4 : memref<400xf32>, vector<8xf32>
+  }
+}
