@@ -128,7 +128,8 @@ class _Writer:
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
         filter_block, o = s.split(o, form.vectors if place else form.span)
         tile, y = s.split(y, blocks.tile)
-        row, tile = s.split(tile, blocks.rows, Tail.SHIFT)
+        # a block of fewer rows is code of its own, unless the loop over blocks is fused with one over images
+        row, tile = s.split(tile, blocks.rows, Tail.PARTITION if batch == 1 else Tail.SHIFT)
         column, x = s.split(x, block_width)
         if place:
             [lane], lanes = place, form.lanes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import Expr, maximum, minimum
+from tilework.algebra.index_expr import Expr, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
@@ -29,8 +29,9 @@ class Partition(TileworkPass):
     A condition may use inner indices: it is certain where it holds for all of them. The minimum or maximum in the bound
     of a vectorized or unrolled loop counts as a condition, so that its extent is constant most of the time; with the
     hint `partition`, that of any inner loop. A parallel loop, and one over threads, stays whole: its body gets a branch
-    without conditions instead. An unrolled loop is split with the hint only: its index is a constant anyway.
-    Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
+    without conditions instead. If only the first and the last iteration are left, each gets one, too, where it decides
+    how long vectorized or unrolled loops are. An unrolled loop is split with the hint only: its index is a constant
+    anyway. Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
     """
 
@@ -106,12 +107,16 @@ class _Partitioner:
         return pieces
 
     def _branch(self, loop: ForOp, scope: Scope) -> list[ForOp]:
-        """The parallel loop with two bodies, one of them for where all conditions are certain."""
+        """The parallel loop with several bodies, one of them for where all conditions are certain."""
         conditions = certain_conditions(loop, scope)
         if not conditions or loop in self.finished or not self._afford(loop, 1):
             return []
         self.finished.add(loop)
-        _two_bodies(loop, conditions)
+        ends = _ends_left(loop, conditions, scope)
+        affordable = len(ends) < 2 or self._afford(loop, 1)
+        rest = _two_bodies(loop, conditions)
+        if ends and affordable:
+            _one_body_each(loop, rest, ends)
         return [loop]
 
     def _afford(self, loop: ForOp, copies: int) -> bool:
@@ -136,8 +141,27 @@ def _restricted_copies(loop: ForOp, ranges: list[tuple[Expr, Expr]]) -> list[For
     return pieces
 
 
-def _two_bodies(loop: ForOp, conditions: list[Predicate]) -> None:
-    """Put the body into a branch on `conditions`, and a copy of it into the other branch."""
+def _ends_left(loop: ForOp, conditions: list[Predicate], scope: Scope) -> list[Expr]:
+    """The first iteration, the last one or both, where all conditions hold in the others; else none."""
+    certain = certain_range(loop, scope)
+    if certain is None or not _decides_how_many(loop):
+        return []
+    first, end = certain
+    inside = scope.inside_loop(loop.index, first, end)
+    left = [(lower, upper) for lower, upper in ((loop.lower, first), (end, loop.upper)) if lower != upper]
+    single = all(lower.is_constant and upper == lower + 1 for lower, upper in left)
+    return [lower for lower, _ in left] if single and all(inside.proves(p) for p in conditions) else []
+
+
+def _decides_how_many(loop: ForOp) -> bool:
+    """Whether vectorized or unrolled loops inside are as long as its index says: a constant length is worth code."""
+    loops = (op for op in loop.body.walk() if isinstance(op, ForOp))
+    lengths = (f.extent for f in loops if f.kind.data in (Kind.VECTORIZED, Kind.UNROLLED))
+    return any(loop.index in length.variables() for length in lengths)
+
+
+def _two_bodies(loop: ForOp, conditions: list[Predicate]) -> Block:
+    """Put the body into a branch on `conditions`, and a copy of it into the other branch, which is returned."""
     body = loop.body.block
     mapping: dict[SSAValue, SSAValue] = {}
     usual, rest = Region(Block()), Region(Block())
@@ -148,3 +172,23 @@ def _two_bodies(loop: ForOp, conditions: list[Predicate]) -> None:
     guard = IfOp(conditions, usual, rest)
     copy_location(guard, loop)
     body.add_op(guard)
+    return rest.block
+
+
+def _one_body_each(loop: ForOp, rest: Block, ends: list[Expr]) -> None:
+    """In the block, a copy of its operations for each of the iterations that may reach it: there the index is known."""
+    singles = [ForOp(end, end + 1, loop.axis.data) for end in ends]
+    for single in singles:
+        mapping: dict[SSAValue, SSAValue] = {loop.index: single.index}
+        single.body.block.add_ops([op.clone(mapping) for op in rest.ops])
+        copy_location(single, loop)
+    for op in reversed(list(rest.ops)):
+        op.detach()
+        op.erase()
+    if len(singles) == 1:
+        rest.add_op(singles[0])
+        return
+    first, last = singles
+    guard = IfOp([Predicate(ends[0] - var(loop.index))], Region(Block([first])), Region(Block([last])))
+    copy_location(guard, loop)
+    rest.add_op(guard)

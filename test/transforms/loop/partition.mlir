@@ -130,6 +130,46 @@ loop.kernel @parallel ins(%x: memref<9xf32>) outs(%y: memref<8x3xf32>) {
   }
 }
 
+// Its last iteration, which is shorter, is code of its own where unrolled loops are as long as it says, and so is the
+// first one, if padding makes that differ, too.
+// CHECK-LABEL: loop.kernel @shorter_at_the_end
+// CHECK:         loop.for %[[B:.*]] = 0 to 4 "b" parallel {
+// CHECK-NEXT:      loop.if [-%[[B]] + 2 >= 0] {
+// CHECK-NEXT:        loop.for %{{.*}} = 0 to 2 "i" unrolled {
+// CHECK:           } else {
+// CHECK-NEXT:        loop.load %x[6] : memref<7xf32>
+// CHECK-NEXT:        loop.store %{{.*}}, %y[6] : memref<7xf32>
+// CHECK-NEXT:      }
+// CHECK:         loop.for %[[C:.*]] = 0 to 4 "c" parallel {
+// CHECK-NEXT:      loop.if [-%[[C]] + 2 >= 0, %[[C]] - 1 >= 0] {
+// CHECK-NEXT:        loop.for %{{.*}} = 0 to 2 "i" unrolled {
+// CHECK:           } else {
+// CHECK-NEXT:        loop.if [-%[[C]] >= 0] {
+// CHECK-NEXT:          loop.for %[[I:.*]] = 0 to 2 "i" unrolled {
+// CHECK-NEXT:            loop.if [%[[I]] - 1 >= 0] -> f32 {
+// CHECK:             } else {
+// CHECK-NEXT:          loop.load %x[5] : memref<7xf32>
+loop.kernel @shorter_at_the_end ins(%x: memref<7xf32>) outs(%y: memref<7xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %b = 0 to 4 "b" parallel {
+    loop.for %i = 0 to min(2, 7 - 2 * %b) "i" unrolled {
+      %v = loop.load %x[2 * %b + %i] : memref<7xf32>
+      loop.store %v, %y[2 * %b + %i] : memref<7xf32>
+    }
+  }
+  loop.for %c = 0 to 4 "c" parallel {
+    loop.for %i = 0 to min(2, 7 - 2 * %c) "i" unrolled {
+      %v = loop.if [2 * %c + %i - 1 >= 0] -> f32 {
+        %w = loop.load %x[2 * %c + %i - 1] : memref<7xf32>
+        loop.yield %w : f32
+      } else {
+        loop.yield %zero : f32
+      }
+      loop.store %v, %y[2 * %c + %i] : memref<7xf32>
+    }
+  }
+}
+
 // A window over tiles of unrolled pixels: tiles in the middle ask nothing, the unrolled loop is not cut.
 // CHECK-LABEL: loop.kernel @window
 // CHECK:         loop.for %{{.*}} = 1 to 3 "t" {
