@@ -147,8 +147,8 @@ loop.kernel @parallel ins(%x: memref<9xf32>) outs(%y: memref<8x3xf32>) {
 // CHECK-NEXT:        loop.if [-%[[C]] >= 0] {
 // CHECK-NEXT:          loop.for %[[I:.*]] = 0 to 2 "i" unrolled {
 // CHECK-NEXT:            loop.if [%[[I]] - 1 >= 0] -> f32 {
-// CHECK:             } else {
-// CHECK-NEXT:          loop.load %x[5] : memref<7xf32>
+// CHECK:               loop.load %x[5] : memref<7xf32>
+// CHECK-NEXT:          loop.store %{{.*}}, %y[6] : memref<7xf32>
 loop.kernel @shorter_at_the_end ins(%x: memref<7xf32>) outs(%y: memref<7xf32>) {
   %zero = arith.constant 0.0 : f32
   loop.for %b = 0 to 4 "b" parallel {
