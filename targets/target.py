@@ -18,16 +18,18 @@ class Bandwidth:
     """Bytes that a core moves each cycle, the others taking their share.
 
     second: to and from its second cache. shared: of what is read again, from the cache that cores share; piecewise: the
-    same in short pieces, which no one asks for beforehand. memory: from memory.
+    same in short pieces, which no one asks for beforehand. memory: from memory. exchange: of what another core has just
+    written.
     """
 
     second: float = 32.0
     shared: float = 16.0
     piecewise: float = 8.0
     memory: float = 5.0
+    exchange: float = 2.5
 
 
-_BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, piecewise=16.0, memory=8.0)}
+_BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, piecewise=16.0, memory=8.0, exchange=4.0)}
 """Of processors that differ much from the others, by LLVM's names."""
 
 _WEIGHTS_STAY = 3 / 8

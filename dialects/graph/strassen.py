@@ -189,7 +189,10 @@ def _require_weight(op: GraphOp, channels: Expr) -> None:
 
 
 def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, element: Callable[..., Scalar]) -> Tensor:
-    """[*batch, rows, outputs] of the matrices `element`(*batch, row, c); an odd row at the end is paired with zeros."""
+    """[*batch, rows, outputs] of the matrices `element`(*batch, row, c), every second row being in the lower quarters.
+
+    So cores that share rows of the quarters share them of the matrix. An odd row at the end is paired with zeros.
+    """
     filters, channels = u.dims[0], u.dims[2]
     half = maximum(ceildiv(rows, 2), 1)  # no rows have quarters too
     padded = half * 2 != rows
@@ -198,7 +201,7 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
         *b, p, i, c = at
 
         def quarter(s: Expr):
-            row = s // 2 * half + i
+            row = 2 * i + s // 2
             read = partial(element, *b, row, s % 2 * channels + c)
             return k.if_then_else([less_than(row, rows)], read, lambda: 0.0, f32) if padded else read()
 
@@ -214,8 +217,8 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
 
     def result(*at: Expr):
         *b, i, o = at
-        quarter = i // half * 2 + o // filters
-        return combined(k, OUTPUT, quarter, lambda p: products[(*b, p, i % half, o % filters)])
+        quarter = i % 2 * 2 + o // filters
+        return combined(k, OUTPUT, quarter, lambda p: products[(*b, p, i // 2, o % filters)])
 
     *names, i, o = _axes(len(batch) + 2)
     dims = (*batch, const(PRODUCTS), half)
@@ -233,11 +236,11 @@ def _evaluated(x: Array, u: Array) -> Array:
     rows, half, channels = x.shape[-2], -(-x.shape[-2] // 2), u.shape[2]
     padded = np.zeros((*x.shape[:-2], 2 * half, 2 * channels), x.dtype)
     padded[..., :rows, :] = x
-    quarters = padded.reshape(*x.shape[:-2], 2, half, 2, channels)
+    quarters = padded.reshape(*x.shape[:-2], half, 2, 2, channels)
     lead = x.ndim - 2
-    quarters = np.moveaxis(quarters, (lead, lead + 2), (0, 1)).reshape(4, *x.shape[:-2], half, channels)
+    quarters = np.moveaxis(quarters, (lead + 1, lead + 2), (0, 1)).reshape(4, *x.shape[:-2], half, channels)
     data = np.tensordot(np.array(DATA, x.dtype), quarters, 1)
     product = np.stack([d @ u[:, p].T for p, d in enumerate(data)])
     result = np.tensordot(np.array(OUTPUT, x.dtype), product, 1)
-    joined = np.moveaxis(result.reshape(2, 2, *result.shape[1:]), (0, 1), (lead, lead + 2))
+    joined = np.moveaxis(result.reshape(2, 2, *result.shape[1:]), (0, 1), (lead + 1, lead + 2))
     return np.ascontiguousarray(joined.reshape(*x.shape[:-2], 2 * half, 2 * u.shape[0])[..., :rows, :])

@@ -15,6 +15,9 @@ from tilework.transforms.schedule.dataflow.inline import inline_compute
 NEAR_BYTES = 248 << 10
 """What the buffers of a block may take: they are on the stack, and stay in the second cache."""
 
+PLENTY_BYTES = 448 << 10
+"""The same where a block of more rows reads weights or tiles less often, or nothing that another core wrote."""
+
 
 def inlined_stages(
     kernel: KernelOp, names: Sequence[str]

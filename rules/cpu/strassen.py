@@ -86,7 +86,7 @@ class _Writer:
             *batch, row, o = axes
             o, lane = s.split(o, form.lanes)
         rows, outputs = form.quarter
-        down, row = s.split(row, rows)
+        row, down = s.split(row, 2)
         row_block, row = s.split(row, form.blocks.rows)
         across, o = s.split(o, outputs // form.lanes)
         output_block, o = s.split(o, form.vectors)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import NEAR_BYTES, balanced, inlined_stages, sizes_of
+from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of
 from tilework.rules.cpu.reads import bits_of
 from tilework.targets.target import Target
 
@@ -74,7 +74,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
     blocks = _blocks(rows, outputs, channels, vectors * lanes, registers, target)
-    if 2 * blocks.rows < min(rows, registers):
+    if not _is_long(blocks.rows, rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
     return StrassenForm([*inlined, RESULT], data, product, final, images, lanes, vectors, blocks, at_once)
@@ -95,15 +95,27 @@ def _blocks(rows: int, outputs: int, channels: int, span: int, registers: int, t
 
     Sizes are those of a quarter.
     """
-    most = NEAR_BYTES // (4 * PRODUCTS)
-    alone = _shared(rows, most // (span + channels), registers, 1, target.cores)
-    together = _shared(rows, most // span, registers, outputs // span, target.cores)
-    stays = 4 * PRODUCTS * rows * channels <= target.cache_bytes[1] * 3 // 4
-    data_again = 0 if stays else (outputs // span - 1) * rows
-    weights_again = (rows // alone - 1) * outputs if alone else data_again
-    is_together = data_again <= weights_again
-    again = 4 * PRODUCTS * channels * min(data_again, weights_again)
-    return Blocks(together if is_together else alone, is_together, again)
+    each = 4 * PRODUCTS  # bytes for one element of a quarter
+    together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
+    alone = _alone(rows, each * (span + channels), registers, target.cores)
+    stays = each * rows * channels <= target.cache_bytes[1] * 3 // 4
+    data_again = 0 if stays else each * (outputs // span - 1) * rows * channels
+    weights_again = each * (rows // alone - 1) * outputs * channels if alone else data_again
+    exchanged = each * rows * channels * (target.cores - 1) // target.cores
+    speed = target.bandwidth
+    is_together = not alone or data_again / speed.shared + exchanged / speed.exchange <= weights_again / speed.shared
+    return Blocks(together, True, data_again) if is_together else Blocks(alone, False, weights_again)
+
+
+def _alone(rows: int, each: int, registers: int, cores: int) -> int:
+    """The longest blocks whose sums and products, `each` bytes a row, stay near; one for each core may take more.
+
+    0 where these are too short to multiply with.
+    """
+    own = rows // cores if rows % cores == 0 else 0
+    if not own or _with_room(own, registers) * each > PLENTY_BYTES:
+        own = _shared(rows, NEAR_BYTES // each, registers, 1, cores)
+    return own if _is_long(own, rows, registers) else 0
 
 
 def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int:
@@ -115,6 +127,11 @@ def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int
     sizes = [n for n in range(1, min(rows, most) + 1) if rows % n == 0 and _with_room(n, registers) <= most]
     long = [n for n in sizes if 2 * n >= sizes[-1]]
     return min(long, key=lambda n: (-(-rows // n * tasks // cores) * n, -n), default=0)
+
+
+def _is_long(block: int, rows: int, registers: int) -> bool:
+    """Whether a block of so many rows fills half of the registers, or is all of them."""
+    return 2 * block >= min(rows, registers)
 
 
 def _with_room(rows: int, registers: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import NEAR_BYTES, balanced, inlined_stages, sizes_of
+from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of
 from tilework.rules.cpu.reads import bits_of
 from tilework.targets.target import Target
 
@@ -18,9 +18,6 @@ IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
 
 RANK = 4
 """Of a last stage that is not in blocks of filters: its vectors are along the rows."""
-
-PLENTY_BYTES = 448 << 10
-"""What buffers may take, in place of NEAR_BYTES, where a block of more rows reads weights or tiles less often."""
 
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""

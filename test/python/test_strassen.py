@@ -128,15 +128,16 @@ def test_buffers_fit_on_the_stack(kernel: KernelOp, cpu: str):
 @pytest.mark.parametrize(
     ("rows", "channels", "outputs", "blocks"),
     [
-        (196, 256, 64, 49),  # one block of outputs: cores share those of rows
-        (196, 256, 128, 98),  # two
-        (784, 256, 256, 49),  # eight blocks of rows, not seven of 56
+        (196, 256, 64, (49, False)),  # one of rows for each: none reads sums that another wrote
+        (196, 256, 128, (49, False)),
+        (196, 256, 2048, (98, True)),  # weights that it would take longer to read twice
+        (784, 256, 256, (49, False)),  # eight blocks of rows, not seven of 56
     ],
 )
-def test_cores_share_blocks(rows: int, channels: int, outputs: int, blocks: int):
+def test_cores_share_blocks(rows: int, channels: int, outputs: int, blocks: tuple[int, bool]):
     form = strassen_form(dense_relu(rows, channels, outputs), parse_target("llvm -mcpu=skylake-avx512 -num-cores=2"))
     assert form is not None
-    assert form.blocks.rows == blocks
+    assert (form.blocks.rows, form.blocks.together) == blocks
 
 
 def dense_model(x: list[int | str], w: np.ndarray, added: str | None = None) -> onnx.ModelProto:
