@@ -30,8 +30,9 @@ class Partition(TileworkPass):
     of a vectorized or unrolled loop counts as a condition, so that its extent is constant most of the time; with the
     hint `partition`, that of any inner loop. A parallel loop, and one over threads, stays whole: its body gets a branch
     without conditions instead. If only the first and the last iteration are left, each gets one, too, where it decides
-    how long vectorized or unrolled loops are. An unrolled loop is split with the hint only: its index is a constant
-    anyway. Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
+    how long vectorized or unrolled loops are, or which of their iterations count.
+    An unrolled loop is split with the hint only: its index is a constant anyway.
+    Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
     """
 
@@ -154,10 +155,20 @@ def _ends_left(loop: ForOp, conditions: list[Predicate], scope: Scope) -> list[E
 
 
 def _decides_how_many(loop: ForOp) -> bool:
-    """Whether vectorized or unrolled loops inside are as long as its index says: a constant length is worth code."""
-    loops = (op for op in loop.body.walk() if isinstance(op, ForOp))
-    lengths = (f.extent for f in loops if f.kind.data in (Kind.VECTORIZED, Kind.UNROLLED))
-    return any(loop.index in length.variables() for length in lengths)
+    """Whether its index says how long vectorized or unrolled loops inside are, or which of their iterations count.
+
+    A constant number of them is worth code of its own.
+    """
+    inner = [
+        op for op in loop.body.walk() if isinstance(op, ForOp) and op.kind.data in (Kind.VECTORIZED, Kind.UNROLLED)
+    ]
+    return any(loop.index in f.extent.variables() or _is_asked_for(f, loop) for f in inner)
+
+
+def _is_asked_for(inner: ForOp, loop: ForOp) -> bool:
+    """Whether a condition depends on both indices."""
+    conditions = (p for op in inner.body.walk() if isinstance(op, IfOp) for p in op.conditions)
+    return any({inner.index, loop.index} <= {*p.expr.variables()} for p in conditions)
 
 
 def _two_bodies(loop: ForOp, conditions: list[Predicate]) -> Block:
