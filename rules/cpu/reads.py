@@ -83,8 +83,10 @@ class Read:
 
     def is_apart(self, vector: str, width: int, count: int) -> bool:
         """Whether lanes along an axis, as in `cost`, are accessed one by one."""
+        if vector not in self.axes:
+            return False
         stride = _stride(self, vector, width, count)
-        return vector in self.axes and (stride is None or not 0 < abs(stride) <= NEAR)
+        return stride is None or not 0 < abs(stride) <= NEAR
 
     def is_regular(self, axis: str, width: int) -> bool:
         """Whether the elements of one vector of `width` along an axis are equally far apart."""

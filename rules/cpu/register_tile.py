@@ -151,10 +151,14 @@ class _Tiled:
         count = -(-self.extents[vector] // width) if aligned else 0
         loads = [(read, self._load(read, vector, width, count)) for read in self.reads]
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
-        apart = self.output.is_apart(vector, width, 0)
-        rows = [axis for axis, extent in self.extents.items() if apart and extent > 1 and self.output.step(axis) == 1]
         store = self.output.cost(vector, width, 0)
-        return _Step(self, vector, width, vectors, loads, store, rows[0] if rows else None, pieces)
+        return _Step(self, vector, width, vectors, loads, store, self._row(vector, width), pieces)
+
+    def _row(self, vector: str, width: int) -> str | None:
+        """The axis along which results lie side by side, if vectors of them can be transposed and lanes are apart."""
+        if width not in LANES or self.element_bytes != 4 or not self.output.is_apart(vector, width, 0):
+            return None
+        return next((axis for axis, extent in self.extents.items() if extent > 1 and self.output.step(axis) == 1), None)
 
     def _load(self, read: Read, vector: str, width: int, count: int) -> float:
         """Load slots taken for a vector: more where some of them lie in two cache lines."""

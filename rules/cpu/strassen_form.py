@@ -73,8 +73,9 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(rows, outputs, channels, vectors * lanes, registers, target)
-    if not _is_long(blocks.rows, rows, registers):
+    matrices = batch[0] if batch else 1
+    blocks = _blocks(matrices, rows, outputs, channels, vectors * lanes, registers, target)
+    if 2 * blocks.rows < min(rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
     return StrassenForm([*inlined, RESULT], data, product, final, images, lanes, vectors, blocks, at_once)
@@ -90,32 +91,33 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
     return (*batch, y * width + x, o * lanes + lane)
 
 
-def _blocks(rows: int, outputs: int, channels: int, span: int, registers: int, target: Target) -> Blocks:
+def _blocks(batch: int, rows: int, outputs: int, channels: int, span: int, registers: int, target: Target) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
-    Sizes are those of a quarter.
+    Of one matrix, each core takes a block of its own where reading the weights once more takes less time than reading
+    sums that other cores have just written. Sizes are those of a quarter.
     """
     each = 4 * PRODUCTS  # bytes for one element of a quarter
     together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
-    alone = _alone(rows, each * (span + channels), registers, target.cores)
+    alone = _shared(rows, NEAR_BYTES // each // (span + channels), registers, 1, target.cores)
     stays = each * rows * channels <= target.cache_bytes[1] * 3 // 4
     data_again = 0 if stays else each * (outputs // span - 1) * rows * channels
-    weights_again = each * (rows // alone - 1) * outputs * channels if alone else data_again
-    exchanged = each * rows * channels * (target.cores - 1) // target.cores
-    speed = target.bandwidth
-    is_together = not alone or data_again / speed.shared + exchanged / speed.exchange <= weights_again / speed.shared
-    return Blocks(together, True, data_again) if is_together else Blocks(alone, False, weights_again)
+    weights, others = each * outputs * channels, target.cores - 1
+    weights_again = (rows // alone - 1) * weights if alone else data_again
+    if data_again > weights_again:
+        return Blocks(alone, False, weights_again)
+    exchanging = each * rows * channels * others / target.cores / target.bandwidth.exchange
+    own = _of_each_core(rows, each * (span + channels), registers, target.cores) if batch == 1 else 0
+    if own and others * weights / target.bandwidth.shared < exchanging + data_again / target.bandwidth.shared:
+        return Blocks(own, False, others * weights)
+    return Blocks(together, True, data_again)
 
 
-def _alone(rows: int, each: int, registers: int, cores: int) -> int:
-    """The longest blocks whose sums and products, `each` bytes a row, stay near; one for each core may take more.
-
-    0 where these are too short to multiply with.
-    """
-    own = rows // cores if rows % cores == 0 else 0
-    if not own or _with_room(own, registers) * each > PLENTY_BYTES:
-        own = _shared(rows, NEAR_BYTES // each, registers, 1, cores)
-    return own if _is_long(own, rows, registers) else 0
+def _of_each_core(rows: int, each: int, registers: int, cores: int) -> int:
+    """Equal blocks of rows, one for each core; 0 where `each` bytes a row are too many, or rows too few to multiply."""
+    own = rows // cores
+    fits = rows % cores == 0 and 2 * own >= registers and _with_room(own, registers) * each <= PLENTY_BYTES
+    return own if fits else 0
 
 
 def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int:
@@ -127,11 +129,6 @@ def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int
     sizes = [n for n in range(1, min(rows, most) + 1) if rows % n == 0 and _with_room(n, registers) <= most]
     long = [n for n in sizes if 2 * n >= sizes[-1]]
     return min(long, key=lambda n: (-(-rows // n * tasks // cores) * n, -n), default=0)
-
-
-def _is_long(block: int, rows: int, registers: int) -> bool:
-    """Whether a block of so many rows fills half of the registers, or is all of them."""
-    return 2 * block >= min(rows, registers)
 
 
 def _with_room(rows: int, registers: int) -> int:

@@ -126,16 +126,19 @@ def test_buffers_fit_on_the_stack(kernel: KernelOp, cpu: str):
 
 
 @pytest.mark.parametrize(
-    ("rows", "channels", "outputs", "blocks"),
+    ("rows", "channels", "outputs", "cores", "blocks"),
     [
-        (196, 256, 64, (49, False)),  # one of rows for each: none reads sums that another wrote
-        (196, 256, 128, (49, False)),
-        (196, 256, 2048, (98, True)),  # weights that it would take longer to read twice
-        (784, 256, 256, (49, False)),  # eight blocks of rows, not seven of 56
+        (196, 256, 64, 2, (49, False)),  # one of rows for each: none reads sums that another wrote
+        (196, 256, 128, 2, (49, False)),
+        (196, 256, 2048, 2, (98, True)),  # weights that it would take longer to read twice
+        (196, 256, 256, 8, (49, True)),  # no equal blocks
+        (196, 256, 256, 14, (49, True)),  # they would be too short
+        (784, 256, 256, 2, (49, False)),  # eight blocks of rows, not seven of 56
     ],
 )
-def test_cores_share_blocks(rows: int, channels: int, outputs: int, blocks: tuple[int, bool]):
-    form = strassen_form(dense_relu(rows, channels, outputs), parse_target("llvm -mcpu=skylake-avx512 -num-cores=2"))
+def test_cores_share_blocks(rows: int, channels: int, outputs: int, cores: int, blocks: tuple[int, bool]):
+    target = parse_target(f"llvm -mcpu=skylake-avx512 -num-cores={cores} -cache-sizes=32768,1048576,33554432")
+    form = strassen_form(dense_relu(rows, channels, outputs), target)
     assert form is not None
     assert (form.blocks.rows, form.blocks.together) == blocks
 

@@ -90,7 +90,7 @@ SHAPES = [
     (16, 32, 6, 250, 4),  # rows in blocks
     (400, 16, 5, 61, 4),
     (416, 16, 3, 1090, 4),  # a whole row of the image would not stay near
-    (16, 32, 28, 28, 4),  # two rows of tiles at a time, the last two moved inwards
+    (16, 32, 28, 28, 4),  # two rows of tiles at a time, the last one alone
     (16, 32, 27, 25, 4),  # and beyond the image
 ]
 
@@ -163,7 +163,7 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
         ((128, 128, 28, 28, 4), 7, 1),  # seven cores take one each
         ((64, 64, 56, 56, 4), 2, 1),  # of a row as long as that already
         ((512, 512, 28, 28, 4), 2, 7),  # all are transformed first, and stay near
-        ((512, 512, 44, 44, 4), 2, 4),  # three blocks of eleven rows, the last moved inwards
+        ((512, 512, 44, 44, 4), 2, 4),  # three blocks of eleven rows, the last a shorter one
     ],
     ids=str,
 )

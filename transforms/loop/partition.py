@@ -114,10 +114,7 @@ class _Partitioner:
             return []
         self.finished.add(loop)
         ends = _ends_left(loop, conditions, scope)
-        affordable = len(ends) < 2 or self._afford(loop, 1)
-        rest = _two_bodies(loop, conditions)
-        if ends and affordable:
-            _one_body_each(loop, rest, ends)
+        _branch_on(loop, conditions, ends if len(ends) < 2 or self._afford(loop, 1) else [])
         return [loop]
 
     def _afford(self, loop: ForOp, copies: int) -> bool:
@@ -143,9 +140,13 @@ def _restricted_copies(loop: ForOp, ranges: list[tuple[Expr, Expr]]) -> list[For
 
 
 def _ends_left(loop: ForOp, conditions: list[Predicate], scope: Scope) -> list[Expr]:
-    """The first iteration, the last one or both, where all conditions hold in the others; else none."""
+    """The first iteration, the last one or both, where these are all that conditions leave and are worth code."""
+    if not _decides_how_many(loop):
+        return []
+    if constant_trip(loop) == 2:
+        return [loop.lower, loop.lower + 1]
     certain = certain_range(loop, scope)
-    if certain is None or not _decides_how_many(loop):
+    if certain is None:
         return []
     first, end = certain
     inside = scope.inside_loop(loop.index, first, end)
@@ -171,35 +172,32 @@ def _is_asked_for(inner: ForOp, loop: ForOp) -> bool:
     return any({inner.index, loop.index} <= {*p.expr.variables()} for p in conditions)
 
 
-def _two_bodies(loop: ForOp, conditions: list[Predicate]) -> Block:
-    """Put the body into a branch on `conditions`, and a copy of it into the other branch, which is returned."""
-    body = loop.body.block
-    mapping: dict[SSAValue, SSAValue] = {}
-    usual, rest = Region(Block()), Region(Block())
+def _branch_on(loop: ForOp, conditions: list[Predicate], ends: list[Expr]) -> None:
+    """Put the body into a branch on `conditions`, and what `_rest` gives into the other branch."""
+    usual, rest, body = Region(Block()), Region(_rest(loop, ends)), loop.body.block
     for op in list(body.ops):
-        rest.block.add_op(op.clone(mapping))
         op.detach()
         usual.block.add_op(op)
     guard = IfOp(conditions, usual, rest)
     copy_location(guard, loop)
     body.add_op(guard)
-    return rest.block
 
 
-def _one_body_each(loop: ForOp, rest: Block, ends: list[Expr]) -> None:
-    """In the block, a copy of its operations for each of the iterations that may reach it: there the index is known."""
-    singles = [ForOp(end, end + 1, loop.axis.data) for end in ends]
+def _rest(loop: ForOp, ends: list[Expr]) -> Block:
+    """A copy of the body, or one for each of the iterations `ends`, in which the index is known."""
+    if not ends:
+        return Block(_copied(loop, {}))
+    singles = [ForOp(at, at + 1, loop.axis.data) for at in ends]
     for single in singles:
-        mapping: dict[SSAValue, SSAValue] = {loop.index: single.index}
-        single.body.block.add_ops([op.clone(mapping) for op in rest.ops])
+        single.body.block.add_ops(_copied(loop, {loop.index: single.index}))
         copy_location(single, loop)
-    for op in reversed(list(rest.ops)):
-        op.detach()
-        op.erase()
     if len(singles) == 1:
-        rest.add_op(singles[0])
-        return
+        return Block(singles)
     first, last = singles
-    guard = IfOp([Predicate(ends[0] - var(loop.index))], Region(Block([first])), Region(Block([last])))
+    guard = IfOp([Predicate(first.lower - var(loop.index))], Region(Block([first])), Region(Block([last])))
     copy_location(guard, loop)
-    rest.add_op(guard)
+    return Block([guard])
+
+
+def _copied(loop: ForOp, mapping: dict[SSAValue, SSAValue]) -> list[Operation]:
+    return [op.clone(mapping) for op in loop.body.block.ops]

@@ -149,6 +149,11 @@ loop.kernel @parallel ins(%x: memref<9xf32>) outs(%y: memref<8x3xf32>) {
 // CHECK-NEXT:            loop.if [%[[I]] - 1 >= 0] -> f32 {
 // CHECK:               loop.load %x[5] : memref<7xf32>
 // CHECK-NEXT:          loop.store %{{.*}}, %y[6] : memref<7xf32>
+// CHECK:         loop.for %[[D:.*]] = 0 to 2 "d" parallel {
+// CHECK-NEXT:      loop.if [-%[[D]] >= 0] {
+// CHECK-NEXT:        loop.for %{{.*}} = 0 to 4 "i" unrolled {
+// CHECK:           } else {
+// CHECK-NEXT:        loop.for %{{.*}} = 0 to 3 "i" unrolled {
 loop.kernel @shorter_at_the_end ins(%x: memref<7xf32>) outs(%y: memref<7xf32>) {
   %zero = arith.constant 0.0 : f32
   loop.for %b = 0 to 4 "b" parallel {
@@ -166,6 +171,12 @@ loop.kernel @shorter_at_the_end ins(%x: memref<7xf32>) outs(%y: memref<7xf32>) {
         loop.yield %zero : f32
       }
       loop.store %v, %y[2 * %c + %i] : memref<7xf32>
+    }
+  }
+  loop.for %d = 0 to 2 "d" parallel {
+    loop.for %i = 0 to min(4, 7 - 4 * %d) "i" unrolled {
+      %v = loop.load %x[4 * %d + %i] : memref<7xf32>
+      loop.store %v, %y[4 * %d + %i] : memref<7xf32>
     }
   }
 }
