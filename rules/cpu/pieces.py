@@ -9,7 +9,7 @@ from tilework.algebra.index_expr import Key
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.costs import bytes_of
 from tilework.rules.cpu.parts import Rows
-from tilework.rules.cpu.reads import Axis, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.target import Target
 
@@ -64,19 +64,32 @@ class _Cut:
     def shared(self) -> Axis | None:
         """The axis that cores share.
 
-        All cores read what does not move along it, much of it from the cache of another: each should read little.
+        All cores read what does not move along it: each should read little, above all of what another has written.
         Where that makes no difference it is the longest, for matrices that are multiplied before and behind it have
         more rows than columns then, or more columns than rows.
         """
-        cores, operands = self.target.cores, self.operands
-
-        def read_by_each(axis: Axis) -> int:
-            return sum(size // cores if axis[0] in moving else size for moving, size in operands)
-
-        even = [a for a in self.axes if self._is_even(a, cores) and self._makes_runs(a)]
-        least = min(map(read_by_each, even), default=0)
-        good = [axis for axis in even if read_by_each(axis) <= NO_DIFFERENCE * least]
+        even = [a for a in self.axes if self._is_even(a, self.target.cores) and self._makes_runs(a)]
+        least = min(map(self._read_by_each, even), default=0)
+        good = [axis for axis in even if self._read_by_each(axis) <= NO_DIFFERENCE * least]
         return max(good, key=lambda axis: axis[1].constant or 0, default=None)
+
+    def _read_by_each(self, axis: Axis) -> float:
+        """Bytes that a core reads if cores share an axis.
+
+        What windows are taken of, another kernel has made: the parts of other cores count for as much as could be read
+        of weights meanwhile.
+        """
+        cores, speed = self.target.cores, self.target.bandwidth
+        total = 0.0
+        for (moving, size), read in zip(self.operands, reads_of(self.compute), strict=True):
+            others = 0 if axis[0] in moving else size * (cores - 1)
+            total += (size + others * (speed.shared / speed.exchange if self._has_windows(read) else 1.0)) / cores
+        return total
+
+    def _has_windows(self, read: Read) -> bool:
+        """Whether an index adds an axis of the results and one that is summed over."""
+        spatial, summed = ({name for name, _ in axes} for axes in (self.compute.spatial, self.compute.reduction))
+        return any(spatial & {*e.variables()} and summed & {*e.variables()} for e in read.indices)
 
     def block(self, shared: Axis | None) -> Piece | None:
         """Pieces for the second cache of what is read at every iteration of the outermost loop, if it is too large.

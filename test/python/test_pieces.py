@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import TensorType, f32
 
+from tilework.algebra.index_expr import Expr
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te_builder import KernelBuilder, Scalar
 from tilework.rules.cpu.default import Default
 from tilework.rules.cpu.pieces import Piece, pieces_of
 from tilework.rules.cpu.reads import reads_of
@@ -26,6 +27,33 @@ def product(blocks: int, rows: int, sums: int) -> KernelOp:
     x, w = k.argument(TensorType(f32, (rows, sums)), "x"), k.argument(TensorType(f32, (blocks, sums, 16)), "w")
     y = k.compute("y", (blocks, rows, 16), lambda o, i, lane: k.sum((sums,), lambda r: x[i, r] * w[o, r, lane]))
     return k.finish([k.compute("relu", (blocks, rows, 16), lambda o, i, lane: k.max(y[o, i, lane], 0.0))])
+
+
+def windows(blocks: int, rows: int, sums: int) -> KernelOp:
+    """[o, i, l] = sum of x[i + t, k] * w[o, k, t, l]: as `product`, of windows of three rows."""
+    k = KernelBuilder("windows")
+    x, w = k.argument(TensorType(f32, (rows + 2, sums)), "x"), k.argument(TensorType(f32, (blocks, sums, 3, 16)), "w")
+
+    def element(o: Expr, i: Expr, lane: Expr) -> Scalar:
+        return k.sum((sums, 3), lambda r, t: x[i + t, r] * w[o, r, t, lane])
+
+    return k.finish([k.compute("y", (blocks, rows, 16), element)])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (product(16, 128, 64), []),  # less is read by halves of the outputs, which are the outermost axis
+        (windows(16, 128, 64), [Piece("i", 2)]),  # but halves of the image, the other core's, take longer than weights
+        (windows(256, 128, 64), []),  # than so many
+    ],
+    ids=["product", "windows", "many weights"],
+)
+def test_cores_read_little_of_what_others_wrote(kernel: KernelOp, expected: list[Piece]):
+    reduction, target = kernel.compute("y"), parse_target("llvm -mcpu=znver4 -num-cores=2")
+    assert reduction is not None
+    tile = choose_tile(reduction, reads_of(reduction), target)
+    assert pieces_of(reduction, reduction.spatial, tile, None, target) == expected
 
 
 @pytest.mark.parametrize(
