@@ -143,11 +143,9 @@ def _ends_left(loop: ForOp, conditions: list[Predicate], scope: Scope) -> list[E
     """The first iteration, the last one or both, where these are all that conditions leave and are worth code."""
     if not _decides_how_many(loop):
         return []
-    if constant_trip(loop) == 2:
-        return [loop.lower, loop.lower + 1]
     certain = certain_range(loop, scope)
     if certain is None:
-        return []
+        return [loop.lower, loop.lower + 1] if constant_trip(loop) == 2 else []
     first, end = certain
     inside = scope.inside_loop(loop.index, first, end)
     left = [(lower, upper) for lower, upper in ((loop.lower, first), (end, loop.upper)) if lower != upper]
