@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
@@ -73,8 +74,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
-    matrices = batch[0] if batch else 1
-    blocks = _blocks(matrices, rows, outputs, channels, vectors * lanes, registers, target)
+    blocks = _blocks(prod(batch), rows, outputs, channels, vectors * lanes, registers, target)
     if 2 * blocks.rows < min(rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
@@ -91,7 +91,7 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
     return (*batch, y * width + x, o * lanes + lane)
 
 
-def _blocks(batch: int, rows: int, outputs: int, channels: int, span: int, registers: int, target: Target) -> Blocks:
+def _blocks(matrices: int, rows: int, outputs: int, channels: int, span: int, registers: int, target: Target) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
     Of one matrix, each core takes a block of its own where reading the weights once more takes less time than reading
@@ -107,7 +107,7 @@ def _blocks(batch: int, rows: int, outputs: int, channels: int, span: int, regis
     if data_again > weights_again:
         return Blocks(alone, False, weights_again)
     exchanging = each * rows * channels * others / target.cores / target.bandwidth.exchange
-    own = _of_each_core(rows, each * (span + channels), registers, target.cores) if batch == 1 else 0
+    own = _of_each_core(rows, each * (span + channels), registers, target.cores) if matrices == 1 else 0
     if own and others * weights / target.bandwidth.shared < exchanging + data_again / target.bandwidth.shared:
         return Blocks(own, False, others * weights)
     return Blocks(together, True, data_again)

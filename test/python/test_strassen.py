@@ -177,3 +177,11 @@ def test_the_error_is_that_of_a_direct_sum(tmp_path):
     for precision in ("default", "strict"):
         [y] = tw.compile(model, cache=KernelCache(tmp_path), precision=precision).run({"x": x}).values()
         assert np.abs(y - exact).max() < 2e-6 * np.abs(exact).max()
+
+
+def test_several_matrices_feed_the_cores_anyway():
+    target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432")
+    alone, several = (strassen_form(dense_relu(196, 256, 128, batch), target) for batch in ((1, 1), (1, 3)))
+    assert alone is not None and several is not None
+    assert not alone.blocks.together
+    assert several.blocks.together
