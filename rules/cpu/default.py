@@ -84,8 +84,8 @@ class Default(ScheduleRule):
                 parts = {axis for reader, shared in plan.parts.values() if reader is compute for axis in shared}
                 loops[compute] = _tiled(s, stage, inside, reduction, work, target, rows, parts), rows
             elif compute.spatial:
-                part_of = plan.parts.get(compute)
-                loop = None if part_of is None else loop_of_part(plan, compute, *loops[part_of[0]])
+                around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
+                loop = None if around is None else loop_of_part(plan, compute, *around)
                 _elementwise(s, stage, compute, target, loop)
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
@@ -125,8 +125,8 @@ class _Loops:
     """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
 
     names: along which axis of the reduction such a loop goes, by its handle. whole: the axes that are such a loop; of a
-    loop over pieces, none. ragged: one whose last iteration is shorter, so that it is fused with no other. unrolled: by
-    the axis of the reduction.
+    loop over pieces, none. ragged: one whose last iteration is shorter, so that it is fused with no other. rows: one in
+    which rows of another stage are computed. unrolled: by the axis of the reduction.
     """
 
     outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
@@ -134,6 +134,7 @@ class _Loops:
     whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
     ragged: SSAValue | None = None
+    rows: SSAValue | None = None
     unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     vector: list[SSAValue] = field(default_factory=list[SSAValue])
 
@@ -156,7 +157,10 @@ def _tiled(
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
     panel = panel_of(reduction, tile)
-    first = _moving_outside(reduction, tile, parts, target) if panel is None else panel.moving
+    if rows is not None:
+        first = rows.outermost
+    else:
+        first = _moving_outside(reduction, tile, parts, target) if panel is None else panel.moving
     axes = zip(final.axes.values(), reduction.spatial, strict=False)
     ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
     pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
@@ -169,6 +173,7 @@ def _tiled(
             outer, axis = s.split(axis, rows.count)
             loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
             loops.whole[outer] = frozenset({rows.loop})
+            loops.rows = outer
             extent = const(rows.count)
         _split_final(s, loops, axis, extent, tile, name)
     loops.outer = [*((cut[piece.axis], piece.count) for piece in pieces), *loops.outer]
@@ -210,6 +215,9 @@ def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: int, target: Target) -
     """The outer loops, those fused and parallel that may be."""
     axes = [axis for axis, _ in loops.outer]
     end = next((i for i, axis in enumerate(axes, 1) if axis is loops.ragged), len(axes))
+    rows = next((i for i, axis in enumerate(axes, 1) if axis is loops.rows), end)
+    if prod(count for _, count in loops.outer[:rows]) >= target.cores:
+        end = min(end, rows)  # else rows would be computed for each of the loops that are fused with theirs
     return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.costs import bytes_of
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
@@ -25,11 +26,17 @@ AGAIN = 1.5
 
 @dataclass(frozen=True)
 class Rows:
-    """`count` positions at a time along `axis` of a reduction take `needed` rows of what its windows read."""
+    """`count` positions at a time along `axis` of a reduction take `needed` rows of what its windows read.
+
+    dimension: which one of the producer's dimensions rows are counted along. outermost: the axes whose loops are around
+    all others, so that rows are there for all that reads them.
+    """
 
     axis: str
     count: int
     needed: int
+    dimension: int
+    outermost: frozenset[str]
 
     @property
     def loop(self) -> str:
@@ -38,32 +45,55 @@ class Rows:
 
 
 def rows_for(
-    producer: ComputeOp, reduction: ComputeOp, shared: Sequence[str], tile: Tile | None, most: int
+    producer: ComputeOp, reduction: ComputeOp, shared: Sequence[str], tile: Tile | None, most: int, target: Target
 ) -> Rows | None:
     """The most rows of a part of the producer that take at most `most` bytes; None where all of them do, or none.
 
-    shared: the first axes of both, at each point of which the reduction reads a part of its own.
+    shared: the first axes of both, at each point of which the reduction reads a part of its own. Fewer rows where cores
+    are done sooner with them.
     """
-    at = len(shared)
-    if at == len(reduction.spatial):
-        return None  # at each of its points the reduction needs all that it reads
-    row = size_of(producer.spatial[at + 1 :]) * bits_of(producer.result.type) // 8
-    axis, extent = reduction.spatial[at]
-    if size_of(producer.spatial[at : at + 1]) * row <= most or (tile is not None and axis == tile.vector):
+    window = _window(producer, reduction, len(shared))
+    if window is None:
         return None
-    windows = {read.exprs[at] for reader, read in readers_of(producer) if reader is reduction}
-    if len(windows) != 1 or extent.constant is None:
+    dimension, axis, index = window
+    extent = dict(reduction.spatial)[axis].constant
+    whole = size_of(producer.spatial[len(shared) :]) * bits_of(producer.result.type) // 8
+    if whole <= most or extent is None or (tile is not None and axis == tile.vector):
         return None
-    [window] = windows
-    step, reach = window.coefficient(axis), _reach(window, axis, reduction)
+    row = whole // size_of(producer.spatial[dimension : dimension + 1])
+    step, reach = index.coefficient(axis), _reach(index, axis, reduction)
     if step < 1 or reach is None:
         return None
     factor = 1 if tile is None else tile.factors.get(axis, 1)
-    for count in range(extent.constant - 1, 0, -1):
-        needed = (count - 1) * step + reach
-        if extent.constant % count == 0 and count % factor == 0 and needed * row <= most:
-            return Rows(axis, count, needed) if needed <= AGAIN * count * step else None
+    counts = [n for n in range(1, extent) if extent % n == 0 and n % factor == 0]
+    needed = {n: (n - 1) * step + reach for n in counts}
+    fitting = [n for n in counts if needed[n] * row <= most and needed[n] <= AGAIN * n * step]
+    points = size_of(producer.spatial[: len(shared)])
+    if axis != reduction.spatial[len(shared)][0]:  # all else is read again for every block, and no other axis is shared
+        if _others(producer, reduction) > target.cache_bytes[1] * 3 // 4:
+            return None
+        if points >= target.cores and whole <= PART_BYTES:
+            return None
+        fitting = [n for n in fitting if points * extent // n >= target.cores]
+    count = min(fitting, key=lambda n: (-(-points * extent // n // target.cores) * n, -n), default=None)
+    return None if count is None else Rows(axis, count, needed[count], dimension, frozenset({*shared, axis}))
+
+
+def _window(producer: ComputeOp, reduction: ComputeOp, shared: int) -> tuple[int, str, Expr] | None:
+    """The first dimension behind the shared ones that windows move along: its number, with which axis, the index."""
+    reads = [read for reader, read in readers_of(producer) if reader is reduction]
+    spatial = {name for name, _ in reduction.spatial}
+    for dimension in range(shared, len(producer.spatial)):
+        indices = {read.exprs[dimension] for read in reads}
+        moving = sorted(name for name in spatial if any(name in e.variables() for e in indices))
+        if moving:
+            return (dimension, moving[0], indices.pop()) if len(moving) == len(indices) == 1 else None
     return None
+
+
+def _others(producer: ComputeOp, reduction: ComputeOp) -> int:
+    """Bytes of all else that a reduction reads."""
+    return sum(bytes_of(tensor.type) for tensor in {r.tensor for r in reduction.reads} if tensor != producer.result)
 
 
 def _reach(window: Expr, axis: str, reduction: ComputeOp) -> int | None:
@@ -94,7 +124,7 @@ def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -
         if reader is root:
             nearest = target.cache_bytes[0]
             most = (nearest // 2, nearest, PART_BYTES)
-            return next(filter(None, (rows_for(producer, reduction, shared, tile, m) for m in most)), None)
+            return next(filter(None, (rows_for(producer, reduction, shared, tile, m, target) for m in most)), None)
     return None
 
 
@@ -108,7 +138,7 @@ def loop_of_part(plan: Plan, compute: ComputeOp, around: Sequence[Around], rows:
         inside = [axis for i, axis in enumerate(compute.spatial) if i >= len(shared) or shared[i] not in fixed]
         elements = size_of(inside)
         if rows is not None and by_rows:
-            elements = elements // size_of(compute.spatial[len(shared) : len(shared) + 1]) * rows.needed
+            elements = elements // size_of([compute.spatial[rows.dimension]]) * rows.needed
         small = elements * bits_of(compute.result.type) // 8 <= PART_BYTES
         if small and fixed <= set(shared) and elements < size_of(compute.spatial):
             found = loop.axis

@@ -69,6 +69,8 @@ class _Cut:
         more rows than columns then, or more columns than rows.
         """
         even = [a for a in self.axes if self._is_even(a, self.target.cores) and self._makes_runs(a)]
+        if self.rows is not None:  # one that moves inside computes the same rows again
+            even = [a for a in even if a[0] in self.rows.outermost]
         least = min(map(self._read_by_each, even), default=0)
         good = [axis for axis in even if self._read_by_each(axis) <= NO_DIFFERENCE * least]
         return max(good, key=lambda axis: axis[1].constant or 0, default=None)

@@ -30,9 +30,9 @@ LARGEST_COPY = 16
 class Plan:
     """`inlined` stages by name; `relayouts` of others; `roots` as they look after both.
 
-    `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots of which a
-    reduction reads a part of its own at every point of some axes -> the root with that reduction, and the names of
-    these, the first axes of both.
+    `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots that only a
+    reduction reads -> the root with that reduction, and the names of the first axes of both, at every point of which it
+    reads a part of its own.
     """
 
     inlined: list[str]
@@ -69,25 +69,28 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
         reduction = anchored.get(root, root)
         for producer in (r for r in roots if reduction.reduction and r not in anchored):
             axes = _own_part(copy, producer, reduction)
-            if axes:
+            if axes is not None:
                 parts[producer] = root, axes
     return Plan(inlined, relayouts, roots, anchored, steps, parts)
 
 
-def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str]:
-    """The axes of a reduction at every point of which it reads a part of the producer that no other point reads."""
+def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str] | None:
+    """The axes of a reduction at every point of which it reads a part of the producer that no other point reads.
+
+    None where others read of it as well.
+    """
     readers = readers_of(producer)
     if {reader for reader, _ in readers} != {reduction} or producer.reduction or len(producer.results) > 1:
-        return []
+        return None
     whole = any(not isinstance(use.operation, ReadOp) for use in producer.result.uses)
     if whole or producer.result in kernel.results_returned:
-        return []
+        return None
     shared: list[str] = []
     for at, (axis, own) in enumerate(zip(reduction.spatial, producer.spatial, strict=False)):
         if axis[1] != own[1] or any(read.exprs[at] != var(axis[0]) for _, read in readers):
             break
         shared.append(axis[0])
-    return shared if size_of(producer.spatial[: len(shared)]) > 1 else []
+    return shared
 
 
 def _can_inline(kernel: KernelOp, compute: ComputeOp) -> bool:

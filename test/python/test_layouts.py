@@ -144,19 +144,46 @@ def test_images_are_padded_one_by_one():
 
 @pytest.mark.parametrize("stride", [1, 2])
 def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monkeypatch, stride: int):
-    """Four rows of a result read six or nine padded ones, of 11 x 16 numbers; there are 14 in a part."""
+    """Rows of a result read padded ones of 11 x 16 numbers; there are 14 in a part. Equal shares for all cores."""
     kernel = conv_relu(Case(32, 32, (12 * stride, 9), stride=stride, groups=2, block=16))
     plan = plan_stages(kernel, SERVER)
     [(pad, (root, shared))] = plan.parts.items()
     most = 4 * 16 * 11 * (6 if stride == 1 else 9)
-    found = rows_for(pad, plan.anchored[root], shared, None, most)
-    assert found == Rows("y", 4, 6 if stride == 1 else 9)
-    assert rows_for(pad, plan.anchored[root], shared, None, 1 << 20) is None
-    assert rows_for(pad, plan.anchored[root], shared, None, 4 * 16 * 11 * 2) is None  # no window fits
+    found = rows_for(pad, plan.anchored[root], shared, None, most, SERVER)
+    count, needed = (4, 6) if stride == 1 else (3, 7)
+    assert found == Rows("y", count, needed, 2, frozenset({"n", "o.outer", "y"}))
+    assert rows_for(pad, plan.anchored[root], shared, None, 1 << 20, SERVER) is None
+    assert rows_for(pad, plan.anchored[root], shared, None, 4 * 16 * 11 * 2, SERVER) is None  # no window fits
     monkeypatch.setattr(parts, "PART_BYTES", most)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, choose_rule(kernel, SERVER).schedule(kernel, SERVER))
+
+
+@pytest.mark.parametrize("window", [1, 3])
+def test_each_core_copies_the_rows_that_it_reads(run_kernel_everywhere, window: int):
+    """Not the whole image before all else, half of it for another core; all filters follow each block of rows."""
+    kernel = conv_relu(Case(64, 48, (32 * window, 28), window=window, stride=2, pads=(window // 2,) * 4))
+    target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=49152,2097152,33554432")
+    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    stage = "picked" if window == 1 else "cache"
+    assert f"schedule.compute_at %{stage}, %y_o" in str(sequence)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, sequence)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=49152,8192,33554432",  # weights would be read from afar
+        "llvm -mcpu=skylake-avx512 -num-cores=32 -cache-sizes=49152,2097152,33554432",  # more cores than rows
+    ],
+    ids=["weights", "cores"],
+)
+def test_rows_are_copied_for_all_filters_only_if_these_are_near_and_rows_enough(target: str):
+    kernel, machine = conv_relu(Case(64, 48, (16 * 2, 14), window=1, stride=2, pads=(0,) * 4)), parse_target(target)
+    assert "compute_at %picked" not in str(choose_rule(kernel, machine).schedule(kernel, machine))
 
 
 @pytest.mark.parametrize("rows", [(), (6,)], ids=["all", "rows"])
