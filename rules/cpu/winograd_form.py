@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of
-from tilework.rules.cpu.reads import bits_of
+from tilework.rules.cpu.reads import bits_of, size_of
 from tilework.targets.target import Target
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
@@ -28,7 +28,7 @@ class Blocks:
     """Tiles, each of `tile` x `tile` outputs, are taken in blocks of `rows` x `columns`.
 
     together: all tiles are transformed before any is multiplied; else each block by itself, for all weights. `passes`:
-    how many times the weights are read.
+    how many times a core reads the weights.
     """
 
     rows: int
@@ -99,7 +99,7 @@ def _form_with(
     vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(stages, final, vectors * lanes, lanes, registers, target.cores)
+    blocks = _blocks(stages, final, vectors * lanes, lanes, registers, target)
     columns = balanced(blocks.columns, registers)
     at_once = balanced(blocks.rows, registers // columns), columns
     channel_lanes = min(lanes, sizes_of(stages[DATA])[-1])
@@ -128,10 +128,10 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
 
 
 def _blocks(
-    stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int, cores: int
+    stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int, target: Target
 ) -> Blocks:
     """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough, or of as many as
-    are multiplied at a time.
+    are multiplied at a time, or one for each core.
 
     at_once: how many tiles are multiplied at a time, at most; data is there for all of them, in the last part too.
     """
@@ -158,11 +158,33 @@ def _blocks(
     across = _fitting(columns, alone)
     if alone(across) and across >= min(FEWEST_TILES, rows * columns):
         down = max(1, at_once // across) if across == columns else 1
-        down = down if alone(across, down, PLENTY_BYTES) and _is_shared(rows, down, cores) else 1
+        down = down if alone(across, down, PLENTY_BYTES) and _is_shared(rows, down, target.cores) else 1
         return Blocks(down, across, tile, together=False, passes=-(-rows // down) * -(-columns // across))
+    down = -(-rows // target.cores)
+    if alone(columns, down, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
+        return Blocks(down, columns, tile, together=False, passes=1)
     across = _fitting(columns, lambda n: fits(1, reached(n), multiplied))
     most = _fitting(rows, lambda n: fits(n, reached(across), multiplied, PLENTY_BYTES)) if across == columns else 1
     return Blocks(balanced(rows, most), across, tile, together=True, passes=1)
+
+
+def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Target) -> bool:
+    """Whether a core is done sooner with so many rows of one image for all filters than with all rows for its filters.
+
+    It need not wait for tiles that other cores transform then, but reads their weights as well.
+    """
+    product, others = stages[PRODUCT], (target.cores - 1) / target.cores
+    batch, rows, *_, filters = sizes_of(product)
+    if batch != 1 or others == 0:
+        return False
+    multiplying = size_of([*product.spatial, *product.reduction]) / target.lanes(32) / target.vectors_per_cycle
+    tiles, weights = (4 * size_of(axes) for axes in (stages[DATA].spatial, [*product.spatial[3:], *product.reduction]))
+    if weights > target.cache_bytes[1] * 3 // 4:
+        return False
+    by_rows = down / rows * multiplying + others * weights / target.bandwidth.shared
+    blocks = filters // span
+    by_filters = -(-blocks // target.cores) / blocks * multiplying + others * tiles / target.bandwidth.exchange
+    return by_rows < by_filters
 
 
 def _is_shared(rows: int, down: int, cores: int) -> bool:

@@ -1,5 +1,6 @@
 """Winograd's algorithm: its constants, and kernels under the rule for it."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -164,6 +165,10 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
         ((64, 64, 56, 56, 4), 2, 1),  # of a row as long as that already
         ((512, 512, 28, 28, 4), 2, 7),  # all are transformed first, and stay near
         ((512, 512, 44, 44, 4), 2, 4),  # three blocks of eleven rows, the last a shorter one
+        ((32, 32, 20, 20, 4), 2, 3),  # five rows of tiles, for two cores
+        ((32, 32, 20, 20, 4), 1, 5),
+        ((32, 32, 20, 20, 4, 3, 2), 2, 5),  # cores take images
+        ((128, 128, 20, 20, 4), 2, 5),  # weights that do not stay near
     ],
     ids=str,
 )
@@ -171,6 +176,16 @@ def test_rows_of_tiles_in_a_block(shape: tuple[int, ...], cores: int, rows: int)
     form = form_of(conv_relu(*shape), parse_target(f"llvm -mcpu=skylake-avx512 -num-cores={cores}"))
     assert form is not None
     assert form.blocks.rows == rows
+
+
+def test_each_core_transforms_the_rows_of_tiles_that_it_multiplies(run_kernel_everywhere):
+    target = replace(host_target(), cores=2)
+    kernel = conv_relu(32, 32, 20, 20, 4)
+    form = form_of(kernel, target)
+    assert form is not None and not form.blocks.together
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))
 
 
 def test_weights_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():
