@@ -1,4 +1,4 @@
-"""Calls that read the same weights one after the other go through them to and fro."""
+"""Calls and runs that read the same weights one after the other go through them to and fro."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.loop import CallOp
-from tilework.dialects.te import KernelOp
-from tilework.lowering.schedule_to_loop import KERNEL_DESCENDING
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.lowering.schedule_to_loop import KERNEL_ALTERNATING, KERNEL_DESCENDING
 from tilework.rules.cpu.costs import bytes_of
+from tilework.rules.cpu.reads import size_of
+from tilework.targets import Target
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -31,7 +34,10 @@ class AlternateCalls(TileworkPass):
 
     What one reads last is in the second cache then when the next begins with it: the steps of a recurrent layer read
     their weights so. For one input larger than that cache, where all else that is read and written in between fits.
-    Requires graph-to-te; leaves a copy, marked `te.descending`, of every kernel that is called so.
+    A kernel that is called once goes the other way in every second run of the program, if it reads each of the weights
+    for one result only, and all else that the program reads and writes leaves room in the caches.
+    Requires graph-to-te; leaves a copy, marked `te.descending`, of every kernel that is called so, and marks the others
+    `te.alternating`.
     """
 
     name = "alternate-calls"
@@ -44,8 +50,11 @@ class AlternateCalls(TileworkPass):
         kernels = {k.sym_name.data: k for k in op.ops if isinstance(k, KernelOp)}
         names = UniqueNames(s.data for o in op.ops if isinstance(s := o.properties.get("sym_name"), StringAttr))
         copies: dict[str, KernelOp] = {}
+        target = parse_target(self.target)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
-            for call in _descending(function, kernels, parse_target(self.target).cache_bytes[1]):
+            for kernel in _alternating(function, kernels, target):
+                kernel.attributes[KERNEL_ALTERNATING] = UnitAttr()
+            for call in _descending(function, kernels, target.cache_bytes[1]):
                 kernel = kernels[call.kernel_name]
                 if kernel.sym_name.data not in copies:
                     copies[kernel.sym_name.data] = _copy(kernel, names)
@@ -65,9 +74,9 @@ def _descending(function: FuncOp, kernels: dict[str, KernelOp], cache: int) -> l
     touched = 0
     last: dict[tuple[KernelOp, SSAValue], _Sweep] = {}
     found: list[CallOp] = []
-    for call in [c for c in body_of(function).ops if isinstance(c, CallOp) and c.kernel_name in kernels]:
+    for call in _calls(function, kernels):
         kernel = kernels[call.kernel_name]
-        sizes = [bytes_of(t) for t in (*kernel.function_type.inputs, *kernel.function_type.outputs)]
+        sizes = _sizes(kernel)
         large = [(v, size) for v, size in zip(call.inputs, sizes, strict=False) if size > cache]
         if len(large) == 1:
             [(value, size)] = large
@@ -79,6 +88,39 @@ def _descending(function: FuncOp, kernels: dict[str, KernelOp], cache: int) -> l
                 found.append(call)
         touched += sum(sizes)
     return found
+
+
+def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target) -> list[KernelOp]:
+    """The kernels whose weights are still in the caches in part when the next run of the function begins."""
+    calls = [kernels[call.kernel_name] for call in _calls(function, kernels)]
+    touched, room = sum(sum(_sizes(kernel)) for kernel in calls), target.cores * target.cache_bytes[1] * 3 // 4
+    return [
+        kernel
+        for kernel in calls
+        if calls.count(kernel) == 1
+        and any(
+            size > target.cache_bytes[1] and touched - size <= room and _is_read_once(argument)
+            for argument, size in zip(kernel.body.block.args, _sizes(kernel), strict=False)
+        )
+    ]
+
+
+def _is_read_once(argument: BlockArgument) -> bool:
+    """Whether no element of a kernel's argument is read for several results."""
+    computes = [use.operation.parent_op() for use in argument.uses if isinstance(use.operation, ReadOp)]
+    if len(computes) != 1 or not isinstance(compute := computes[0], ComputeOp):
+        return False
+    axes = (*compute.spatial, *compute.reduction)
+    return size_of(axes) <= size_of([("", e) for e in dims_of(argument.type)])
+
+
+def _calls(function: FuncOp, kernels: dict[str, KernelOp]) -> list[CallOp]:
+    return [c for c in body_of(function).ops if isinstance(c, CallOp) and c.kernel_name in kernels]
+
+
+def _sizes(kernel: KernelOp) -> list[int]:
+    """Bytes of what a kernel reads, then of what it writes."""
+    return [bytes_of(t) for t in (*kernel.function_type.inputs, *kernel.function_type.outputs)]
 
 
 def _copy(kernel: KernelOp, names: UniqueNames) -> KernelOp:

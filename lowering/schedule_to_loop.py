@@ -30,6 +30,7 @@ from tilework.analysis.schedule_state import Axis, Prefetch, ScheduleState, Stag
 from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.annotations import (
+    ALTERNATING,
     AUTO_UNROLL_MAX_STEP,
     DESCENDING,
     DOUBLE_BUFFER,
@@ -46,6 +47,7 @@ from tilework.lowering.te_externs import inline_extern
 from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
 from tilework.transforms.base import TileworkPass
 
+KERNEL_ALTERNATING = "te.alternating"
 KERNEL_DESCENDING = "te.descending"
 """The discardable attribute of a kernel whose parallel loops are to run from the last iteration to the first."""
 
@@ -247,9 +249,12 @@ class _Emitter:
     def requests(self, axis: Axis) -> dict[str, Attribute]:
         """What the schedule asks of later passes at this loop."""
         requests: dict[str, Attribute] = {}
-        descending = axis.kind is loop.Kind.PARALLEL and KERNEL_DESCENDING in self.state.kernel.attributes
+        asked_of_kernel = self.state.kernel.attributes if axis.kind is loop.Kind.PARALLEL else {}
+        descending = KERNEL_DESCENDING in asked_of_kernel
         if descending:
             requests[DESCENDING] = UnitAttr()
+        if KERNEL_ALTERNATING in asked_of_kernel:
+            requests[ALTERNATING] = UnitAttr()
         if axis.unroll_step is not None:
             requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(axis.unroll_step, i64)
         if axis.storing is not None:

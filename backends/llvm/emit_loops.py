@@ -7,6 +7,7 @@ results do not depend on their number.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, SSAValue
 
 from tilework.backends.llvm.emit_index import index_writer
@@ -14,7 +15,7 @@ from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
-from tilework.dialects.loop.annotations import DESCENDING
+from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -37,8 +38,11 @@ def _for(e: Emitter, op: ForOp) -> None:
         _serial(e, op, writer.expr(lower), writer.expr(upper), extent is not None)
 
 
-def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool) -> None:
-    """A loop with its test at the end; where it may not run at all, a test before it too."""
+def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool, back: str | None = None) -> None:
+    """A loop with its test at the end; where it may not run at all, a test before it too.
+
+    back: says, when it runs, whether its last iteration comes first.
+    """
     descending = DESCENDING in op.attributes
     text = e.text
     index = text.fresh(op.index.name_hint)
@@ -52,13 +56,19 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool) -> None:
         text.branch_if(text.value(f"icmp slt i64 {lower}, {upper}"), body, end)
     text.start(body)
     phi = text.phi_later()
-    e.set(op.index, index)
+    e.set(op.index, index if back is None else _turned(text, back, index, lower, upper))
     e.block(op.body.block)
     following = text.value(f"add nsw i64 {index}, {-1 if descending else 1}", f"{label}.next")
     again = text.value(f"icmp {f'sge i64 {following}, {lower}' if descending else f'slt i64 {following}, {upper}'}")
     text.set_line(phi, f"{index} = phi i64 [ {first}, %{before} ], [ {following}, %{text.block} ]")
     text.branch_if(again, body, end, _loop_metadata(e, op))
     text.start(end)
+
+
+def _turned(text: FunctionText, back: str, index: str, lower: str, upper: str) -> str:
+    """The index itself, or as far from the end of the range as it is from the beginning."""
+    last = text.value(f"sub nsw i64 {text.value(f'add nsw i64 {lower}, {upper}')}, 1")
+    return text.value(f"select i1 {back}, i64 {text.value(f'sub nsw i64 {last}, {index}')}, i64 {index}")
 
 
 def _loop_metadata(e: Emitter, op: ForOp) -> str:
@@ -76,7 +86,7 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
     name = f"{e.name}.par.{e.outlined}"
     e.outlined += 1
     outer = e.scope
-    body = _outline(e, op, name)
+    body = _outline(e, op, name, _turn(e, name) if ALTERNATING in op.attributes else None)
     threads = _threads(e, lower, upper, extent)
     text = outer.text
     alone, several, end = (text.fresh(f"{op.index.name_hint or 'parallel'}.{s}") for s in ("alone", "several", "end"))
@@ -92,14 +102,21 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
     text.start(end)
 
 
-def _outline(e: Emitter, op: ForOp, name: str) -> Scope:
+def _turn(e: Emitter, name: str) -> str:
+    """Whether an even number of runs went before: a bit that any of them may see, in whatever order they come."""
+    e.module.define(f"{name}.runs", f"@{name}.runs = internal global i32 0\n")
+    runs = e.text.value(f"atomicrmw add ptr @{name}.runs, i32 1 monotonic")
+    return e.text.value(f"trunc i32 {runs} to i1", "back")
+
+
+def _outline(e: Emitter, op: ForOp, name: str, back: str | None) -> Scope:
     """Define the function of the range; returns its scope, which says what it captured."""
     outer, threads = e.scope, e.num_threads
     body = Scope(outer)
     e.enter(body)
     e.num_threads = None
     lower, upper = body.text.fresh("lower"), body.text.fresh("upper")
-    _serial(e, op, lower, upper, runs=False)
+    _serial(e, op, lower, upper, runs=False, back=None if back is None else body.capture(back, i1))
     body.text.line("ret void")
     parameters = [
         f"{type_} {'noalias ' if inside in body.noalias else ''}{inside}" for inside, type_ in body.captures.values()

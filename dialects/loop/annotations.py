@@ -2,6 +2,7 @@
 
 | attribute | on | asks |
 | --- | --- | --- |
+| `loop.alternating` | `loop.for` that is parallel | backends: as `loop.descending`, every second time |
 | `loop.auto_unroll_max_step` | `loop.for` | `loop-unroll`: unroll small loops inside |
 | `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
@@ -11,6 +12,7 @@
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
 """
 
+ALTERNATING = "loop.alternating"
 DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
 MASKED = "loop.masked"

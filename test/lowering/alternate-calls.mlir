@@ -79,3 +79,69 @@ func.func @others_between(
 func.func @end() {
   func.return
 }
+
+// A weight that one call reads in a run is read to and fro by every second run. Not by a kernel that reads each element
+// for several results, nor where the rest of the program fills the caches.
+
+// CHECK-LABEL: te.kernel @layer(
+// CHECK-SAME:  attributes {te.alternating}
+// LOOP-LABEL:  loop.kernel @layer ins
+// LOOP:          loop.for {{.*}} parallel {{.*}}attributes {loop.alternating}
+te.kernel @layer(%x: tensor<640xf32>, %w: tensor<640x640xf32>) -> tensor<640xf32> {
+  %y = te.compute "y" [i: 640] reduce [k: 640] : tensor<640xf32> {
+    %a = te.read %x[k] : tensor<640xf32>
+    %b = te.read %w[k, i] : tensor<640x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<640xf32>
+}
+
+// CHECK-LABEL: te.kernel @rows(
+// CHECK-NOT:   te.alternating
+te.kernel @rows(%x: tensor<8x640xf32>, %w: tensor<640x640xf32>) -> tensor<8x640xf32> {
+  %y = te.compute "y" [r: 8, i: 640] reduce [k: 640] : tensor<8x640xf32> {
+    %a = te.read %x[r, k] : tensor<8x640xf32>
+    %b = te.read %w[k, i] : tensor<640x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<8x640xf32>
+}
+
+te.kernel @crowded(%x: tensor<641xf32>, %w: tensor<641x640xf32>) -> tensor<640xf32> {
+  %y = te.compute "y" [i: 640] reduce [k: 641] : tensor<640xf32> {
+    %a = te.read %x[k] : tensor<641xf32>
+    %b = te.read %w[k, i] : tensor<641x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<640xf32>
+}
+
+te.kernel @large(%x: tensor<2000000xf32>) -> tensor<2000000xf32> {
+  %y = te.compute "y" [i: 2000000] : tensor<2000000xf32> {
+    %a = te.read %x[i] : tensor<2000000xf32>
+    %b = math.exp %a : f32
+    te.yield %b : f32
+  }
+  te.return %y : tensor<2000000xf32>
+}
+
+func.func @once(%x: memref<640xf32>, %w: memref<640x640xf32>, %y: memref<640xf32>) {
+  loop.call @layer ins(%x, %w) outs(%y) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+  func.return
+}
+
+func.func @several(%x: memref<8x640xf32>, %w: memref<640x640xf32>, %y: memref<8x640xf32>) {
+  loop.call @rows ins(%x, %w) outs(%y) : memref<8x640xf32>, memref<640x640xf32>, memref<8x640xf32>
+  func.return
+}
+
+func.func @beside(
+    %x: memref<641xf32>, %w: memref<641x640xf32>, %y: memref<640xf32>,
+    %a: memref<2000000xf32>, %b: memref<2000000xf32>) {
+  loop.call @crowded ins(%x, %w) outs(%y) : memref<641xf32>, memref<641x640xf32>, memref<640xf32>
+  loop.call @large ins(%a) outs(%b) : memref<2000000xf32>, memref<2000000xf32>
+  func.return
+}

@@ -2,16 +2,18 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=x86-64"}' | filecheck %s --check-prefix=NARROW
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=MASKS
 
-// Bias and relu are inlined, the convolution is computed in a register tile at relu, padding fills a buffer of its own.
+// Bias and relu are inlined, the convolution is computed in a register tile at relu, padding some rows at a time, right
+// before all filters read them.
 
 // CHECK-LABEL: schedule.sequence @conv_relu
-// CHECK: %pad, {{.*}} = schedule.stage "pad"
-// CHECK: schedule.vectorize
 // CHECK: %relu, {{.*}} = schedule.stage "relu"
 // CHECK: %conv, {{.*}} = schedule.stage "conv"
-// CHECK: schedule.parallel
+// CHECK: schedule.parallel %[[ROWS:.*]]
 // CHECK: schedule.compute_at %conv
 // CHECK: schedule.set_scope %conv "register"
+// CHECK: %pad, {{.*}} = schedule.stage "pad"
+// CHECK: schedule.vectorize
+// CHECK: schedule.compute_at %pad, %[[ROWS]]
 te.kernel @conv_relu(%x: tensor<1x16x28x28xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor<32xf32>) -> tensor<1x32x28x28xf32> {
   %pad = te.compute "pad" [n: 1, c: 16, y: 30, x: 30] : tensor<1x16x30x30xf32> {
     %v = te.if_then_else [y - 1 >= 0, 28 - y >= 0, x - 1 >= 0, 28 - x >= 0] : f32 {
@@ -216,12 +218,13 @@ te.kernel @picked_once(%x: tensor<64x64xf32>) -> tensor<32xf32> {
   te.return %sum : tensor<32xf32>
 }
 
-// A sum over all channels reads all of them at each: they are padded first.
+// A sum over all channels reads all of them at each: of all of them, some rows are padded at a time, outside the loops
+// over filters.
 
 // CHECK-LABEL: schedule.sequence @all_channels
-// CHECK-NOT:   schedule.compute_at %pad
+// CHECK:       schedule.parallel %[[ROWS:.*]]
 // CHECK:       schedule.compute_at %cache
-// CHECK-NOT:   schedule.compute_at %pad
+// CHECK:       schedule.compute_at %pad{{.*}}, %[[ROWS]]
 te.kernel @all_channels(%x: tensor<1x64x16x20xf32>, %w: tensor<64x64x3xf32>) -> tensor<1x64x16x18xf32> {
   %pad = te.compute "pad" [n: 1, c: 64, y: 16, x: 22] : tensor<1x64x16x22xf32> {
     %p = te.if_then_else [x - 1 >= 0, -x + 20 >= 0] : f32 {

@@ -9,15 +9,20 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 
 import tilework as tw
 from tilework.backends.cache import KernelCache
+from tilework.lowering.instrumentation import Instrumentation
+from tilework.targets.host import host_target
 from tilework.tools.light_models import load_light_model, random_feeds, reference
 
 pytest.importorskip("onnxruntime")
@@ -73,6 +78,34 @@ def test_threads_call_one_module(tmp_path: Path):
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(module, inputs))
     assert all(np.array_equal(a, b) for a, b in zip(got, wanted, strict=True))
+
+
+def test_runs_that_read_weights_to_and_fro_agree(tmp_path: Path):
+    """To the last bit, whichever run a thread's is, and with however many threads."""
+    weight = np.random.default_rng(0).random((300, 301), np.float32)
+    x, y = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, n]) for name, n in (("x", 300), ("y", 301))
+    )
+    node, initializer = onnx.helper.make_node("MatMul", ["x", "w"], ["y"]), onnx.numpy_helper.from_array(weight, "w")
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "product", [x], [y], [initializer]))
+    target = replace(host_target(), cores=2, cache_bytes=(32 << 10, 64 << 10, 1 << 20))
+    watcher = Watcher()
+    module = tw.compile(model, str(target), cache=KernelCache(tmp_path), instrumentations=[watcher])
+    assert watcher.alternating
+    row = np.random.default_rng(1).random((1, 300), np.float32)
+    wanted = module(row)
+    np.testing.assert_allclose(wanted, row @ weight, rtol=1e-5)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(y, wanted) for y in pool.map(module, [row] * 100))
+
+
+class Watcher(Instrumentation):
+    """Sees whether a kernel is to alternate."""
+
+    alternating = False
+
+    def after_pass(self, pass_: ModulePass, op: Operation) -> None:
+        self.alternating |= any("te.alternating" in kernel.attributes for kernel in op.walk())
 
 
 # ---- Ctrl-C ----------------------------------------------------------------------------------------------------------

@@ -124,6 +124,24 @@ loop.kernel @descending outs(%y: memref<64xf32>) {
   }
 }
 
+// Of an alternating one every second time: a counter says so, and the body's index is turned around.
+// CHECK-LABEL: @alternating.par.0.runs = internal global i32 0
+// CHECK:       define internal void @alternating.par.0(i1 %back, ptr noalias %y, i64 %lower, i64 %upper)
+// CHECK:         %[[SUM:.*]] = add nsw i64 %lower, %upper
+// CHECK-NEXT:    %[[LAST:.*]] = sub nsw i64 %[[SUM]], 1
+// CHECK-NEXT:    %[[TURNED:.*]] = sub nsw i64 %[[LAST]], %i
+// CHECK-NEXT:    %[[INDEX:.*]] = select i1 %back, i64 %[[TURNED]], i64 %i
+// CHECK-NEXT:    getelementptr inbounds float, ptr %y, i64 %[[INDEX]]
+// CHECK-LABEL: define void @alternating(
+// CHECK:         %[[RUNS:.*]] = atomicrmw add ptr @alternating.par.0.runs, i32 1 monotonic
+// CHECK-NEXT:    %back = trunc i32 %[[RUNS]] to i1
+loop.kernel @alternating outs(%y: memref<64xf32>) {
+  %one = arith.constant 1.0 : f32
+  loop.for %i = 0 to 64 "i" parallel attributes {loop.alternating} {
+    loop.store %one, %y[%i] : memref<64xf32>
+  }
+}
+
 // Declarations of what is used; one node for unrolling, and one for each loop that is unrolled.
 // CHECK:       declare void @GOMP_parallel(ptr, ptr, i32, i32)
 // CHECK:       ![[FULL:[0-9]+]] = !{!"llvm.loop.unroll.full"}
