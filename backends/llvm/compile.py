@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -25,13 +28,35 @@ def compile_ir(text: str, target: Target, opt_level: int = 2, codegen_level: int
     Raises LLVMError where the module does not parse or verify.
     """
     module = _optimized(text, target, opt_level)
-    return _machine(target, codegen_level).emit_object(module)
+    with _in_source_order():
+        return _machine(target, codegen_level).emit_object(module)
 
 
 def assembly(text: str, target: Target, opt_level: int = 2) -> str:
     """The assembly text that `compile_ir` would encode."""
     module = _optimized(text, target, opt_level)
-    return _machine(target).emit_assembly(module)
+    with _in_source_order():
+        return _machine(target).emit_assembly(module)
+
+
+_OPTIONS_OF_LLVM = Lock()
+"""There is one set of them in a process."""
+
+
+@contextmanager
+def _in_source_order() -> Generator[None]:
+    """Generate code without the scheduler that runs before registers are allocated.
+
+    In loops over taps it loads all operands of a register tile before it multiplies any, so that they do not fit into
+    registers and a convolution runs at half its speed. Processors that start instructions out of order need no such
+    scheduler, and the emitter writes each multiplication behind its loads.
+    """
+    with _OPTIONS_OF_LLVM:
+        llvm.set_option("", "-enable-misched=false")
+        try:
+            yield
+        finally:
+            llvm.set_option("", "-enable-misched=true")  # as it is for others that use LLVM
 
 
 def _optimized(text: str, target: Target, opt_level: int) -> Any:

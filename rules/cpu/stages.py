@@ -10,7 +10,6 @@ from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
-from tilework.rules.cpu.costs import part_inside
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import reads_of, size_of
 from tilework.rules.cpu.register_tile import choose_tile
@@ -18,9 +17,6 @@ from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
-
-USEFUL = 0.96
-"""Loops are cut for padding where at most this part of a sum is something else."""
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
@@ -149,25 +145,15 @@ def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
 def _pads_tiles(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
     """Whether the tiles of a reader had better know where padding is than read it.
 
-    Straight code does so for nothing, and what only some lanes of a vector load, the machine takes as a part of one.
-    Of other tiles, the loops are cut where much is left out of the sums so.
+    What only some lanes of a vector load, straight code takes as a part of one, if the machine can. Else loops are cut
+    where padding ends: that costs nothing but code, and what is padding is left out of the sums.
     """
     tile = choose_tile(reader, reads_of(reader), target)
     if tile is None or not all(e.is_constant for _, e in reader.spatial):
         return False
     if _pads_along({tile.vector}, compute):
         return tile.straight and bool(target.partial_bits)
-    return tile.straight or _useful(compute, reader) <= USEFUL
-
-
-def _useful(compute: ComputeOp, reader: ComputeOp) -> float:
-    """The part of what a sum reads of a stage that is not padding."""
-    result = 1.0
-    for read in (read for other, read in readers_of(compute) if other is reader):
-        at = {name: e for (name, _), e in zip(compute.spatial, read.exprs, strict=True)}
-        there = [Predicate(p.expr.substitute(at), p.kind) for p in _conditions(compute)]
-        result *= part_inside(there, (*reader.spatial, *reader.reduction))
-    return result
+    return True
 
 
 def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:

@@ -111,25 +111,20 @@ te.kernel @ragged(%x: tensor<16x16x64xf32>, %w: tensor<4x64x32xf32>) -> tensor<1
   te.return %y : tensor<16x16x104xf32>
 }
 
-// Windows that move by two rows: the five rows of a tile's two positions are padded at a time, where more would be too
-// many.
+// Windows that move by two rows: what the five rows of a tile's two positions hold is computed at a time, where more
+// would be too many.
 // CHECK-LABEL: schedule.sequence @one_tile
 // CHECK:       [[ROW:%[a-z_0-9]+]], %{{.*}} = schedule.split %{{.*}} factor 2{{$}}
-// CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
-// CHECK:       schedule.compute_at [[PAD]], [[ROW]]
-te.kernel @one_tile(%x: tensor<4x64x73x16xf32>, %w: tensor<4x3x27x16xf32>) -> tensor<4x32x24x16xf32> {
-  %pad = te.compute "pad" [c: 4, y: 66, x: 73, l: 16] : tensor<4x66x73x16xf32> {
-    %p = te.if_then_else [y - 1 >= 0, -y + 64 >= 0] : f32 {
-      %v = te.read %x[c, y - 1, x, l] : tensor<4x64x73x16xf32>
-      te.yield %v : f32
-    } else {
-      %zero = arith.constant 0.0 : f32
-      te.yield %zero : f32
-    }
-    te.yield %p : f32
+// CHECK:       [[EXP:%exp[_0-9]*]], {{.*}} = schedule.stage "exp"
+// CHECK:       schedule.compute_at [[EXP]], [[ROW]]
+te.kernel @one_tile(%x: tensor<4x66x73x16xf32>, %w: tensor<4x3x27x16xf32>) -> tensor<4x32x24x16xf32> {
+  %exp = te.compute "exp" [c: 4, y: 66, x: 73, l: 16] : tensor<4x66x73x16xf32> {
+    %v = te.read %x[c, y, x, l] : tensor<4x66x73x16xf32>
+    %e = math.exp %v : f32
+    te.yield %e : f32
   }
   %sum = te.compute "sum" [c: 4, y: 32, x: 24, l: 16] reduce [r: 3, s: 27] : tensor<4x32x24x16xf32> {
-    %a = te.read %pad[c, 2 * y + r, 2 * x + s, l] : tensor<4x66x73x16xf32>
+    %a = te.read %exp[c, 2 * y + r, 2 * x + s, l] : tensor<4x66x73x16xf32>
     %b = te.read %w[c, r, s, l] : tensor<4x3x27x16xf32>
     %p = arith.mulf %a, %b : f32
     te.reduce add %p : f32

@@ -1,13 +1,23 @@
 """From the text of one kernel to object code and a declaration, as a compile worker does it."""
 
 import ctypes
+import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import UsageError
+from tilework.backends.llvm import compile
 from tilework.backends.llvm.build import build_kernel
+from tilework.backends.llvm.compile import assembly
+from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.dialects.registration import make_context
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES, with_options
 from tilework.runtime.native import load_objects
+from tilework.targets import parse_target
 
 LOOP = """
 loop.kernel @twice ins(%x: memref<?x4xf32> [N, 4]) outs(%y: memref<?x4xf32> [N, 4]) symbols(%N) {
@@ -48,6 +58,28 @@ te.kernel @softmax(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
 }
 """
 
+STRIDED = """
+te.kernel @conv(%x: tensor<1x128x28x28xf32>, %w: tensor<8x128x3x3x32xf32>) -> tensor<1x256x14x14xf32> {
+  %pad = te.compute "pad" [n: 1, c: 128, y: 29, x: 29] : tensor<1x128x29x29xf32> {
+    %1 = te.if_then_else [-y + 27 >= 0, -x + 27 >= 0] : f32 {
+      %2 = te.read %x[n, c, y, x] : tensor<1x128x28x28xf32>
+      te.yield %2 : f32
+    } else {
+      %3 = arith.constant 0.0 : f32
+      te.yield %3 : f32
+    }
+    te.yield %1 : f32
+  }
+  %conv = te.compute "conv" [n: 1, o: 256, y: 14, x: 14] reduce [c: 128, r: 3, s: 3] : tensor<1x256x14x14xf32> {
+    %4 = te.read %pad[n, c, 2 * y + r, 2 * x + s] : tensor<1x128x29x29xf32>
+    %5 = te.read %w[o floordiv 32, c, r, s, o mod 32] : tensor<8x128x3x3x32xf32>
+    %6 = arith.mulf %4, %5 : f32
+    te.reduce add %6 : f32
+  }
+  te.return %conv : tensor<1x256x14x14xf32>
+}
+"""
+
 
 def run(object_code: bytes, name: str, *arguments: np.ndarray | int) -> None:
     library = load_objects([object_code])
@@ -66,6 +98,21 @@ def test_a_loop_kernel(options):
         "declaration": "loop.kernel @twice ins(%arg0: memref<?x4xf32> [N, 4]) outs(%arg1: memref<?x4xf32> [N, 4])"
         " symbols(%N) in_place [0 -> 0]"
     }
+
+
+@pytest.mark.parametrize("cpu", ["sapphirerapids", "znver5"])
+def test_a_register_tile_stays_in_registers(parse_module, monkeypatch, cpu):
+    """Where loops over taps are cut for padding, too. With LLVM's scheduler, half of the tile is on the stack."""
+
+    def spills() -> int:
+        module, target = parse_module(STRIDED), parse_target(f"llvm -mcpu={cpu} -cache-sizes=49152,2097152,33554432")
+        passes = with_options(PIPELINES["compile-kernel"], target=str(target))
+        PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
+        return len(re.findall(r"%zmm\d+, -?\d*\(%rsp\)", assembly(emit_kernels(module, target), target)))
+
+    assert spills() == 0
+    monkeypatch.setattr(compile, "_in_source_order", nullcontext)
+    assert spills() > 14
 
 
 def test_a_te_kernel_declares_its_scratch(parse_module):
