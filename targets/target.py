@@ -35,6 +35,9 @@ _BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, piecewise=16.0, mem
 _WEIGHTS_STAY = 3 / 8
 """The part of the last cache that weights may take: others use it as well, and algorithms make weights larger."""
 
+_MOST_STAYS = 32 << 20
+"""Of a cache that is larger, cores have parts that a virtual machine does not see."""
+
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "windows": "windows"}
 """How a triple's word begins -> the system, with Apple's two names for one made one."""
 
@@ -61,7 +64,7 @@ class Target:
 
         For estimates, which compare kernels of a program. Schedules are for any program that has the kernel.
         """
-        return replace(self, weights_stay=count <= _WEIGHTS_STAY * self.cache_bytes[2])
+        return replace(self, weights_stay=count <= min(_WEIGHTS_STAY * self.cache_bytes[2], _MOST_STAYS))
 
     @cached_property
     def enabled(self) -> frozenset[str]:

@@ -52,7 +52,8 @@ class WinogradConv(ScheduleRule):
         fetching = memory_cycles(kernel, parameters, target) + _weights_again(kernel, form, target, parameters)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         transforming = sum(elementwise_cycles(c, target) for c in elementwise)
-        return overlapped(multiplying, fetching) + transforming + _data_again(form, target) / target.bandwidth.piecewise
+        moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
+        return overlapped(multiplying, fetching) + transforming + moving
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -95,6 +96,14 @@ def _data_again(form: WinogradForm, target: Target) -> int:
     if not form.blocks.together or data <= target.cache_bytes[1] * 3 // 4:
         return 0
     return data * (form.filter_blocks - 1)
+
+
+def _exchanged(form: WinogradForm, target: Target) -> float:
+    """Cycles of reading transformed tiles from other cores, which wait as long for theirs."""
+    if not form.blocks.together:
+        return 0.0
+    others = (target.cores - 1) / target.cores
+    return others * bytes_of(form.stages[DATA].result.type) / target.bandwidth.exchange
 
 
 def _regular_lanes(form: WinogradForm) -> int:

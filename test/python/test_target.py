@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -115,6 +116,8 @@ def test_few_weights_stay_in_the_last_cache():
     few, many = target.with_weights(12 << 20), target.with_weights(13 << 20)
     assert few.bandwidth.memory > many.bandwidth.memory == target.bandwidth.memory
     assert str(few) == str(target)
+    large = replace(target, cache_bytes=(32 << 10, 1 << 20, 260 << 20))  # of which others have most
+    assert large.with_weights(32 << 20).weights_stay and not large.with_weights(33 << 20).weights_stay
 
 
 def test_sizes_as_linux_writes_them():

@@ -200,6 +200,14 @@ def test_tiles_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_ti
     assert WinogradConv().cycles(kernel, small, {1}) > WinogradConv().cycles(kernel, large, {1})
 
 
+def test_tiles_that_other_cores_transform_are_expected_to_take_more_time():
+    """Where all are transformed first; not where each row of tiles is by itself."""
+    one, two = (parse_target(f"llvm -mcpu=znver4 -num-cores={n} -cache-sizes=32768,1048576,33554432") for n in (1, 2))
+    for size, dearer in ((14, True), (56, False)):
+        kernel = conv_relu(128, 128, size, size, 4)
+        assert (WinogradConv().cycles(kernel, two, {1}) > WinogradConv().cycles(kernel, one, {1})) == dearer
+
+
 def test_fewer_products_are_expected_to_take_less_time():
     """Of the same convolution with larger tiles; on any machine, large images and small ones."""
     for cpu in ("haswell", "skylake-avx512"):
