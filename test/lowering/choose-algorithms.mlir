@@ -66,8 +66,8 @@ func.func @passed(%x: tensor<1x64x56x56xf32>, %w: tensor<64x64x3x3xf32>) -> tens
 
 // Windows that move by two are sums of two filters each way, of two taps and of one.
 // CHECK-LABEL: func.func @stride
-// CHECK:         graph.winograd_weight %w {tile = 3 : i64, stride = 2 : i64} : (tensor<256x128x3x3xf32>) -> tensor<256x7x7x128xf32>
-// CHECK:           graph.winograd_conv %{{.*}} {tile = 3 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>}
+// CHECK:         graph.winograd_weight %w {tile = 2 : i64, stride = 2 : i64} : (tensor<256x128x3x3xf32>) -> tensor<256x5x5x128xf32>
+// CHECK:           graph.winograd_conv %{{.*}} {tile = 2 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>}
 func.func @stride(%x: tensor<1x128x28x28xf32>) -> tensor<1x256x14x14xf32> {
   %w = graph.parameter @stride_w : tensor<256x128x3x3xf32>
   %y = graph.fused "conv_relu" (%x, %w) : (tensor<1x128x28x28xf32>, tensor<256x128x3x3xf32>) -> (tensor<1x256x14x14xf32>) {
