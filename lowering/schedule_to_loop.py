@@ -47,9 +47,11 @@ from tilework.lowering.te_externs import inline_extern
 from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
 from tilework.transforms.base import TileworkPass
 
-KERNEL_ALTERNATING = "te.alternating"
 KERNEL_DESCENDING = "te.descending"
 """The discardable attribute of a kernel whose parallel loops are to run from the last iteration to the first."""
+
+KERNEL_ALTERNATING = "te.alternating"
+"""The same, for a kernel whose loops are to do so in every second run."""
 
 
 def _legal(op: Operation) -> str | None:

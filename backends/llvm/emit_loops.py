@@ -103,7 +103,7 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
 
 
 def _turn(e: Emitter, name: str) -> str:
-    """Whether an even number of runs went before: a bit that any of them may see, in whatever order they come."""
+    """Whether an odd number of runs went before. Of runs at the same time, it does not matter which sees what."""
     e.module.define(f"{name}.runs", f"@{name}.runs = internal global i32 0\n")
     runs = e.text.value(f"atomicrmw add ptr @{name}.runs, i32 1 monotonic")
     return e.text.value(f"trunc i32 {runs} to i1", "back")

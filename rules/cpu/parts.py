@@ -52,7 +52,7 @@ def rows_for(
     shared: the first axes of both, at each point of which the reduction reads a part of its own. Fewer rows where cores
     are done sooner with them.
     """
-    window = _window(producer, reduction, len(shared))
+    window = _window(producer, reduction, shared)
     if window is None:
         return None
     dimension, axis, index = window
@@ -79,11 +79,11 @@ def rows_for(
     return None if count is None else Rows(axis, count, needed[count], dimension, frozenset({*shared, axis}))
 
 
-def _window(producer: ComputeOp, reduction: ComputeOp, shared: int) -> tuple[int, str, Expr] | None:
-    """The first dimension behind the shared ones that windows move along: its number, with which axis, the index."""
+def _window(producer: ComputeOp, reduction: ComputeOp, shared: Sequence[str]) -> tuple[int, str, Expr] | None:
+    """The first dimension that windows move along inside a part: its number, with which axis, the index."""
     reads = [read for reader, read in readers_of(producer) if reader is reduction]
-    spatial = {name for name, _ in reduction.spatial}
-    for dimension in range(shared, len(producer.spatial)):
+    spatial = {name for name, _ in reduction.spatial[len(shared) :]}
+    for dimension in range(len(shared), len(producer.spatial)):
         indices = {read.exprs[dimension] for read in reads}
         moving = sorted(name for name in spatial if any(name in e.variables() for e in indices))
         if moving:

@@ -95,8 +95,14 @@ def test_runs_that_read_weights_to_and_fro_agree(tmp_path: Path):
     row = np.random.default_rng(1).random((1, 300), np.float32)
     wanted = module(row)
     np.testing.assert_allclose(wanted, row @ weight, rtol=1e-5)
-    with ThreadPoolExecutor(4) as pool:
-        assert all(np.array_equal(y, wanted) for y in pool.map(module, [row] * 100))
+    before = tw.get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            tw.set_num_threads(threads)
+            with ThreadPoolExecutor(4) as pool:
+                assert all(np.array_equal(y, wanted) for y in pool.map(module, [row] * 50))
+    finally:
+        tw.set_num_threads(before)
 
 
 class Watcher(Instrumentation):

@@ -186,6 +186,16 @@ def test_rows_are_copied_for_all_filters_only_if_these_are_near_and_rows_enough(
     assert "compute_at %picked" not in str(choose_rule(kernel, machine).schedule(kernel, machine))
 
 
+@pytest.mark.parametrize("depth", [8192, 40], ids=["large", "small"])
+def test_parts_that_move_with_axes_outside_of_them(run_kernel_everywhere, depth: int):
+    """A sum over a band, each point of which has a part of its own, that begins elsewhere."""
+    k = KernelBuilder("bands")
+    exp = apply(k, graph.ExpOp, k.argument(TensorType(f32, [4, 16, depth]), "x"))
+    kernel = k.finish([k.compute("sum", (4, 16), lambda i, j: k.sum((depth - 4,), lambda r: exp[(i, j, i + r)]))])
+    arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, SERVER).schedule(kernel, SERVER))
+
+
 @pytest.mark.parametrize("rows", [(), (6,)], ids=["all", "rows"])
 def test_sums_of_what_is_computed_before(run_kernel_everywhere, monkeypatch, rows: tuple[int, ...]):
     """Also where the sum has no axis of its own, or each of its points needs a large part."""
