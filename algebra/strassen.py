@@ -29,3 +29,5 @@ WEIGHT = _matrix(
 OUTPUT = _matrix((1, 0, 0, 1, -1, 0, 1), (0, 0, 1, 0, 1, 0, 0), (0, 1, 0, 1, 0, 0, 0), (1, -1, 1, 0, 0, 1, 0))
 
 PRODUCTS = len(DATA)
+
+DATA_ADDITIONS, OUTPUT_ADDITIONS = (sum(sum(map(bool, row)) - 1 for row in m) for m in (DATA, OUTPUT))

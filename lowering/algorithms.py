@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -25,7 +26,8 @@ from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
 WORTH = 0.96
-"""The part of the direct sum's time that a faster algorithm may take: its weights are more, and need more memory."""
+"""The part of the direct sum's time that a faster algorithm may take: its weights are more, and need more memory. The
+part of one level's time that one with another level may take."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,15 @@ class Precision:
 
     products: along an axis of a Winograd tile, where windows move by more than one for each of its filters: with 4 it
     is as accurate as the direct sum, with 6 or 7 within about 1e-5 of the largest result, or 3e-5 where thousands of
-    channels are summed. strassen: sums of quarters may be multiplied: the errors of small rows are those of the large
-    ones that they are added to, as are NaN and infinities.
+    channels are summed. levels: on which sums of quarters may be multiplied: the errors of small rows are those of the
+    large ones that they are added to, as are NaN and infinities.
     """
 
     products: int
-    strassen: bool
+    levels: int
 
 
-PRECISIONS = {"default": Precision(7, strassen=True), "strict": Precision(4, strassen=False)}
+PRECISIONS = {"default": Precision(7, levels=2), "strict": Precision(4, levels=0)}
 
 
 def precision_of(name: str) -> Precision:
@@ -62,6 +64,7 @@ class Winograd:
 
     tile: int
     phases: bool = False
+    levels: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
@@ -82,11 +85,13 @@ class Winograd:
 
 @dataclass(frozen=True)
 class Strassen:
-    """For a product of matrices."""
+    """For a product of matrices, whose parts are multiplied by the same algorithm on so many levels."""
+
+    levels: int
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
-        return StrassenWeightOp.of(weight)
+        return StrassenWeightOp.of(weight, levels=IntegerAttr(self.levels, i64))
 
     def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
         """What computes the product, of the transformed weight; not yet inserted."""
@@ -103,8 +108,9 @@ def _fast_algorithms(product: Product, precision: Precision) -> Iterator[Fast]:
         yield from map(Winograd, winograd_tiles(product, precision.products))
         if product.strides.get_values()[0] > 1:
             yield from (Winograd(tile, phases=True) for tile in winograd_tiles(product, precision.products))
-    if precision.strassen and can_use_strassen(product):
-        yield Strassen()
+    for levels in range(1, precision.levels + 1):
+        if can_use_strassen(product, levels):
+            yield Strassen(levels)
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,11 @@ class Algorithm:
 
     cycles: float
     fast: Fast | None = None
+
+    @property
+    def levels(self) -> int:
+        """How many times weights have become more."""
+        return 0 if self.fast is None else self.fast.levels
 
 
 def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
@@ -137,9 +148,7 @@ class Algorithms:
         """The fastest algorithm for a group."""
         key = (content_of(group.body.block), parameters_of(group))
         if key not in self._known:
-            direct, *others = self._options(group)
-            worth = [option for option in others if option.cycles < WORTH * direct.cycles]
-            self._known[key] = min(worth, key=lambda option: option.cycles, default=direct)
+            self._known[key] = min(self._options(group), key=lambda option: option.cycles / WORTH**option.levels)
         return self._known[key]
 
     def _options(self, group: FusedOp) -> Iterator[Algorithm]:

@@ -18,7 +18,7 @@ from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, sto
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 
-STACK_LIMIT = 512 << 10
+STACK_LIMIT = 800 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
 
 

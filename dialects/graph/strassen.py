@@ -1,18 +1,19 @@
-"""Products of matrices by Strassen's algorithm: seven products of their quarters instead of eight.
+"""Products of matrices by Strassen's algorithm: seven products of their quarters instead of eight, on several levels.
 
 `graph.strassen_dense %x, (graph.strassen_weight %w)` is `graph.dense %x, %w`, and `graph.strassen_conv` is so to a
 convolution of single elements, but for rounding. The sums of a parameter's quarters are computed once, in @prepare.
+On two levels, products of quarters are computed by the same algorithm: 49 products of sixteenths. A weight has one axis
+of seven sums for each level.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, f32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, f32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -21,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, ceildiv, const, maximum
 from tilework.algebra.predicate import less_than
 from tilework.algebra.strassen import DATA, OUTPUT, PRODUCTS, WEIGHT
+from tilework.algebra.winograd import Matrix
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.combination import combined, require_f32
 from tilework.dialects.graph.convolution import ConvOp
@@ -32,49 +34,67 @@ from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
 @irdl_op_definition
 class StrassenWeightOp(GraphOp):
-    """u[o, p, c]: the p-th sum of quarters of w[o, c]; the first axis of the product's weight matrix is c.
+    """u[o, p, c]: the p-th sum of quarters of w[o, c]; on two levels u[o, p, q, c], the q-th sum of those of a sum.
 
     The weight of graph.dense, or of a graph.conv whose windows are single elements.
 
-    %u = graph.strassen_weight %w : (tensor<64x32xf32>) -> tensor<32x7x16xf32>
+    %u = graph.strassen_weight %w {levels = 1 : i64} : (tensor<64x32xf32>) -> tensor<32x7x16xf32>
     """
 
     name = "graph.strassen_weight"
     CATEGORY: ClassVar[Category] = Category.COMPLEX
     weight = operand_def(TensorType)
+    levels = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         require_f32(self)
-        w = self.dims(0)
+        w, parts = self.dims(0), 2**self._levels
+        if self._levels < 1:
+            raise VerifyException(f"there are levels from 1 on, not {self._levels}")
         if len(w) < 2 or any(d != const(1) for d in w[2:]):
             raise VerifyException(f"the weight of a layer or of single elements is needed, not {self.weight.type}")
-        if not _is_even(w):
-            raise VerifyException(f"a weight with even numbers of outputs and inputs is needed, not {self.weight.type}")
-        filters, channels = w[:2]
-        return [tensor_type((filters // 2, const(PRODUCTS), channels // 2), self.dtype())]
+        if not _are_multiples(w[:2], parts):
+            raise VerifyException(
+                f"numbers of outputs and inputs that {parts} divides are needed, not {self.weight.type}"
+            )
+        return [tensor_type(self._sizes(w), self.dtype())]
+
+    @property
+    def _levels(self) -> int:
+        return self.levels.value.data
+
+    def _sizes(self, w: Sequence[Expr]) -> tuple[Expr, ...]:
+        parts = 2**self._levels
+        return (w[0] // parts, *[const(PRODUCTS)] * self._levels, w[1] // parts)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [w] = inputs
-        filters, channels, *window = w.dims
-        zeros = [const(0)] * len(window)
+        zeros = [const(0)] * len(w.dims[2:])
+        filters, *_, channels = sizes = self._sizes(w.dims)
 
-        def element(o: Expr, p: Expr, c: Expr):
-            def quarter(t: Expr):
-                return w[(t % 2 * (filters // 2) + o, t // 2 * (channels // 2) + c, *zeros)]
+        def element(o: Expr, *at: Expr):
+            *products, c = at
 
-            return combined(k, WEIGHT, p, quarter)
+            def block(quarters: Sequence[Expr]):
+                filter_, channel = _place([t % 2 for t in quarters]), _place([t // 2 for t in quarters])
+                return w[(filter_ * filters + o, channel * channels + c, *zeros)]
 
-        return k.compute("strassen_weight", (filters // 2, const(PRODUCTS), channels // 2), element)
+            return _nested(k, WEIGHT, products, block)
+
+        return k.compute("strassen_weight", sizes, with_axes(["o", *_products(self._levels), "c"], element))
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
         filters, channels = w.shape[:2]
-        halves = w.reshape(2, filters // 2, 2, channels // 2).transpose(2, 0, 1, 3)
-        quarters = halves.reshape(4, filters // 2, channels // 2)
-        sums = np.tensordot(np.array(WEIGHT, w.dtype), quarters, 1)
-        return np.ascontiguousarray(sums.transpose(1, 0, 2))
+        u = w.reshape(filters, 1, channels)  # with an axis of all sums so far
+        for level in range(self._levels):
+            filters, channels = filters // 2, channels // 2
+            halves = u.reshape(2, filters, PRODUCTS**level, 2, channels).transpose(3, 0, 1, 2, 4)
+            sums = np.tensordot(np.array(WEIGHT, w.dtype), halves.reshape(4, filters, -1, channels), 1)
+            u = sums.transpose(1, 2, 0, 3).reshape(filters, -1, channels)
+        return np.ascontiguousarray(u.reshape(filters, *[PRODUCTS] * self._levels, channels))
 
 
 @irdl_op_definition
@@ -96,8 +116,7 @@ class StrassenDenseOp(GraphOp):
         x, u = self.dims(0), self.dims(1)
         if len(x) < 2:
             raise VerifyException(f"rows are multiplied, not a tensor of rank {len(x)}")
-        _require_weight(self, x[-1])
-        return [tensor_type((*x[:-1], u[0] * 2), self.dtype())]
+        return [tensor_type((*x[:-1], u[0] * _parts_of_weight(self, x[-1])), self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
@@ -135,8 +154,8 @@ class StrassenConvOp(GraphOp):
             raise VerifyException(f"an image of two axes is needed, not {self.input.type}")
         if len(self.strides) != 2 or min(self.strides.get_values()) < 1:
             raise VerifyException(f"two axes need 2 strides, from 1 on, not {list(self.strides.get_values())}")
-        _require_weight(self, x[1])
-        return [tensor_type((x[0], u[0] * 2, *self._sizes(x[2:])), self.dtype())]
+        filters = u[0] * _parts_of_weight(self, x[1])
+        return [tensor_type((x[0], filters, *self._sizes(x[2:])), self.dtype())]
 
     def _sizes(self, extents: Sequence[Expr]) -> list[Expr]:
         return [ceildiv(e, s) for e, s in zip(extents, self.strides.get_values(), strict=True)]
@@ -166,9 +185,11 @@ class StrassenConvOp(GraphOp):
         return np.ascontiguousarray(y).reshape(*y.shape[:2], *image.shape[2:])
 
 
-def can_use_strassen(product: ConvOp | DenseOp) -> bool:
-    """Whether `graph.strassen_conv` or `graph.strassen_dense` can compute it."""
-    if product.dtype() != f32 or not _is_even(product.dims(1)) or const(0) in (*product.dims(0), *product.dims(1)):
+def can_use_strassen(product: ConvOp | DenseOp, levels: int) -> bool:
+    """Whether `graph.strassen_conv` or `graph.strassen_dense` can compute it, on so many levels."""
+    if product.dtype() != f32 or const(0) in (*product.dims(0), *product.dims(1)):
+        return False
+    if not _are_multiples(product.dims(1)[:2], 2**levels):
         return False
     if isinstance(product, DenseOp):
         return len(product.dims(0)) > 1
@@ -176,55 +197,95 @@ def can_use_strassen(product: ConvOp | DenseOp) -> bool:
     return plain and len(product.dims(1)) == 4 and product.dims(1)[2:] == (const(1), const(1))
 
 
-def _is_even(weight: Sequence[Expr]) -> bool:
-    return all(d.constant is not None and d.constant % 2 == 0 for d in weight[:2])
+def _are_multiples(dims: Sequence[Expr], of: int) -> bool:
+    return all(d.constant is not None and d.constant % of == 0 for d in dims)
 
 
-def _require_weight(op: GraphOp, channels: Expr) -> None:
+def _parts_of_weight(op: GraphOp, channels: Expr) -> int:
+    """Into how many parts rows, inputs and outputs are cut."""
     u = op.dims(1)
-    if len(u) != 3 or u[1] != const(PRODUCTS):
+    if len(u) < 3 or any(d != const(PRODUCTS) for d in u[1:-1]):
         raise VerifyException(f"a weight with {PRODUCTS} sums of quarters is needed, not {op.operand_types[1]}")
-    if u[2] * 2 != channels:
-        raise VerifyException(f"the input has {channels} channels, the weight is for {u[2] * 2}")
+    parts = 2 ** (len(u) - 2)
+    if u[-1] * parts != channels:
+        raise VerifyException(f"the input has {channels} channels, the weight is for {u[-1] * parts}")
+    return parts
 
 
 def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, element: Callable[..., Scalar]) -> Tensor:
     """[*batch, rows, outputs] of the matrices `element`(*batch, row, c), every second row being in the lower quarters.
 
-    So cores that share rows of the quarters share them of the matrix. An odd row at the end is paired with zeros.
+    Of these, every second one is in theirs. So cores that share rows of the quarters share them of the matrix. Missing
+    rows at the end are zeros. Sums of a row lie side by side, so that no core reads ahead into those of another.
     """
-    filters, channels = u.dims[0], u.dims[2]
-    half = maximum(ceildiv(rows, 2), 1)  # no rows have quarters too
-    padded = half * 2 != rows
+    filters, *levels, channels = u.dims
+    depth = len(levels)
+    parts = 2**depth
+    height = maximum(ceildiv(rows, parts), 1)  # no rows have quarters too
+    padded = height * parts != rows
 
     def data(*at: Expr):
-        *b, p, i, c = at
+        b, i, products, c = at[: len(batch)], at[len(batch)], at[len(batch) + 1 : -1], at[-1]
 
-        def quarter(s: Expr):
-            row = 2 * i + s // 2
-            read = partial(element, *b, row, s % 2 * channels + c)
+        def block(quarters: Sequence[Expr]):
+            row = parts * i + _place([s // 2 for s in reversed(quarters)])
+
+            def read():
+                return element(*b, row, _place([s % 2 for s in quarters]) * channels + c)
+
             return k.if_then_else([less_than(row, rows)], read, lambda: 0.0, f32) if padded else read()
 
-        return combined(k, DATA, p, quarter)
+        return _nested(k, DATA, products, block)
 
     def product(*at: Expr):
-        *b, p, i, o = at
+        b, products, (i, o) = at[: len(batch)], at[len(batch) : -2], at[-2:]
 
         def term(c: Expr):
-            return transformed[(*b, p, i, c)] * u[o, p, c]
+            return transformed[(*b, i, *products, c)] * u[(o, *products, c)]
 
         return k.sum((channels,), term)
 
     def result(*at: Expr):
         *b, i, o = at
-        quarter = i % 2 * 2 + o // filters
-        return combined(k, OUTPUT, quarter, lambda p: products[(*b, p, i // 2, o % filters)])
+        rows_of = [i % parts // 2**level % 2 for level in range(depth)]
+        outputs_of = [o // filters // 2**level % 2 for level in reversed(range(depth))]
+        quarters = [2 * lower + right for lower, right in zip(rows_of, outputs_of, strict=True)]
+        return _nested(k, OUTPUT, quarters, lambda products: summed[(*b, *products, i // parts, o % filters)])
 
     *names, i, o = _axes(len(batch) + 2)
-    dims = (*batch, const(PRODUCTS), half)
-    transformed = k.compute("strassen_data", (*dims, channels), with_axes([*names, "p", i, "c"], data))
-    products = k.compute("strassen_product", (*dims, filters), with_axes([*names, "p", i, o], product))
-    return k.compute("strassen_result", (*batch, rows, filters * 2), with_axes([*names, i, o], result))
+    sums = _products(depth)
+
+    def stage(name: str, dims: Sequence[Expr], axes: Sequence[str], body: Callable[..., Any]) -> Tensor:
+        return k.compute(f"strassen_{name}", (*batch, *dims), with_axes([*names, *axes], body))
+
+    transformed = stage("data", (height, *levels, channels), [i, *sums, "c"], data)
+    summed = stage("product", (*levels, height, filters), [*sums, i, o], product)
+    return stage("result", (rows, filters * parts), [i, o], result)
+
+
+def _nested(
+    k: KernelBuilder,
+    matrix: Matrix,
+    rows: Sequence[Expr],
+    term: Callable[[Sequence[Expr]], Scalar],
+    chosen: tuple[Expr, ...] = (),
+) -> Scalar:
+    """A combination of combinations, one for each level: what inner ones have in common is the same sum."""
+    if len(chosen) == len(rows):
+        return term(chosen)
+    return combined(k, matrix, rows[len(chosen)], lambda s: _nested(k, matrix, rows, term, (*chosen, s)))
+
+
+def _place(halves: Sequence[Expr]) -> Expr:
+    """The number of a part, given in which half it lies of what, level by level."""
+    total = const(0)
+    for half in halves:
+        total = 2 * total + half
+    return total
+
+
+def _products(levels: int) -> list[str]:
+    return ["p", *(f"p{level}" for level in range(1, levels))]
 
 
 def _axes(rank: int) -> list[str]:
@@ -233,14 +294,16 @@ def _axes(rank: int) -> list[str]:
 
 def _evaluated(x: Array, u: Array) -> Array:
     """Of rows [..., i, c]."""
-    rows, half, channels = x.shape[-2], -(-x.shape[-2] // 2), u.shape[2]
+    if u.ndim == 2:
+        return x @ u.T
+    rows, half, channels = x.shape[-2], -(-x.shape[-2] // 2), x.shape[-1] // 2
     padded = np.zeros((*x.shape[:-2], 2 * half, 2 * channels), x.dtype)
     padded[..., :rows, :] = x
     quarters = padded.reshape(*x.shape[:-2], half, 2, 2, channels)
     lead = x.ndim - 2
     quarters = np.moveaxis(quarters, (lead + 1, lead + 2), (0, 1)).reshape(4, *x.shape[:-2], half, channels)
     data = np.tensordot(np.array(DATA, x.dtype), quarters, 1)
-    product = np.stack([d @ u[:, p].T for p, d in enumerate(data)])
+    product = np.stack([_evaluated(d, u[:, p]) for p, d in enumerate(data)])
     result = np.tensordot(np.array(OUTPUT, x.dtype), product, 1)
     joined = np.moveaxis(result.reshape(2, 2, *result.shape[1:]), (0, 1), (lead + 1, lead + 2))
-    return np.ascontiguousarray(joined.reshape(*x.shape[:-2], 2 * half, 2 * u.shape[0])[..., :rows, :])
+    return np.ascontiguousarray(joined.reshape(*x.shape[:-2], 2 * half, 2 * product.shape[-1])[..., :rows, :])

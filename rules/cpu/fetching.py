@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from math import prod
 
 _BESIDE = 0.25
-"""The part of the shorter of two works done at a time that shows: transforms and tiles begin with nothing to fetch."""
+"""What shows of two works as long as each other that are done at a time: the part of one of them."""
 
 
 def overlapped(multiplying: float, fetching: float) -> float:
-    """Of multiplying while the operands that come next are fetched: the longer of both, and some of the other."""
-    return max(multiplying, fetching) + _BESIDE * min(multiplying, fetching)
+    """Of multiplying while the operands that come next are fetched: the longer of both, and some of the other.
+
+    The less there is to fetch, the smaller is the part of it that is late.
+    """
+    shorter, longer = sorted((multiplying, fetching))
+    return longer + _BESIDE * shorter * (shorter / longer if longer else 0.0)
 
 
 @dataclass(frozen=True)

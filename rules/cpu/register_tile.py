@@ -93,13 +93,26 @@ def choose_tile(compute: ComputeOp, reads: Sequence[Read], target: Target) -> Ti
     )
 
 
+def tile_cost(
+    compute: ComputeOp, reads: Sequence[Read], target: Target, vector: str, vectors: int, factors: Mapping[str, int]
+) -> float:
+    """Cycles per useful result and reduction step of a tile that is chosen for other reasons."""
+    bits = bits_of(compute.results[0].type)
+    tiled = _tiled(tuple(compute.spatial), tuple(compute.reduction), tuple(reads), target, bits)
+    return tiled.step(vector, tiled.lanes, vectors, aligned=True).cost(factors)
+
+
 @cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
 def _cheapest(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> Tile | None:
+    tiles = _candidates(_tiled(spatial, reduction, reads, target, bits))
+    return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators), default=None)
+
+
+def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
     extents = {n: LARGE if e.constant is None else e.constant for n, e in spatial}
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
     output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))
-    tiles = _candidates(_Tiled(extents, reads, output, reduction, target, target.lanes(bits)))
-    return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators), default=None)
+    return _Tiled(extents, reads, output, reduction, target, target.lanes(bits))
 
 
 def axes_in_extents(spatial: Sequence[Axis], reduction: Sequence[Axis]) -> list[str]:

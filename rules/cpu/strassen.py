@@ -11,17 +11,18 @@ from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
+from tilework.algebra.strassen import DATA_ADDITIONS, OUTPUT_ADDITIONS, PRODUCTS
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import between_cycles, elementwise_cycles, memory_cycles, reduction_cycles
+from tilework.rules.cpu.costs import again_cycles, between_cycles, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
-from tilework.rules.cpu.reads import LARGE, size_of
-from tilework.rules.cpu.relayout import Relayout, store_as
+from tilework.rules.cpu.reads import reads_of, size_of
+from tilework.rules.cpu.register_tile import ISSUE, tile_cost
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, StrassenForm, strassen_form
 from tilework.targets.target import Target
 
@@ -36,10 +37,11 @@ class Strassen(ScheduleRule):
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
-        fetching = memory_cycles(kernel, parameters, target) + form.blocks.again / target.bandwidth.shared
-        multiplying = reduction_cycles(form.product, target, parameters)
-        sums = elementwise_cycles(form.data, target) + elementwise_cycles(form.final, target)
-        return overlapped(multiplying, fetching) + sums + between_cycles((form.data, form.product), target)
+        fetching = memory_cycles(kernel, parameters, target) + again_cycles(kernel, parameters, form.passes - 1, target)
+        fetching += form.blocks.again / target.bandwidth.shared
+        multiplying = _product_cycles(form, target, parameters)
+        adding = overlapped(_sum_cycles(form, target), between_cycles((form.data, form.product), target))
+        return overlapped(multiplying, fetching) + adding + elementwise_cycles(form.final, target)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
@@ -52,6 +54,29 @@ class Strassen(ScheduleRule):
             s.compute_inline(s.stage(name))
         _Writer(s, form, target).write()
         return s.finish()
+
+
+def _product_cycles(form: StrassenForm, target: Target, parameters: Set[int]) -> float:
+    """Of multiplying sums of quarters."""
+    product = form.product
+    *_, (rows, _), (outputs, _) = product.spatial
+    reads = reads_of(product, parameters)
+    each = tile_cost(product, reads, target, outputs, form.vectors, {rows: form.rows}) * form.computed
+    return each * ISSUE / target.vectors_per_cycle * size_of([*product.spatial, *product.reduction])
+
+
+def _sum_cycles(form: StrassenForm, target: Target) -> float:
+    """Of the sums of quarters, and of those of products: vectors that are loaded, added and stored.
+
+    Sums of a level are those of the level before, of which several are computed from the same.
+    """
+    rows, outputs = form.part
+    additions = [PRODUCTS**level * 4 ** (form.levels - 1 - level) for level in range(form.levels)]
+    parts, products = 4**form.levels, PRODUCTS**form.levels
+    of_data = (parts + DATA_ADDITIONS * sum(additions)) / target.vectors_per_cycle + products
+    of_result = (products + OUTPUT_ADDITIONS * sum(additions)) / target.vectors_per_cycle
+    vectors = rows * size_of(form.batch) / form.lanes
+    return vectors * (sizes_of(form.data)[-1] * of_data + outputs * of_result)
 
 
 def _form(kernel: KernelOp, target: Target) -> StrassenForm:
@@ -85,18 +110,17 @@ class _Writer:
         else:
             *batch, row, o = axes
             o, lane = s.split(o, form.lanes)
-        rows, outputs = form.quarter
-        row, down = s.split(row, 2)
-        row_block, row = s.split(row, form.blocks.rows)
+        _, outputs = form.part
+        row, down = s.split(row, form.parts)
+        row_block, row = s.split(row, form.blocks.rows, Tail.SHIFT)
         across, o = s.split(o, outputs // form.lanes)
         output_block, o = s.split(o, form.vectors)
         s.vectorize(lane)
-        loops = [(row_block, rows // form.blocks.rows), (output_block, outputs // form.span)]
+        loops = [(row_block, form.count), (output_block, outputs // form.span)]
         outer, inner = reversed(loops) if form.blocks.together else loops
         s.reorder([*batch, outer[0], inner[0], row, o, down, across, lane])
         s.unroll(o)
-        sizes = sizes_of(form.final)
-        leading = [(axis, sizes[i] or LARGE) for i, axis in enumerate(batch)]
+        leading = [(axis, size_of([n])) for axis, n in zip(batch, form.batch, strict=True)]
         if form.blocks.together:
             [*_, last] = parallel_prefix(s, [*leading, outer, inner], self.work, self.target)
             return None, last
@@ -106,19 +130,13 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The sums of quarters, some channels at a time; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        *sizes, _, half, count = sizes_of(form.data)
-        if form.images:
-            *batch, p, i, c = (name for name, _ in form.data.spatial)
-            stage = store_as(s, Relayout(DATA, c, form.lanes, (*batch, p, f"{c}.outer", i, f"{c}.inner")))
-            *lead, p, channels, i, lane = stage.axes.values()
-            inner = [(channels, count // form.lanes), (i, half)]
-        else:
-            stage = s.stage(DATA)
-            *lead, p, i, c = stage.axes.values()
-            channels, lane = s.split(c, form.lanes)
-            inner = [(i, half), (channels, count // form.lanes)]
-        outer = [*zip(lead, [n or LARGE for n in sizes], strict=True), *inner]
-        s.reorder([*(axis for axis, _ in outer), p, lane])
+        stage = s.stage(DATA)
+        axes, (rows, _) = list(stage.axes.values()), form.part
+        batch, (i, *products, c) = axes[: len(form.batch)], axes[len(form.batch) :]
+        channels, lane = s.split(c, form.lanes)
+        outer = [(axis, size_of([n])) for axis, n in zip(batch, form.batch, strict=True)]
+        outer += [(i, rows), (channels, sizes_of(form.data)[-1] // form.lanes)]
+        s.reorder([*(axis for axis, _ in outer), *products, lane])
         s.vectorize(lane)
         if around is None:
             parallel_prefix(s, outer, self.work, self.target)
@@ -132,16 +150,16 @@ class _Writer:
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
         axes = list(stage.axes.values())
-        *batch, p, i, o = axes[: len(form.product.spatial)]
+        *products, i, o = axes[: len(form.product.spatial)]
         i, i_inside = s.split(i, form.rows, Tail.PARTITION)
-        s.reorder([*batch, p, i, i_inside, *vectors_and_lanes(s, o, form.lanes)])
+        s.reorder([*products, i, i_inside, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i_inside)
         s.compute_at(inside, i)
         *_, sums, rows, outputs = (name for name, _ in form.product.spatial)
-        loops = (p, sums, sizes_of(form.product)[-3]), (i, rows, -(-form.blocks.rows // form.rows))
+        loops = (products[-1], sums, PRODUCTS), (i, rows, -(-form.blocks.rows // form.rows))
         prefetch_next_block(s, form.product, loops, outputs, form.span, self.target)
-        *batch, p, i, o, c = inside.axes.values()
+        *products, i, o, c = inside.axes.values()
         channels, c = s.split(c, form.lanes)
-        s.reorder([*batch, p, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
+        s.reorder([*products, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
         prefetch_operands(s, form.product, c, outputs, form.span)

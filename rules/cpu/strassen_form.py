@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of
-from tilework.rules.cpu.reads import bits_of
+from tilework.rules.cpu.fast_products import MOST_BYTES, NEAR_BYTES, balanced, inlined_stages, sizes_of
+from tilework.rules.cpu.reads import Axes, bits_of
 from tilework.targets.target import Target
 
 DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
@@ -17,10 +18,10 @@ DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_
 
 @dataclass(frozen=True)
 class Blocks:
-    """Rows of a quarter are taken in blocks of `rows`.
+    """Rows of a part are taken in blocks of `rows`.
 
     together: all sums of quarters are there before any is multiplied; else each block's by itself, for all weights.
-    again: bytes of either that are read once more than the other way round.
+    again: bytes of sums of quarters that are read more than once.
     """
 
     rows: int
@@ -32,14 +33,16 @@ class Blocks:
 class StrassenForm:
     """The stages by what they compute, once those `inlined` are.
 
-    images: whether the last one is an image in blocks of channels; else its last axes are rows and outputs. A product
-    is computed for `rows` rows and `vectors` of `lanes` outputs at a time.
+    levels: on which quarters are taken of quarters. images: whether the last one is an image in blocks of channels;
+    else its last axes are rows and outputs. A product is computed for `rows` rows and `vectors` of `lanes` outputs at a
+    time.
     """
 
     inlined: list[str]
     data: ComputeOp
     product: ComputeOp
     final: ComputeOp
+    levels: int
     images: bool
     lanes: int
     vectors: int
@@ -47,13 +50,38 @@ class StrassenForm:
     rows: int
 
     @property
+    def batch(self) -> Axes:
+        """The axes of a product in front of its sums, rows and outputs."""
+        return tuple(self.product.spatial[: -self.levels - 2])
+
+    @property
+    def count(self) -> int:
+        """Blocks of rows of a part."""
+        return -(-self.part[0] // self.blocks.rows)
+
+    @property
+    def passes(self) -> int:
+        """How often weights are read."""
+        return 1 if self.blocks.together else self.count
+
+    @property
+    def computed(self) -> float:
+        """How many rows are computed for each: more than one where the last block is moved inwards."""
+        return self.count * self.blocks.rows / self.part[0]
+
+    @property
     def span(self) -> int:
         """Outputs at a time."""
         return self.lanes * self.vectors
 
     @property
-    def quarter(self) -> tuple[int, int]:
-        """Rows and outputs of a quarter."""
+    def parts(self) -> int:
+        """Into how many parts rows, inputs and outputs are cut."""
+        return 2**self.levels
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """Rows and outputs of a part."""
         *_, rows, outputs = sizes_of(self.product)
         return rows, outputs
 
@@ -66,7 +94,9 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     inlined, stages, final = found
     data, product, result = (stages[name] for name in STAGES)
     lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
-    *batch, _, rows, outputs = sizes_of(product)
+    levels = len(product.spatial) - len(result.spatial)
+    *batch, rows, outputs = sizes_of(product)
+    del batch[len(batch) - levels :]
     images = len(final.spatial) == len(batch) + 4 and sizes_of(final)[-1] == lanes
     if 0 in (*batch[1:], rows, outputs, channels) or outputs % lanes or channels % lanes:
         return None
@@ -74,11 +104,12 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(prod(batch), rows, outputs, channels, vectors * lanes, registers, target)
+    products = PRODUCTS**levels
+    blocks = _blocks(prod(batch), products, rows, outputs, channels, vectors * lanes, registers, target)
     if 2 * blocks.rows < min(rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
-    return StrassenForm([*inlined, RESULT], data, product, final, images, lanes, vectors, blocks, at_once)
+    return StrassenForm([*inlined, RESULT], data, product, final, levels, images, lanes, vectors, blocks, at_once)
 
 
 def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
@@ -91,33 +122,42 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
     return (*batch, y * width + x, o * lanes + lane)
 
 
-def _blocks(matrices: int, rows: int, outputs: int, channels: int, span: int, registers: int, target: Target) -> Blocks:
+def _blocks(
+    matrices: int, products: int, rows: int, outputs: int, channels: int, span: int, registers: int, target: Target
+) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
     Of one matrix, each core takes a block of its own where reading the weights once more takes less time than reading
-    sums that other cores have just written. Sizes are those of a quarter.
+    sums that other cores have just written. Sizes are those of a part.
     """
-    each = 4 * PRODUCTS  # bytes for one element of a quarter
+    each = 4 * products  # bytes for one element of a part
     together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
     alone = _shared(rows, NEAR_BYTES // each // (span + channels), registers, 1, target.cores)
     stays = each * rows * channels <= target.cache_bytes[1] * 3 // 4
     data_again = 0 if stays else each * (outputs // span - 1) * rows * channels
-    weights, others = each * outputs * channels, target.cores - 1
+    weights = each * outputs * channels
     weights_again = (rows // alone - 1) * weights if alone else data_again
     if data_again > weights_again:
-        return Blocks(alone, False, weights_again)
-    exchanging = each * rows * channels * others / target.cores / target.bandwidth.exchange
-    own = _of_each_core(rows, each * (span + channels), registers, target.cores) if matrices == 1 else 0
-    if own and others * weights / target.bandwidth.shared < exchanging + data_again / target.bandwidth.shared:
-        return Blocks(own, False, others * weights)
+        return Blocks(alone, False, 0)
+    others = (target.cores - 1) / target.cores
+    exchanging = each * rows * channels * others / target.bandwidth.exchange
+    most = min(MOST_BYTES, target.cache_bytes[1] * 4 // 5) // each
+
+    def fits(block: int) -> bool:
+        return channels * block + span * _with_room(block, registers) <= most
+
+    own = _of_each_core(rows, fits, registers, target.cores) if matrices == 1 else 0
+    own_again = (-(-rows // own) - 1) * weights if own else 0
+    if own and own_again / target.bandwidth.shared < exchanging + data_again / target.bandwidth.shared:
+        return Blocks(own, False, 0)
     return Blocks(together, True, data_again)
 
 
-def _of_each_core(rows: int, each: int, registers: int, cores: int) -> int:
-    """Equal blocks of rows, one for each core; 0 where `each` bytes a row are too many, or rows too few to multiply."""
-    own = rows // cores
-    fits = rows % cores == 0 and 2 * own >= registers and _with_room(own, registers) * each <= PLENTY_BYTES
-    return own if fits else 0
+def _of_each_core(rows: int, fits: Callable[[int], bool], registers: int, cores: int) -> int:
+    """The longest blocks that fit, as many for each core; 0 where they are too short."""
+    blocks = (-(-rows // (cores * count)) for count in range(1, max(rows // cores, 1) + 1))
+    own = next(filter(fits, blocks), 0)
+    return own if 2 * own >= registers else 0
 
 
 def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int:

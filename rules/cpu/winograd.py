@@ -16,7 +16,7 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.costs import again_cycles, bytes_of, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
@@ -49,7 +49,9 @@ class WinogradConv(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
-        fetching = memory_cycles(kernel, parameters, target) + _weights_again(kernel, form, target, parameters)
+        fetching = memory_cycles(kernel, parameters, target) + again_cycles(
+            kernel, parameters, form.blocks.passes - 1, target
+        )
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         transforming = sum(elementwise_cycles(c, target) for c in elementwise)
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
@@ -77,17 +79,6 @@ def _form(kernel: KernelOp, target: Target) -> WinogradForm:
 def _multiplications(form: WinogradForm) -> int:
     product = form.stages[PRODUCT]
     return size_of([*product.spatial, *product.reduction])
-
-
-def _weights_again(kernel: KernelOp, form: WinogradForm, target: Target, parameters: Set[int]) -> float:
-    """Cycles of reading the weights for every block of tiles but the first.
-
-    They are read in order, and little else is between two blocks, so that the second cache keeps nearly as many as it
-    has room for: 1.6 MB of 2 MB were kept, 2.4 not.
-    """
-    weights = sum(bytes_of(kernel.body.block.args[i].type) for i in parameters)
-    speed, stays = target.bandwidth, weights <= target.cache_bytes[1] * 7 // 8
-    return (form.blocks.passes - 1) * weights / (speed.shared if stays else speed.piecewise)
 
 
 def _data_again(form: WinogradForm, target: Target) -> int:

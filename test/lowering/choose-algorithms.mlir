@@ -114,9 +114,9 @@ func.func @shared(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
   func.return %z : tensor<1x64x56x56xf32>
 }
 
-// A product of large matrices is worth sums of their quarters; where rows may be of unlike size, that is less accurate.
+// A product of large matrices is worth sums of their quarters, and of quarters of these; where rows may be of unlike size, that is less accurate.
 // CHECK-LABEL: func.func @dense
-// CHECK:         [[U:%[a-z0-9_]+]] = graph.strassen_weight %w : (tensor<1024x512xf32>) -> tensor<512x7x256xf32>
+// CHECK:         [[U:%[a-z0-9_]+]] = graph.strassen_weight %w {levels = 2 : i64} : (tensor<1024x512xf32>) -> tensor<256x7x7x128xf32>
 // CHECK-NEXT:    graph.fused "dense_relu" (%x, [[U]])
 // CHECK:           graph.strassen_dense
 // CHECK-NEXT:      graph.relu
@@ -124,7 +124,7 @@ func.func @shared(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
 // STRICT-NOT:     strassen
 // STRICT-LABEL: func.func @single
 // PACKED-LABEL: func.func @dense
-// PACKED:         graph.pack %{{.*}} {axis = 0 : i64, block = 32 : i64} : (tensor<512x7x256xf32>) -> tensor<16x7x256x32xf32>
+// PACKED:         graph.pack %{{.*}} {axis = 0 : i64, block = 32 : i64} : (tensor<256x7x7x128xf32>) -> tensor<8x7x7x128x32xf32>
 func.func @dense(%x: tensor<1568x512xf32>) -> tensor<1568x1024xf32> {
   %w = graph.parameter @dense_w : tensor<1024x512xf32>
   %y = graph.fused "dense_relu" (%x, %w) : (tensor<1568x512xf32>, tensor<1024x512xf32>) -> (tensor<1568x1024xf32>) {

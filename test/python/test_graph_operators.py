@@ -111,6 +111,9 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
         },
     ),
     (graph.StrassenDenseOp, [tensor(N, M, 4), tensor(3, 7, 2)], {}),
+    (graph.StrassenDenseOp, [tensor(N, M, 4), tensor(2, 7, 7, 1)], {}),
+    (graph.StrassenWeightOp, [tensor(4, 8)], {"levels": IntegerAttr(2, i64)}),
+    (graph.StrassenWeightOp, [tensor(4, 2, 1, 1)], {"levels": IntegerAttr(1, i64)}),
     (graph.StrassenConvOp, [tensor(N, 4, 5, M), tensor(3, 7, 2)], {"strides": ints([2, 1])}),
     (graph.PadOp, [tensor(N, M)], {"pads": ints([1, 0, 0, 2]), "value": f(7.0)}),
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
@@ -283,26 +286,28 @@ def test_phases_may_be_channels(window: int, tile: int, stride: int, height: int
     np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))
 
 
-@pytest.mark.parametrize("shape", [(6, 8), (7, 8), (1, 2), (0, 4), (3, 5, 4), (2, 1, 6, 4)], ids=str)
-def test_strassen_is_dense(shape: tuple[int, ...]):
+@pytest.mark.parametrize("levels", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(6, 8), (7, 8), (1, 16), (0, 8), (3, 5, 8), (2, 1, 6, 8)], ids=str)
+def test_strassen_is_dense(shape: tuple[int, ...], levels: int):
     """Exactly, on small integers; rows of odd number too."""
-    data, weight = tensor(*shape), tensor(6, shape[-1])
+    data, weight = tensor(*shape), tensor(24, shape[-1])
     rng = np.random.default_rng(0)
     x, w = (rng.integers(-4, 5, [d.offset for d in dims_of(t)]).astype(np.float32) for t in (data, weight))
-    transform = make(graph.StrassenWeightOp, [weight])
+    transform = make(graph.StrassenWeightOp, [weight], levels=IntegerAttr(levels, i64))
     dense = make(graph.StrassenDenseOp, [data, transform.result.type])
     direct = make(graph.DenseOp, [data, weight])
     assert dense.result.type == direct.result.type
     np.testing.assert_array_equal(dense.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w))
 
 
+@pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("strides", [(1, 1), (2, 1), (2, 3)])
 @pytest.mark.parametrize(("height", "width"), [(6, 8), (7, 5), (1, 1)])
-def test_strassen_is_convolution(strides: tuple[int, int], height: int, width: int):
-    image, weight = tensor(2, 4, height, width), tensor(6, 4, 1, 1)
+def test_strassen_is_convolution(strides: tuple[int, int], height: int, width: int, levels: int):
+    image, weight = tensor(2, 4, height, width), tensor(12, 4, 1, 1)
     rng = np.random.default_rng(0)
     x, w = (rng.integers(-4, 5, [d.offset for d in dims_of(t)]).astype(np.float32) for t in (image, weight))
-    transform = make(graph.StrassenWeightOp, [weight])
+    transform = make(graph.StrassenWeightOp, [weight], levels=IntegerAttr(levels, i64))
     conv = make(graph.StrassenConvOp, [image, transform.result.type], strides=ints(strides))
     plain = {"pads": ints([0] * 4), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
     direct = make(graph.ConvOp, [image, weight], strides=ints(strides), **plain)

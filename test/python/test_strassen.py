@@ -33,10 +33,14 @@ def like(*tensors: Tensor):
     return TestOp(result_types=[t.value.type for t in tensors]).results
 
 
-def dense_relu(rows: int, channels: int, outputs: int, batch: tuple[int, ...] = ()) -> KernelOp:
+def weight(k: KernelBuilder, outputs: int, channels: int, levels: int) -> Tensor:
+    return argument(k, "u", outputs >> levels, *[7] * levels, channels >> levels)
+
+
+def dense_relu(rows: int, channels: int, outputs: int, batch: tuple[int, ...] = (), levels: int = 1) -> KernelOp:
     """A kernel of one layer, and of what is usually behind it."""
     k = KernelBuilder("dense_relu")
-    x, u = argument(k, "x", *batch, rows, channels), argument(k, "u", outputs // 2, 7, channels // 2)
+    x, u = argument(k, "x", *batch, rows, channels), weight(k, outputs, channels, levels)
     bias = argument(k, "bias", outputs)
     dense = graph.StrassenDenseOp.of(*like(x, u)).define(k, x, u)
     names = [*(f"b{i}" for i in range(len(batch))), "i", "o"]
@@ -44,14 +48,21 @@ def dense_relu(rows: int, channels: int, outputs: int, batch: tuple[int, ...] = 
 
 
 def conv_relu(
-    channels: int, filters: int, height: int, width: int, stride: int = 1, batch: int = 1, in_blocks: bool = True
+    channels: int,
+    filters: int,
+    height: int,
+    width: int,
+    stride: int = 1,
+    batch: int = 1,
+    in_blocks: bool = True,
+    levels: int = 1,
 ) -> KernelOp:
     """A kernel of one convolution between images in blocks of 16 channels, with a residual."""
     k = KernelBuilder("conv_relu")
     packed = argument(k, "x", batch, channels // 16, height * stride, width * stride, 16)
     axis = {"axis": IntegerAttr(1, i64)}
     x = graph.UnpackOp.of(*like(packed), **axis, size=IntegerAttr(channels, i64)).define(k, packed)
-    u, residual = argument(k, "u", filters // 2, 7, channels // 2), argument(k, "r", batch, filters, height, width)
+    u, residual = weight(k, filters, channels, levels), argument(k, "r", batch, filters, height, width)
     types = [TensorType(f32, (batch, channels, height * stride, width * stride)), u.value.type]
     conv_op = graph.StrassenConvOp.of(*TestOp(result_types=types).results, strides=ints([stride, stride]))
     conv = conv_op.define(k, x, u)
@@ -76,6 +87,8 @@ DENSE = [
     dense_relu(12, 64, 64, (3,)),
     dense_relu(1300, 128, 64),  # rows in blocks
     dense_relu(2400, 192, 32),  # with many sums of quarters
+    dense_relu(30, 64, 128, levels=2),
+    dense_relu(9, 64, 64, (2,), levels=2),
 ]
 
 CONV = [
@@ -84,6 +97,8 @@ CONV = [
     conv_relu(64, 32, 3, 6, stride=2),
     conv_relu(32, 32, 4, 4, batch=3),
     conv_relu(128, 64, 40, 40),
+    conv_relu(64, 64, 5, 7, levels=2),  # a row is missing
+    conv_relu(64, 128, 14, 14, stride=2, levels=2),  # blocks of 25 rows are moved inwards
 ]
 
 
@@ -96,7 +111,7 @@ def test_scheduled_kernels(run_kernel_everywhere, kernel: KernelOp):
 
 @pytest.mark.parametrize(
     "kernel",
-    [dense_relu(24, 64, 48), dense_relu(2 * 1021, 64, 64), conv_relu(32, 32, 4, 4, in_blocks=False)],
+    [dense_relu(24, 64, 48), dense_relu(2 * 1021, 64, 64, (3,)), conv_relu(32, 32, 4, 4, in_blocks=False)],
     ids=["outputs fill no vectors", "a prime number of rows has no blocks", "rows of an image are the lanes"],
 )
 def test_what_it_does_not_fit_is_left_to_the_default_rule(run_kernel_everywhere, kernel: KernelOp):
@@ -109,6 +124,7 @@ def test_what_it_does_not_fit_is_left_to_the_default_rule(run_kernel_everywhere,
 LARGE = [
     *(dense_relu(4096, 64, 64), dense_relu(600, 2048, 64), dense_relu(300, 1024, 1024)),
     *(dense_relu(496, 512, 768), dense_relu(197, 512, 512)),  # blocks that leave a rest of the rows at a time
+    *(dense_relu(196, 512, 512, levels=2), dense_relu(784, 256, 256, levels=2)),
     dense_relu(64, 32768, 64),  # not even the sums of one row fit
 ]
 IMAGE = conv_relu(256, 512, 28, 28, stride=2)  # blocks of its rows are no rows of the image

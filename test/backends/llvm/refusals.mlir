@@ -19,8 +19,8 @@ loop.kernel @unknown outs(%y: memref<8xf32>) {
 
 loop.kernel @stack outs(%y: memref<8xf32>) {
   %small = memref.alloca() : memref<1024xf32>
-  // expected-error @below {{local buffer 'big' of type memref<256x512xf32> brings the stack of 'stack' to 528384 bytes: at most 524288 fit; compute it at an inner loop, or at the root, where it becomes scratch}}
-  %big = memref.alloca() : memref<256x512xf32>
+  // expected-error @below {{local buffer 'big' of type memref<400x512xf32> brings the stack of 'stack' to 823296 bytes: at most 819200 fit; compute it at an inner loop, or at the root, where it becomes scratch}}
+  %big = memref.alloca() : memref<400x512xf32>
 }
 
 // -----

@@ -2,15 +2,31 @@
 
 func.func @f(%w: tensor<8x4xf16>) {
   // expected-error@+1 {{graph.strassen_weight computes on f32, not on f16}}
-  %u = graph.strassen_weight %w : (tensor<8x4xf16>) -> tensor<4x7x2xf16>
+  %u = graph.strassen_weight %w {levels = 1 : i64} : (tensor<8x4xf16>) -> tensor<4x7x2xf16>
   func.return
 }
 
 // -----
 
 func.func @f(%w: tensor<8x5xf32>) {
-  // expected-error@+1 {{a weight with even numbers of outputs and inputs is needed, not tensor<8x5xf32>}}
-  %u = graph.strassen_weight %w : (tensor<8x5xf32>) -> tensor<4x7x2xf32>
+  // expected-error@+1 {{numbers of outputs and inputs that 2 divides are needed, not tensor<8x5xf32>}}
+  %u = graph.strassen_weight %w {levels = 1 : i64} : (tensor<8x5xf32>) -> tensor<4x7x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%w: tensor<8x6xf32>) {
+  // expected-error@+1 {{numbers of outputs and inputs that 4 divides are needed, not tensor<8x6xf32>}}
+  %u = graph.strassen_weight %w {levels = 2 : i64} : (tensor<8x6xf32>) -> tensor<2x7x7x1xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%w: tensor<8x6xf32>) {
+  // expected-error@+1 {{there are levels from 1 on, not 0}}
+  %u = graph.strassen_weight %w {levels = 0 : i64} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   func.return
 }
 
@@ -18,7 +34,7 @@ func.func @f(%w: tensor<8x5xf32>) {
 
 func.func @f(%w: tensor<8x4x3x3xf32>) {
   // expected-error@+1 {{the weight of a layer or of single elements is needed, not tensor<8x4x3x3xf32>}}
-  %u = graph.strassen_weight %w : (tensor<8x4x3x3xf32>) -> tensor<4x7x2xf32>
+  %u = graph.strassen_weight %w {levels = 1 : i64} : (tensor<8x4x3x3xf32>) -> tensor<4x7x2xf32>
   func.return
 }
 
@@ -26,7 +42,7 @@ func.func @f(%w: tensor<8x4x3x3xf32>) {
 
 func.func @f(%w: tensor<8xf32>) {
   // expected-error@+1 {{the weight of a layer or of single elements is needed, not tensor<8xf32>}}
-  %u = graph.strassen_weight %w : (tensor<8xf32>) -> tensor<4x7x2xf32>
+  %u = graph.strassen_weight %w {levels = 1 : i64} : (tensor<8xf32>) -> tensor<4x7x2xf32>
   func.return
 }
 
@@ -43,6 +59,22 @@ func.func @f(%x: tensor<4xf32>, %u: tensor<4x7x2xf32>) {
 func.func @f(%x: tensor<3x4xf32>, %u: tensor<4x8x2xf32>) {
   // expected-error@+1 {{a weight with 7 sums of quarters is needed, not tensor<4x8x2xf32>}}
   %y = graph.strassen_dense %x, %u : (tensor<3x4xf32>, tensor<4x8x2xf32>) -> tensor<3x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<3x4xf32>, %u: tensor<4x2xf32>) {
+  // expected-error@+1 {{a weight with 7 sums of quarters is needed, not tensor<4x2xf32>}}
+  %y = graph.strassen_dense %x, %u : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<3x8xf32>, %u: tensor<4x7x8x2xf32>) {
+  // expected-error@+1 {{a weight with 7 sums of quarters is needed, not tensor<4x7x8x2xf32>}}
+  %y = graph.strassen_dense %x, %u : (tensor<3x8xf32>, tensor<4x7x8x2xf32>) -> tensor<3x16xf32>
   func.return
 }
 
