@@ -26,8 +26,8 @@ from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
 WORTH = 0.96
-"""The part of the direct sum's time that a faster algorithm may take: its weights are more, and need more memory. The
-part of one level's time that one with another level may take."""
+"""The part of the direct sum's time that a faster algorithm may take, and of this one's time one on another level: its
+weights are more, and need more memory."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,11 @@ class Algorithm:
         """How many times weights have become more."""
         return 0 if self.fast is None else self.fast.levels
 
+    @property
+    def price(self) -> float:
+        """What to compare: cycles, where those of each level have to be few enough for its weights."""
+        return self.cycles / WORTH**self.levels
+
 
 def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
     """For the kernels of a graph; one for all passes that ask: they ask about the same kernels."""
@@ -148,20 +153,28 @@ class Algorithms:
         """The fastest algorithm for a group."""
         key = (content_of(group.body.block), parameters_of(group))
         if key not in self._known:
-            self._known[key] = min(self._options(group), key=lambda option: option.cycles / WORTH**option.levels)
+            self._known[key] = self._best_for(group)
         return self._known[key]
 
-    def _options(self, group: FusedOp) -> Iterator[Algorithm]:
-        """The direct sum first, then those that a rule is made for."""
-        yield Algorithm(self._cycles(group))
+    def _best_for(self, group: FusedOp) -> Algorithm:
+        best = Algorithm(self._cycles(group))
         product = product_with_parameter(group)
         for fast in () if product is None else _fast_algorithms(product, self.precision):
-            trial = group.clone()
-            copy = product_with_parameter(trial)
-            assert copy is not None
-            use_fast(copy, fast)
-            yield Algorithm(self._cycles(trial, least_benefit=1), fast)
-            trial.erase()
+            if fast.levels > best.levels + 1:
+                continue  # one level less was not worth it
+            option = Algorithm(self._cycles_with(fast, group), fast)
+            if option.price < best.price:
+                best = option
+        return best
+
+    def _cycles_with(self, fast: Fast, group: FusedOp) -> float:
+        trial = group.clone()
+        product = product_with_parameter(trial)
+        assert product is not None
+        use_fast(product, fast)
+        cycles = self._cycles(trial, least_benefit=1)
+        trial.erase()
+        return cycles
 
     def _cycles(self, group: FusedOp, least_benefit: int = 0) -> float:
         """Infinite where only rules of less benefit match, which are not made for such kernels."""
