@@ -9,8 +9,9 @@ of seven sums for each level.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, f32, i64
@@ -29,7 +30,7 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.windows import spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
 
 
 @irdl_op_definition
@@ -72,18 +73,22 @@ class StrassenWeightOp(GraphOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [w] = inputs
         zeros = [const(0)] * len(w.dims[2:])
-        filters, *_, channels = sizes = self._sizes(w.dims)
+        filters, *_, channels = self._sizes(w.dims)
+        depth = self._levels
 
-        def element(o: Expr, *at: Expr):
-            *products, c = at
+        def quarters(o: Expr, *at: Expr):
+            *numbers, c = at
+            filter_, channel = _place([t % 2 for t in numbers]), _place([t // 2 for t in numbers])
+            return w[(filter_ * filters + o, channel * channels + c, *zeros)]
 
-            def block(quarters: Sequence[Expr]):
-                filter_, channel = _place([t % 2 for t in quarters]), _place([t // 2 for t in quarters])
-                return w[(filter_ * filters + o, channel * channels + c, *zeros)]
+        def stage(level: int, before: Callable[..., Scalar]) -> Tensor:
+            row = with_axes(["o", *_numbers(depth), "c"], _rows(k, WEIGHT, 1 + level, before))
+            return k.compute(_name("weight", depth - 1 - level), (filters, *_counts(level + 1, depth), channels), row)
 
-            return _nested(k, WEIGHT, products, block)
-
-        return k.compute("strassen_weight", sizes, with_axes(["o", *_products(self._levels), "c"], element))
+        made = stage(0, quarters)
+        for level in range(1, depth):
+            made = stage(level, partial(_element, made))
+        return made
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
@@ -219,61 +224,78 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
     rows at the end are zeros. Sums of a row lie side by side, so that no core reads ahead into those of another.
     """
     filters, *levels, channels = u.dims
-    depth = len(levels)
+    depth, first = len(levels), len(batch)
     parts = 2**depth
     height = maximum(ceildiv(rows, parts), 1)  # no rows have quarters too
     padded = height * parts != rows
+    *names, i, o = _axes(first + 2)
 
-    def data(*at: Expr):
-        b, i, products, c = at[: len(batch)], at[len(batch)], at[len(batch) + 1 : -1], at[-1]
+    def stage(
+        stem: str, left: int, dims: Sequence[Expr], axes: Sequence[str], body: Callable[..., Scalar | Reduction]
+    ) -> Tensor:
+        return k.compute(_name(stem, left), (*batch, *dims), with_axes([*names, *axes], body))
 
-        def block(quarters: Sequence[Expr]):
-            row = parts * i + _place([s // 2 for s in reversed(quarters)])
+    def quarters(*at: Expr):
+        b, row, numbers, c = at[:first], parts * at[first], at[first + 1 : -1], at[-1]
+        row += _place([s // 2 for s in reversed(numbers)])
 
-            def read():
-                return element(*b, row, _place([s % 2 for s in quarters]) * channels + c)
+        def read():
+            return element(*b, row, _place([s % 2 for s in numbers]) * channels + c)
 
-            return k.if_then_else([less_than(row, rows)], read, lambda: 0.0, f32) if padded else read()
+        return k.if_then_else([less_than(row, rows)], read, lambda: 0.0, f32) if padded else read()
 
-        return _nested(k, DATA, products, block)
+    data: Callable[..., Scalar] = quarters
+    for level in range(depth):
+        dims = (height, *_counts(level + 1, depth), channels)
+        row = _rows(k, DATA, first + 1 + level, data)
+        data = partial(_element, stage("data", depth - 1 - level, dims, [i, *_numbers(depth), "c"], row))
 
     def product(*at: Expr):
-        b, products, (i, o) = at[: len(batch)], at[len(batch) : -2], at[-2:]
+        b, products, (i, o) = at[:first], at[first:-2], at[-2:]
 
         def term(c: Expr):
-            return transformed[(*b, i, *products, c)] * u[(o, *products, c)]
+            return data(*b, i, *products, c) * u[(o, *products, c)]
 
         return k.sum((channels,), term)
 
+    dims = (*levels, height, filters)
+    results = partial(_element, stage("product", 0, dims, [*_numbers(depth), i, o], product))
+    for level in reversed(range(1, depth)):
+        dims = (*_counts(level, depth), height, filters)
+        row = _rows(k, OUTPUT, first + level, results)
+        results = partial(_element, stage("result", level, dims, [*_numbers(depth), i, o], row))
+
     def result(*at: Expr):
         *b, i, o = at
-        rows_of = [i % parts // 2**level % 2 for level in range(depth)]
-        outputs_of = [o // filters // 2**level % 2 for level in reversed(range(depth))]
-        quarters = [2 * lower + right for lower, right in zip(rows_of, outputs_of, strict=True)]
-        return _nested(k, OUTPUT, quarters, lambda products: summed[(*b, *products, i // parts, o % filters)])
+        lower = [i % parts // 2**level % 2 for level in range(depth)]
+        right = [o // filters // 2**level % 2 for level in reversed(range(depth))]
+        numbers = [2 * below + beside for below, beside in zip(lower, right, strict=True)]
+        return _rows(k, OUTPUT, first, results)(*b, *numbers, i // parts, o % filters)
 
-    *names, i, o = _axes(len(batch) + 2)
-    sums = _products(depth)
-
-    def stage(name: str, dims: Sequence[Expr], axes: Sequence[str], body: Callable[..., Any]) -> Tensor:
-        return k.compute(f"strassen_{name}", (*batch, *dims), with_axes([*names, *axes], body))
-
-    transformed = stage("data", (height, *levels, channels), [i, *sums, "c"], data)
-    summed = stage("product", (*levels, height, filters), [*sums, i, o], product)
-    return stage("result", (rows, filters * parts), [i, o], result)
+    return stage("result", 0, (rows, filters * parts), [i, o], result)
 
 
-def _nested(
-    k: KernelBuilder,
-    matrix: Matrix,
-    rows: Sequence[Expr],
-    term: Callable[[Sequence[Expr]], Scalar],
-    chosen: tuple[Expr, ...] = (),
-) -> Scalar:
-    """A combination of combinations, one for each level: what inner ones have in common is the same sum."""
-    if len(chosen) == len(rows):
-        return term(chosen)
-    return combined(k, matrix, rows[len(chosen)], lambda s: _nested(k, matrix, rows, term, (*chosen, s)))
+def _element(tensor: Tensor, *at: Expr) -> Scalar:
+    return tensor[at]
+
+
+def _rows(k: KernelBuilder, matrix: Matrix, level: int, term: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    """With `at[level]` the number of a row of the matrix: its combination of the terms that differ in that index."""
+
+    def row(*at: Expr):
+        return combined(k, matrix, at[level], lambda t: term(*at[:level], t, *at[level + 1 :]))
+
+    return row
+
+
+def _counts(products: int, levels: int) -> list[Expr]:
+    """How many sums there are on the first levels, and quarters on the others."""
+    return [const(PRODUCTS if level < products else 4) for level in range(levels)]
+
+
+def _name(stem: str, left: int) -> str:
+    """Of a stage with so many levels to follow."""
+    return f"strassen_{stem}_{left}" if left else f"strassen_{stem}"
 
 
 def _place(halves: Sequence[Expr]) -> Expr:
@@ -284,7 +306,7 @@ def _place(halves: Sequence[Expr]) -> Expr:
     return total
 
 
-def _products(levels: int) -> list[str]:
+def _numbers(levels: int) -> list[str]:
     return ["p", *(f"p{level}" for level in range(1, levels))]
 
 

@@ -16,14 +16,14 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import again_cycles, between_cycles, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.costs import again_cycles, between_cycles, elementwise_cycles, load_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
 from tilework.rules.cpu.reads import reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, tile_cost
-from tilework.rules.cpu.strassen_form import DATA, PRODUCT, StrassenForm, strassen_form
+from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
 from tilework.targets.target import Target
 
 
@@ -73,7 +73,8 @@ def _sum_cycles(form: StrassenForm, target: Target) -> float:
     rows, outputs = form.part
     additions = [PRODUCTS**level * 4 ** (form.levels - 1 - level) for level in range(form.levels)]
     parts, products = 4**form.levels, PRODUCTS**form.levels
-    of_data = (parts + DATA_ADDITIONS * sum(additions)) / target.vectors_per_cycle + products
+    of_data = parts * load_cycles(form.first, target)
+    of_data += DATA_ADDITIONS * sum(additions) / target.vectors_per_cycle + products
     of_result = (products + OUTPUT_ADDITIONS * sum(additions)) / target.vectors_per_cycle
     vectors = rows * size_of(form.batch) / form.lanes
     return vectors * (sizes_of(form.data)[-1] * of_data + outputs * of_result)
@@ -117,15 +118,17 @@ class _Writer:
         output_block, o = s.split(o, form.vectors)
         s.vectorize(lane)
         loops = [(row_block, form.count), (output_block, outputs // form.span)]
-        outer, inner = reversed(loops) if form.blocks.together else loops
-        s.reorder([*batch, outer[0], inner[0], row, o, down, across, lane])
+        first, second = reversed(loops) if form.blocks.together else loops
+        s.reorder([*batch, first[0], second[0], row, o, down, across, lane])
         s.unroll(o)
+        for name in inner(RESULT, form.levels):
+            self.within(name, o)
         leading = [(axis, size_of([n])) for axis, n in zip(batch, form.batch, strict=True)]
         if form.blocks.together:
-            [*_, last] = parallel_prefix(s, [*leading, outer, inner], self.work, self.target)
+            [*_, last] = parallel_prefix(s, [*leading, first, second], self.work, self.target)
             return None, last
-        [*_, last] = parallel_prefix(s, [*leading, outer], self.work, self.target)
-        return last, inner[0]
+        [*_, last] = parallel_prefix(s, [*leading, first], self.work, self.target)
+        return last, second[0]
 
     def data(self, around: SSAValue | None) -> None:
         """The sums of quarters, some channels at a time; in front of all else, in parallel, or inside a loop."""
@@ -139,9 +142,20 @@ class _Writer:
         s.reorder([*(axis for axis, _ in outer), *products, lane])
         s.vectorize(lane)
         if around is None:
-            parallel_prefix(s, outer, self.work, self.target)
+            [*_, channels] = parallel_prefix(s, outer, self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
+        for name in inner(DATA, form.levels):
+            self.within(name, channels)
+
+    def within(self, name: str, around: SSAValue) -> None:
+        """A stage of sums between two levels: of one vector of each."""
+        stage = self.s.stage(name)
+        *others, last = stage.axes.values()
+        self.s.compute_at(stage, around, "local")
+        for axis in others:
+            self.s.unroll(axis)
+        self.s.vectorize(last)
 
     def product(self, around: SSAValue) -> None:
         """Of one pair of sums after the other."""

@@ -16,6 +16,11 @@ from tilework.targets.target import Target
 DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
 
 
+def inner(stage: str, levels: int) -> list[str]:
+    """The names of the stages that DATA and RESULT are computed from, level by level."""
+    return [f"{stage}_{left}" for left in range(1, levels)]
+
+
 @dataclass(frozen=True)
 class Blocks:
     """Rows of a part are taken in blocks of `rows`.
@@ -33,12 +38,13 @@ class Blocks:
 class StrassenForm:
     """The stages by what they compute, once those `inlined` are.
 
-    levels: on which quarters are taken of quarters. images: whether the last one is an image in blocks of channels;
-    else its last axes are rows and outputs. A product is computed for `rows` rows and `vectors` of `lanes` outputs at a
-    time.
+    first: what reads the quarters, `data` if there is one level. levels: on which quarters are taken of quarters.
+    images: whether the last one is an image in blocks of channels; else its last axes are rows and outputs. A product
+    is computed for `rows` rows and `vectors` of `lanes` outputs at a time.
     """
 
     inlined: list[str]
+    first: ComputeOp
     data: ComputeOp
     product: ComputeOp
     final: ComputeOp
@@ -88,13 +94,16 @@ class StrassenForm:
 
 def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors and blocks."""
-    found = inlined_stages(kernel, STAGES)
+    whole, summed = kernel.compute(PRODUCT), kernel.compute(RESULT)
+    if whole is None or summed is None:
+        return None
+    levels = len(whole.spatial) - len(summed.spatial)
+    found = inlined_stages(kernel, [*STAGES, *inner(DATA, levels), *inner(RESULT, levels)])
     if found is None:
         return None
     inlined, stages, final = found
     data, product, result = (stages[name] for name in STAGES)
     lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
-    levels = len(product.spatial) - len(result.spatial)
     *batch, rows, outputs = sizes_of(product)
     del batch[len(batch) - levels :]
     images = len(final.spatial) == len(batch) + 4 and sizes_of(final)[-1] == lanes
@@ -102,6 +111,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     if not any(r.tensor == result.result and r.exprs == _taken(final, images) for r in final.reads):
         return None
+    first = stages[[DATA, *inner(DATA, levels)][-1]]
     vectors = 1 if outputs % (2 * lanes) else 2
     registers = (target.vector_registers - 2 - vectors) // vectors
     products = PRODUCTS**levels
@@ -109,7 +119,9 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     if 2 * blocks.rows < min(rows, registers):
         return None
     at_once = balanced(blocks.rows, registers)
-    return StrassenForm([*inlined, RESULT], data, product, final, levels, images, lanes, vectors, blocks, at_once)
+    return StrassenForm(
+        [*inlined, RESULT], first, data, product, final, levels, images, lanes, vectors, blocks, at_once
+    )
 
 
 def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
