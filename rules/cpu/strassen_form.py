@@ -139,8 +139,8 @@ def _blocks(
 ) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
-    Of one matrix, each core takes a block of its own where reading the weights once more takes less time than reading
-    sums that other cores have just written. Sizes are those of a part.
+    Of one matrix, each core takes blocks of its own, the last perhaps moved inwards, where reading the weights once more
+    takes less time than reading sums that other cores have just written. Sizes are those of a part.
     """
     each = 4 * products  # bytes for one element of a part
     together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
@@ -150,7 +150,7 @@ def _blocks(
     weights = each * outputs * channels
     weights_again = (rows // alone - 1) * weights if alone else data_again
     if data_again > weights_again:
-        return Blocks(alone, False, 0)
+        return Blocks(alone, together=False, again=0)
     others = (target.cores - 1) / target.cores
     exchanging = each * rows * channels * others / target.bandwidth.exchange
     most = min(MOST_BYTES, target.cache_bytes[1] * 4 // 5) // each
@@ -161,8 +161,8 @@ def _blocks(
     own = _of_each_core(rows, fits, registers, target.cores) if matrices == 1 else 0
     own_again = (-(-rows // own) - 1) * weights if own else 0
     if own and own_again / target.bandwidth.shared < exchanging + data_again / target.bandwidth.shared:
-        return Blocks(own, False, 0)
-    return Blocks(together, True, data_again)
+        return Blocks(own, together=False, again=0)
+    return Blocks(together, together=True, again=data_again)
 
 
 def _of_each_core(rows: int, fits: Callable[[int], bool], registers: int, cores: int) -> int:
