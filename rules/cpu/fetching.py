@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-_BESIDE = 0.25
+_BESIDE = 3 / 16
 """What shows of two works as long as each other that are done at a time: the part of one of them."""
 
 

@@ -36,10 +36,10 @@ class Relayout:
         return f"{self.stage}.global"
 
 
-def relayout_stages(kernel: KernelOp) -> list[Relayout]:
-    """Store stages of a kernel as suits what reads them, or as what they read is stored; producers first."""
+def relayout_stages(kernel: KernelOp, reductions: bool) -> list[Relayout]:
+    """Store reductions, or all others, as suits what reads them, or as what they read is stored; producers first."""
     found: list[Relayout] = []
-    for compute in list(kernel.computes):
+    for compute in [c for c in kernel.computes if bool(c.reduction) == reductions]:
         relayout = _relayout_of(kernel, compute)
         if relayout is not None:
             s = ScheduleBuilder(kernel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +12,7 @@ from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import reads_of, size_of
-from tilework.rules.cpu.register_tile import choose_tile
+from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
@@ -43,13 +43,18 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
     """Decide on a copy of the kernel."""
     copy = kernel.clone()
     inlined: list[str] = []
-    # what is moved first: then its sources are read where they are used
-    for may_inline in (_only_moves, partial(_may_inline, target=target)):
+
+    def inline(may_inline: Callable[[KernelOp, ComputeOp], bool]) -> None:
         for compute in copy.computes:
             if may_inline(copy, compute):
                 inlined.append(compute.stage.data)
                 inline_compute(compute)
-    relayouts = relayout_stages(copy)
+
+    inline(_only_moves)  # then its sources are read where they are used
+    inline(_may_inline)
+    relayouts = relayout_stages(copy, reductions=True)  # which decides about their tiles
+    inline(partial(_pads_for_nothing, target=target))
+    relayouts += relayout_stages(copy, reductions=False)
     for compute in copy.computes:
         simplify_reads(compute)
     anchored: dict[ComputeOp, ComputeOp] = {}
@@ -112,7 +117,7 @@ def _only_moves(kernel: KernelOp, compute: ComputeOp) -> bool:
     return _can_inline(kernel, compute) and all(isinstance(op, ReadOp | YieldOp) for op in compute.body.block.ops)
 
 
-def _may_inline(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
+def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     """Whether putting the stage in place of its reads does not repeat noteworthy work."""
     if not _can_inline(kernel, compute):
         return False
@@ -121,16 +126,20 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
     readers = readers_of(compute)
     for reader, _ in readers:
         repeated = dear or _iterations(reader) > 2 * size_of(compute.spatial)
-        if reader.reduction and ops and repeated and not _pads_for_nothing(compute, reader, target):
+        if reader.reduction and ops and repeated:
             return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
 
 
-def _pads_for_nothing(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
+def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
     """Whether a stage only pads, and where its reader need not ask for each element whether that is padding."""
+    readers = readers_of(compute)
+    if not _can_inline(kernel, compute) or len(readers) != 1:
+        return False
+    [(reader, _)] = readers
     if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in compute.body.walk()):
         return False
-    return _pads_outside(compute, reader) or _pads_tiles(compute, reader, target)
+    return _pads_outside(compute, reader) or _pads_tiles(kernel, compute, reader, target)
 
 
 def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
@@ -142,18 +151,28 @@ def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
     return not _pads_along({*long[1:], *long[-1:]}, compute)  # the last becomes lanes, even if there is no other
 
 
-def _pads_tiles(compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
+def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
     """Whether the tiles of a reader had better know where padding is than read it.
 
     What only some lanes of a vector load, straight code takes as a part of one, if the machine can. Else loops are cut
     where padding ends: that costs nothing but code, and what is padding is left out of the sums.
     """
-    tile = choose_tile(reader, reads_of(reader), target)
+    tile = _tile_without(kernel, compute, reader, target)
     if tile is None or not all(e.is_constant for _, e in reader.spatial):
         return False
     if _pads_along({tile.vector}, compute):
         return tile.straight and bool(target.partial_bits)
     return True
+
+
+def _tile_without(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target) -> Tile | None:
+    """The reader's tile where the stage is inlined."""
+    copy = kernel.clone()
+    same, copied = copy.compute(compute.stage.data), copy.compute(reader.stage.data)
+    assert same is not None and copied is not None
+    inline_compute(same)
+    simplify_reads(copied)
+    return choose_tile(copied, reads_of(copied), target)
 
 
 def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:

@@ -37,7 +37,9 @@ class Strassen(ScheduleRule):
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
-        fetching = memory_cycles(kernel, parameters, target) + again_cycles(kernel, parameters, form.passes - 1, target)
+        readers = min(form.passes, target.cores)  # cores with blocks of their own, that may share no cache
+        fetching = readers * memory_cycles(kernel, parameters, target)
+        fetching += again_cycles(kernel, parameters, form.passes - readers, target)
         fetching += form.blocks.again / target.bandwidth.shared
         multiplying = _product_cycles(form, target, parameters)
         adding = overlapped(_sum_cycles(form, target), between_cycles((form.data, form.product), target))

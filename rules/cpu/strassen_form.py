@@ -139,8 +139,8 @@ def _blocks(
 ) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
-    Of one matrix, each core takes blocks of its own, the last perhaps moved inwards, where reading the weights once more
-    takes less time than reading sums that other cores have just written. Sizes are those of a part.
+    Of one matrix, each core takes blocks of its own, the last perhaps moved inwards, where reading weights again takes
+    less time than reading sums that other cores have just written. Sizes are those of a part.
     """
     each = 4 * products  # bytes for one element of a part
     together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
