@@ -245,14 +245,12 @@ te.kernel @all_channels(%x: tensor<1x64x16x20xf32>, %w: tensor<64x64x3xf32>) -> 
   te.return %conv : tensor<1x64x16x18xf32>
 }
 
-// Between tensors in blocks of channels, padding and convolution are stored in blocks too; the place in a block fills
-// the vector, and channels are summed block by block.
+// Between tensors in blocks of channels, a convolution is stored in blocks too; the place in a block fills the vector,
+// and channels are summed block by block. Padding is not along that vector: it is not copied.
 
 // CHECK-LABEL: schedule.sequence @blocks
 // CHECK: [[P:%[a-z0-9_]+]], {{.*}} = schedule.stage "pad" [n, c, y, x]
-// CHECK-NEXT: schedule.split %{{.*}} factor 8
-// CHECK: schedule.cache_write [[P]] "global" [n, c.outer, y, x, c.inner]
-// CHECK: schedule.compute_inline
+// CHECK-NEXT: schedule.compute_inline [[P]]
 // CHECK: [[C:%[a-z0-9_]+]], {{.*}} = schedule.cache_write %{{.*}} "global" [n, k.outer, y, x, k.inner, c, r, s]
 // CHECK: schedule.stage "pack" [n, ko, y, x, ki]
 // CHECK: schedule.compute_at [[C]]
@@ -288,7 +286,41 @@ te.kernel @blocks(%x: tensor<1x2x28x28x8xf32>, %w: tensor<32x16x3x3xf32>) -> ten
   te.return %pack : tensor<1x4x28x28x8xf32>
 }
 
-// Where windows move by two, even and odd elements of the padded rows lie apart: each tap reads neighbours.
+// So it is where windows move by two over an image that is not in blocks: each pixel is read for a vector of filters.
+
+// CHECK-LABEL: schedule.sequence @colours
+// CHECK: [[P:%[a-z0-9_]+]], {{.*}} = schedule.stage "pad" [n, c, y, x]
+// CHECK-NEXT: schedule.compute_inline [[P]]
+// CHECK: schedule.vectorize %k_inner
+te.kernel @colours(%x: tensor<1x3x28x28xf32>, %w: tensor<4x3x3x3x8xf32>) -> tensor<1x4x14x14x8xf32> {
+  %unpack = te.compute "unpack" [k: 32, c: 3, r: 3, s: 3] : tensor<32x3x3x3xf32> {
+    %e = te.read %w[k floordiv 8, c, r, s, k mod 8] : tensor<4x3x3x3x8xf32>
+    te.yield %e : f32
+  }
+  %pad = te.compute "pad" [n: 1, c: 3, y: 30, x: 30] : tensor<1x3x30x30xf32> {
+    %v = te.if_then_else [y - 1 >= 0, 28 - y >= 0, x - 1 >= 0, 28 - x >= 0] : f32 {
+      %e = te.read %x[n, c, y - 1, x - 1] : tensor<1x3x28x28xf32>
+      te.yield %e : f32
+    } else {
+      %z = arith.constant 0.0 : f32
+      te.yield %z : f32
+    }
+    te.yield %v : f32
+  }
+  %conv = te.compute "conv" [n: 1, k: 32, y: 14, x: 14] reduce [c: 3, r: 3, s: 3] : tensor<1x32x14x14xf32> {
+    %a = te.read %pad[n, c, 2 * y + r, 2 * x + s] : tensor<1x3x30x30xf32>
+    %f = te.read %unpack[k, c, r, s] : tensor<32x3x3x3xf32>
+    %p = arith.mulf %a, %f : f32
+    te.reduce add %p : f32
+  }
+  %pack = te.compute "pack" [n: 1, ko: 4, y: 14, x: 14, ki: 8] : tensor<1x4x14x14x8xf32> {
+    %a = te.read %conv[n, 8 * ko + ki, y, x] : tensor<1x32x14x14xf32>
+    te.yield %a : f32
+  }
+  te.return %pack : tensor<1x4x14x14x8xf32>
+}
+
+// Where lanes lie along such rows, even and odd elements of the padded rows lie apart: each tap reads neighbours.
 
 // CHECK-LABEL: schedule.sequence @phases
 // CHECK: [[P:%[a-z0-9_]+]], {{.*}} = schedule.stage "pad" [n, c, y, x]

@@ -66,7 +66,7 @@ def test_cores_read_little_of_what_others_wrote(kernel: KernelOp, expected: list
         ((2, 127, 8), 2, []),  # no equal halves
         ((1, 256, 16), 2, []),  # rows are the outermost axis
         ((16, 128, 8), 2, []),  # less is read by halves of the outputs
-        ((16, 512, 16), 2, [("i", 8)]),
+        ((8, 512, 16), 2, [("i", 8)]),
     ],
     ids=str,
 )

@@ -59,10 +59,11 @@ def test_rows_that_share_a_place_of_the_cache(row: int, count: int, expected: in
 def test_waiting_for_an_operand_from_memory():
     shared, again = (Operand(0.5, 0.25, {"y": 8}, stays=stays) for stays in (True, False))
     alone = again.waiting(1.0, {"y": 8})
-    assert alone == pytest.approx(0.25 * 0.5)  # a single pass multiplies long enough
+    shows = 3 / 16
+    assert alone == pytest.approx(shows * 0.5 * 0.5)  # a single pass multiplies long enough
     assert shared.waiting(1.0, {"y": 1}) == shared.waiting(1.0, {"y": 8}) == alone  # each fetches a part of the next
-    second = 0.25 * 0.25  # fetches it again
-    assert again.waiting(1.0, {"y": 4}) == pytest.approx(0.25 * 0.5 + second)
+    first, second = shows * 0.5, shows * 0.25 * 0.5  # as long as multiplying; half as long
+    assert again.waiting(1.0, {"y": 4}) == pytest.approx(first + second)
 
 
 def dense_tile(rows: int, columns: int, sums: int) -> Tile:

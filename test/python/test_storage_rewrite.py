@@ -96,20 +96,20 @@ def test_sharing_changes_no_result(text: str):
 
 
 TWO_LARGE = """
-  loop.kernel @k ins(%x: memref<80000xf32>) outs(%y: memref<80000xf32>) {
-    %a = memref.alloca() : memref<80000xf32, "local">
-    %b = memref.alloca() : memref<80000xf32, "local">
-    loop.for %i = 0 to 80000 "i" {
-      %v = loop.load %x[%i] : memref<80000xf32>
-      loop.store %v, %a[%i] : memref<80000xf32, "local">
+  loop.kernel @k ins(%x: memref<120000xf32>) outs(%y: memref<120000xf32>) {
+    %a = memref.alloca() : memref<120000xf32, "local">
+    %b = memref.alloca() : memref<120000xf32, "local">
+    loop.for %i = 0 to 120000 "i" {
+      %v = loop.load %x[%i] : memref<120000xf32>
+      loop.store %v, %a[%i] : memref<120000xf32, "local">
     }
-    loop.for %i = 0 to 80000 "i" {
-      %v = loop.load %a[%i] : memref<80000xf32, "local">
-      loop.store %v, %b[%i] : memref<80000xf32, "local">
+    loop.for %i = 0 to 120000 "i" {
+      %v = loop.load %a[%i] : memref<120000xf32, "local">
+      loop.store %v, %b[%i] : memref<120000xf32, "local">
     }
-    loop.for %i = 0 to 80000 "i" {
-      %v = loop.load %b[79999 - %i] : memref<80000xf32, "local">
-      loop.store %v, %y[%i] : memref<80000xf32>
+    loop.for %i = 0 to 120000 "i" {
+      %v = loop.load %b[119999 - %i] : memref<120000xf32, "local">
+      loop.store %v, %y[%i] : memref<120000xf32>
     }
   }"""
 
@@ -117,16 +117,16 @@ TWO_LARGE = """
 # tvm: test_pass_storage_rewrite/exceed_mem
 def test_what_shares_fits_on_the_stack():
     module, kernel = parse(TWO_LARGE)
-    with pytest.raises(CompileError, match="brings the stack of 'k' to 640000 bytes"):
+    with pytest.raises(CompileError, match="brings the stack of 'k' to 960000 bytes"):
         emit_kernels(module, host_target())
     StorageRewrite().run(CONTEXT, kernel)
-    assert emit_kernels(module, host_target()).count("alloca [80000 x float]") == 1
+    assert emit_kernels(module, host_target()).count("alloca [120000 x float]") == 1
 
 
 def test_shared_storage_compiled(compile_kernel: Callable[[str], Callable[..., None]]):
     module, kernel = parse(TWO_LARGE)
     StorageRewrite().run(CONTEXT, kernel)
-    x, y = np.arange(80000, dtype=np.float32), np.empty(80000, np.float32)
+    x, y = np.arange(120000, dtype=np.float32), np.empty(120000, np.float32)
     compile_kernel(str(module))(x, y)
     np.testing.assert_array_equal(y, x[::-1])
 
