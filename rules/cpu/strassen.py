@@ -1,5 +1,7 @@
 """The rule for products by Strassen's algorithm: sums of quarters, seven products of them, and sums of these.
 
+On several levels, the sums between two levels are computed for one vector at a time, where the next level reads them.
+
 Either the sums of quarters of all rows come first, and the outermost loop runs over blocks of outputs, each of whose
 weights is read once; or it runs over blocks of rows, each of which does everything.
 """

@@ -49,9 +49,8 @@ class WinogradConv(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
-        fetching = memory_cycles(kernel, parameters, target) + again_cycles(
-            kernel, parameters, form.blocks.passes - 1, target
-        )
+        fetching = memory_cycles(kernel, parameters, target)
+        fetching += again_cycles(kernel, parameters, form.blocks.passes - 1, target)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         transforming = sum(elementwise_cycles(c, target) for c in elementwise)
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)

@@ -114,7 +114,8 @@ func.func @shared(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
   func.return %z : tensor<1x64x56x56xf32>
 }
 
-// A product of large matrices is worth sums of their quarters, and of quarters of these; where rows may be of unlike size, that is less accurate.
+// A product of large matrices is worth sums of their quarters, and of quarters of these; where rows may be of unlike
+// size, that is less accurate.
 // CHECK-LABEL: func.func @dense
 // CHECK:         [[U:%[a-z0-9_]+]] = graph.strassen_weight %w {levels = 2 : i64} : (tensor<1024x512xf32>) -> tensor<256x7x7x128xf32>
 // CHECK-NEXT:    graph.fused "dense_relu" (%x, [[U]])

@@ -87,6 +87,7 @@ DENSE = [
     dense_relu(12, 64, 64, (3,)),
     dense_relu(1300, 128, 64),  # rows in blocks
     dense_relu(2400, 192, 32),  # with many sums of quarters
+    dense_relu(2 * 37, 64, 64),  # blocks that do not divide the rows
     dense_relu(30, 64, 128, levels=2),
     dense_relu(9, 64, 64, (2,), levels=2),
 ]
@@ -150,6 +151,7 @@ def test_buffers_fit_on_the_stack(kernel: KernelOp, cpu: str):
         (196, 256, 256, 8, (49, True)),  # no equal blocks
         (196, 256, 256, 14, (49, True)),  # they would be too short
         (784, 256, 256, 2, (49, False)),  # eight blocks of rows, not seven of 56
+        (194, 256, 256, 2, (49, False)),  # of 97 rows, the last block is moved inwards
     ],
 )
 def test_cores_share_blocks(rows: int, channels: int, outputs: int, cores: int, blocks: tuple[int, bool]):
