@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -15,54 +18,64 @@ CHANNELS = 1
 """The axis that blocks are cut from."""
 
 
-def layout_classes(graph: Block, block: int) -> list[list[SSAValue]]:
+@dataclass(frozen=True)
+class LayoutClass:
+    """Tensors that can be in blocks of so many channels, if all of them are."""
+
+    values: Sequence[SSAValue]
+    block: int
+
+
+def layout_classes(graph: Block, blocks: Sequence[int]) -> list[LayoutClass]:
     """The tensors between kernels that can be in blocks of channels, those together that can only be so together.
 
-    Of f32 tensors that callers do not see; blocks are of so many channels.
+    Of f32 tensors that callers do not see; of the sizes `blocks`, a class gets the first that fills its channels.
     """
-    classes = _Classes()
+    classes = _Classes(blocks)
     for op in graph.ops:
         values = [*op.operands, *op.results]
         if isinstance(op, FusedOp):
-            values = list(op.results)
-            for value in values:
-                classes.add(value, free=_has_blocks(value.type, block))
+            for value in op.results:
+                classes.add(value, [b for b in blocks if _has_blocks(value.type, b)])
         elif VIEW in op.attributes:
-            free = _keeps_blocks(op, block)
+            kept = [block for block in blocks if _keeps_blocks(op, block)]
             for value in values:
-                classes.add(value, free and _has_blocks(value.type, block))
+                classes.add(value, [b for b in kept if _has_blocks(value.type, b)])
                 classes.join(value, values[0])
         else:
             for value in values:
-                classes.add(value, free=False)
+                classes.add(value, [])
     for value in graph.args:
-        classes.add(value, free=False)
-    return classes.free()
+        classes.add(value, [])
+    return classes.found()
 
 
 class _Classes:
     """A union-find forest of tensors."""
 
-    def __init__(self):
+    def __init__(self, blocks: Sequence[int]):
+        self._blocks = blocks
         self._parent: dict[SSAValue, SSAValue] = {}
-        self._fixed: set[SSAValue] = set()
+        self._fitting: dict[SSAValue, set[int]] = {}
 
-    def add(self, value: SSAValue, free: bool) -> None:
-        """Note a tensor; not free, it and those that go with it keep their layout."""
+    def add(self, value: SSAValue, fitting: Sequence[int]) -> None:
+        """Note a tensor, and the blocks that it can be in: no others can those that go with it be in either."""
         self._parent.setdefault(value, value)
-        if not free:
-            self._fixed.add(value)
+        self._fitting.setdefault(value, {*self._blocks}).intersection_update(fitting)
 
     def join(self, a: SSAValue, b: SSAValue) -> None:
         """The two have one layout."""
         self._parent[self._root(a)] = self._root(b)
 
-    def free(self) -> list[list[SSAValue]]:
-        """The classes none of which is fixed, each in the order in which its tensors were added."""
-        found: dict[SSAValue, list[SSAValue]] = {}
+    def found(self) -> list[LayoutClass]:
+        """The classes that can be in blocks, each in the order in which its tensors were added."""
+        classes: dict[SSAValue, list[SSAValue]] = {}
         for value in self._parent:
-            found.setdefault(self._root(value), []).append(value)
-        return [values for values in found.values() if self._fixed.isdisjoint(values)]
+            classes.setdefault(self._root(value), []).append(value)
+        return [LayoutClass(values, block) for values in classes.values() if (block := self._block_for(values))]
+
+    def _block_for(self, values: Sequence[SSAValue]) -> int | None:
+        return next((block for block in self._blocks if all(block in self._fitting[v] for v in values)), None)
 
     def _root(self, value: SSAValue) -> SSAValue:
         while self._parent[value] is not value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +23,7 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
 from tilework.lowering.algorithms import algorithms_for, precision_of
-from tilework.lowering.layout_search import LayoutSearch, in_blocks, put_in_blocks
+from tilework.lowering.layout_search import Layouts, LayoutSearch, in_blocks, put_in_blocks
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -38,10 +37,11 @@ class ChooseLayouts(TileworkPass):
     %z = graph.fused "max_pool" (%y)                       %z = graph.fused "max_pool" (%y)
                                                              %a = graph.unpack ...
 
-    A block is as long as a vector. What a kernel costs in every layout of what it reads and makes is asked of its rule,
-    with the algorithm that is best there; the sum over all kernels is made small by changing one tensor's layout after
-    another. So a kernel changes between layouts where that costs least, if at all. Tensors that views connect change
-    together, and what callers see stays. Requires graph-fuse-operators; leaves as many kernels as there were.
+    A block fills a line of the caches where channels do, else a vector. What a kernel costs in every layout of what it
+    reads and makes is asked of its rule, with the algorithm that is best there; the sum over all kernels is made small
+    by changing one tensor's layout after another. So a kernel changes between layouts where that costs least, if at
+    all. Tensors that views connect change together, and what callers see stays. Requires graph-fuse-operators; leaves
+    as many kernels as there were.
     """
 
     name = "choose-layouts"
@@ -56,27 +56,25 @@ class ChooseLayouts(TileworkPass):
         if not is_compiled(op):
             return
         target = parse_target(self.target)
-        block = target.lanes(f32.bitwidth)
         graph = body_of(op)
         groups = [o for o in graph.ops if isinstance(o, FusedOp)]
-        classes = layout_classes(graph, block)
-        packed = LayoutSearch(groups, classes, algorithms_for(target, precision, graph), block).best()
-        if packed:
-            _Rewriting(packed, block).rewrite(graph)
+        classes = layout_classes(graph, target.blocks(f32.bitwidth))
+        layouts = LayoutSearch(groups, classes, algorithms_for(target, precision, graph)).best()
+        if layouts:
+            _Rewriting(layouts).rewrite(graph)
 
 
 class _Rewriting:
     """Kernels and views that read or make packed tensors, made anew in program order."""
 
-    def __init__(self, packed: Set[SSAValue], block: int):
-        self._packed = packed
-        self._block = block
+    def __init__(self, layouts: Layouts):
+        self._layouts = layouts
         self._in_blocks: dict[SSAValue, SSAValue] = {}
         """By what a tensor in blocks was before."""
 
     def rewrite(self, graph: Block) -> None:
         """Rewrite them all."""
-        done = [op for op in graph.ops if not self._packed.isdisjoint((*op.operands, *op.results))]
+        done = [op for op in graph.ops if not self._layouts.keys().isdisjoint((*op.operands, *op.results))]
         for op in done:
             new = self._group(op) if isinstance(op, FusedOp) else self._view(op)
             new.attributes |= op.attributes
@@ -84,7 +82,7 @@ class _Rewriting:
             Rewriter.insert_op(new, InsertPoint.before(op))
             for before, after in zip(op.results, new.results, strict=True):
                 after.name_hint = before.name_hint
-                if before in self._packed:
+                if before in self._layouts:
                     self._in_blocks[before] = after
                 else:
                     before.replace_all_uses_with(after)
@@ -94,7 +92,7 @@ class _Rewriting:
 
     def _group(self, group: FusedOp) -> FusedOp:
         body = group.clone()
-        put_in_blocks(body, in_blocks(group, self._packed), self._block)
+        put_in_blocks(body, in_blocks(group, self._layouts))
         yielded = body.body.block.last_op
         assert yielded is not None
         operands = [self._in_blocks.get(v, v) for v in group.inputs]
@@ -104,23 +102,25 @@ class _Rewriting:
 
     def _view(self, view: Operation) -> Operation:
         operands = [self._in_blocks[v] for v in view.operands]
+        block = self._layouts[view.operands[0]]
         match view:
             case ConcatOp():
                 return ConcatOp.of(*operands, axis=view.axis)
             case ReshapeOp():
                 n, channels, *image = dims_of(view.result.type)
-                dims = (n, channels // self._block, *image, const(self._block))
+                dims = (n, channels // block, *image, const(block))
                 return ReshapeOp.of(*operands, shape=DimsAttr(dims))
             case SliceOp():
-                return self._slice(view, *operands)
+                return _slice(view, operands[0], block)
             case _:
                 raise AssertionError(f"{view.name} is no view")
 
-    def _slice(self, view: SliceOp, operand: SSAValue) -> SliceOp:
-        """Channels are counted in blocks."""
-        sizes = [self._block if axis == CHANNELS else 1 for axis in view.axes.get_values()]
-        starts, stops = (
-            ints(end // size for end, size in zip(ends.get_values(), sizes, strict=True))
-            for ends in (view.starts, view.stops)
-        )
-        return SliceOp.of(operand, axes=view.axes, starts=starts, stops=stops, steps=view.steps)
+
+def _slice(view: SliceOp, operand: SSAValue, block: int) -> SliceOp:
+    """The slice of a tensor whose channels are counted in blocks."""
+    sizes = [block if axis == CHANNELS else 1 for axis in view.axes.get_values()]
+    starts, stops = (
+        ints(end // size for end, size in zip(ends.get_values(), sizes, strict=True))
+        for ends in (view.starts, view.stops)
+    )
+    return SliceOp.of(operand, axes=view.axes, starts=starts, stops=stops, steps=view.steps)

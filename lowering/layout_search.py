@@ -2,62 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from tilework.analysis.layout_classes import CHANNELS
+from tilework.analysis.layout_classes import CHANNELS, LayoutClass
 from tilework.dialects.graph.structure import FusedOp
 from tilework.lowering.algorithms import Algorithms, parameters_of
 from tilework.lowering.packed_groups import pack_result, unpack_argument
 from tilework.lowering.te_kernels import content_of
 
+Layouts: TypeAlias = Mapping[SSAValue, int]
+"""Of how many channels the blocks are that tensors are in."""
+
 
 @dataclass(frozen=True)
 class InBlocks:
-    """Which operands and results of a group are in blocks, by number."""
+    """Which operands and results of a group are in blocks, by number, and of how many channels."""
 
-    inputs: frozenset[int]
-    results: frozenset[int]
+    inputs: tuple[tuple[int, int], ...]
+    results: tuple[tuple[int, int], ...]
 
 
-def in_blocks(group: FusedOp, packed: Set[SSAValue]) -> InBlocks:
-    """Of a group, given the tensors that are."""
+def in_blocks(group: FusedOp, layouts: Layouts) -> InBlocks:
+    """Of a group."""
     return InBlocks(
-        frozenset(i for i, v in enumerate(group.inputs) if v in packed),
-        frozenset(i for i, v in enumerate(group.outputs) if v in packed),
+        tuple((i, layouts[v]) for i, v in enumerate(group.inputs) if v in layouts),
+        tuple((i, layouts[v]) for i, v in enumerate(group.outputs) if v in layouts),
     )
 
 
-def put_in_blocks(group: FusedOp, where: InBlocks, block: int) -> None:
+def put_in_blocks(group: FusedOp, where: InBlocks) -> None:
     """Let the body of a group take and yield blocks; its operands and the types of its results stay."""
-    for number in where.inputs:
+    for number, block in where.inputs:
         unpack_argument(group, number, CHANNELS, block)
-    for number in where.results:
+    for number, block in where.results:
         pack_result(group, number, CHANNELS, block)
 
 
 class LayoutSearch:
     """From no tensor in blocks or all that can be, one class after the other changes while that saves time."""
 
-    def __init__(
-        self, groups: Sequence[FusedOp], classes: Sequence[Sequence[SSAValue]], algorithms: Algorithms, block: int
-    ):
+    def __init__(self, groups: Sequence[FusedOp], classes: Sequence[LayoutClass], algorithms: Algorithms):
         self._groups = groups
         self._classes = classes
         self._algorithms = algorithms
-        self._block = block
         self._content = {group: (content_of(group.body.block), parameters_of(group)) for group in groups}
         self._known: dict[Hashable, float] = {}
 
-    def best(self) -> set[SSAValue]:
+    def best(self) -> Layouts:
         """The tensors that should be in blocks."""
-        none, every = set[SSAValue](), {v for values in self._classes for v in values}
+        none, every = dict[SSAValue, int](), {v: c.block for c in self._classes for v in c.values}
         least = {g: min(self._cycles([g], none), self._cycles([g], every)) for g in self._groups}
-        return self._improved(min(none, every, key=lambda packed: self._cycles(self._groups, packed)), least)
+        return self._improved(min(none, every, key=lambda layouts: self._cycles(self._groups, layouts)), least)
 
-    def _improved(self, packed: set[SSAValue], least: Mapping[FusedOp, float]) -> set[SSAValue]:
+    def _improved(self, layouts: Layouts, least: Mapping[FusedOp, float]) -> Layouts:
         """Where no class alone can change to save more.
 
         A kernel that reads one layout and makes another is taken to need the `least` of both at least.
@@ -65,22 +66,29 @@ class LayoutSearch:
         changed = True
         while changed:
             changed = False
-            for values in self._classes:
-                touched = [g for g in self._groups if not {*g.inputs, *g.outputs}.isdisjoint(values)]
-                now = self._cycles(touched, packed)
-                other = packed.symmetric_difference(values)
-                if now > sum(least[g] for g in touched) and self._cycles(touched, other) < now:
-                    packed, changed = other, True
-        return packed
+            for one in self._classes:
+                touched = [g for g in self._groups if not {*g.inputs, *g.outputs}.isdisjoint(one.values)]
+                now = self._cycles(touched, layouts)
+                if now > sum(least[g] for g in touched):
+                    other = _changed(layouts, one)
+                    if self._cycles(touched, other) < now:
+                        layouts, changed = other, True
+        return layouts
 
-    def _cycles(self, groups: Sequence[FusedOp], packed: Set[SSAValue]) -> float:
-        return sum(self._cycles_of(group, in_blocks(group, packed)) for group in groups)
+    def _cycles(self, groups: Sequence[FusedOp], layouts: Layouts) -> float:
+        return sum(self._cycles_of(group, in_blocks(group, layouts)) for group in groups)
 
     def _cycles_of(self, group: FusedOp, where: InBlocks) -> float:
         key = (self._content[group], where)
         if key not in self._known:
             trial = group.clone()
-            put_in_blocks(trial, where, self._block)
+            put_in_blocks(trial, where)
             self._known[key] = self._algorithms.best_for(trial).cycles
             trial.erase()
         return self._known[key]
+
+
+def _changed(layouts: Layouts, one: LayoutClass) -> Layouts:
+    """With this class in blocks if it was not, else without."""
+    others = {v: block for v, block in layouts.items() if v not in one.values}
+    return others if len(others) < len(layouts) else others | dict.fromkeys(one.values, one.block)

@@ -9,6 +9,9 @@ from typing import Literal
 DEFAULT_CACHE_BYTES = (32 << 10, 512 << 10, 8 << 20)
 DEFAULT_CORES = 4
 
+LINE_BYTES = 64
+"""A line of a cache."""
+
 HALVED_512 = ("znver4",)
 """Processors that take a vector of 512 bits in two halves, by LLVM's names."""
 
@@ -122,6 +125,11 @@ class Target:
     def lanes(self, element_bits: int) -> int:
         """How many elements of a width fill one vector register."""
         return self.vector_bits // element_bits
+
+    def blocks(self, element_bits: int) -> tuple[int, ...]:
+        """Sizes for blocks of channels: elements of a line of the caches, and of a vector if these are less."""
+        line, vector = LINE_BYTES * 8 // element_bits, self.lanes(element_bits)
+        return (line, vector) if vector < line else (vector,)
 
     def missing_features(self, host: Target) -> tuple[str, ...]:
         """The extensions that code for this target may use and `host` lacks, sorted."""

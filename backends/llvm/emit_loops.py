@@ -17,6 +17,15 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING
 
+STEPS = 4
+"""How many steps of a register tile follow each other without a jump."""
+
+STEPS_AS_ONE = 8
+"""Up to how many steps need no jump at all."""
+
+_FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
+"""No code. Without it, LLVM loads operands of several steps side by side, for which a full tile leaves no registers."""
+
 
 def _for(e: Emitter, op: ForOp) -> None:
     kind = op.kind.data
@@ -57,6 +66,8 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool, back: str
     text.start(body)
     phi = text.phi_later()
     e.set(op.index, index if back is None else _turned(text, back, index, lower, upper))
+    if _is_step(op):
+        text.line(_FENCE)
     e.block(op.body.block)
     following = text.value(f"add nsw i64 {index}, {-1 if descending else 1}", f"{label}.next")
     again = text.value(f"icmp {f'sge i64 {following}, {lower}' if descending else f'slt i64 {following}, {upper}'}")
@@ -72,11 +83,20 @@ def _turned(text: FunctionText, back: str, index: str, lower: str, upper: str) -
 
 
 def _loop_metadata(e: Emitter, op: ForOp) -> str:
-    lower, upper = op.bounds.data
-    if op.kind.data is not Kind.UNROLLED or (upper - lower).constant is None:
+    extent = op.extent.constant
+    if _is_step(op) and (extent is None or extent > STEPS_AS_ONE):
+        unroll = f'!"llvm.loop.unroll.count", i32 {STEPS}'
+    elif extent is not None and (op.kind.data is Kind.UNROLLED or _is_step(op)):
+        unroll = '!"llvm.loop.unroll.full"'
+    else:
         return ""  # LLVM warns of a loop that it cannot unroll, on the user's screen
-    unroll = e.module.shared_metadata('!"llvm.loop.unroll.full"')
-    return f", !llvm.loop {e.module.metadata(unroll, distinct=True)}"
+    return f", !llvm.loop {e.module.metadata(e.module.shared_metadata(unroll), distinct=True)}"
+
+
+def _is_step(op: ForOp) -> bool:
+    """Whether an iteration is straight-line code once loops are unrolled, as a step of a register tile is."""
+    inside = [inner for inner in op.body.walk() if isinstance(inner, ForOp)]
+    return op.kind.data is Kind.SERIAL and len(inside) > 0 and all(i.kind.data is Kind.UNROLLED for i in inside)
 
 
 # -- parallel loops

@@ -28,7 +28,7 @@ from tilework.rules.cpu.panels import panel_of
 from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.prefetch import LEAST_BYTES, prefetch_next_block, prefetch_operands
+from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block, store_as
@@ -189,13 +189,16 @@ def _tiled(
         s.unroll(axis)
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile, target))
-    _order_reduction(s, inside, reduction, tile, target)
+    innermost = _order_reduction(s, inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
     if tile is not None and tile.aligned:
         counts = dict(loops.outer) | dict.fromkeys(loops.late, LARGE)
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
-        prefetch_next_block(s, reduction, single, tile.vector, tile.span, target)
+        step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
+        # what is only read, and stays in the last cache, streams without being asked for
+        least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
+        prefetch_operands(s, reduction, step, innermost, single, target, least)
     return _fixed(loops, outer)
 
 
@@ -322,8 +325,11 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue], masked: bool = 
 
 def _order_reduction(
     s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, target: Target
-) -> None:
-    """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost."""
+) -> SSAValue | None:
+    """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost.
+
+    Returns the innermost reduce axis that is a loop.
+    """
     outer = axes_in_extents(reduction.spatial, reduction.reduction)
     reduce_axes = _reduce_axes(s, inside, reduction)
     plain: dict[str, SSAValue] = {}
@@ -339,10 +345,7 @@ def _order_reduction(
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
     _mark_vector(s, vector, masked=tile is not None and lanes_are_masked(reduction, tile.vector, target))
-    if tile is not None and tile.aligned and reduce_axes and not tile.straight:  # which would ask at each of few steps
-        # what is only read, and stays in the last cache, streams without being asked for
-        least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
-        prefetch_operands(s, reduction, reduce_axes[-1], tile.vector, tile.span, least)
+    return None if straight or not reduce_axes else reduce_axes[-1]
 
 
 def _reduce_axes(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[SSAValue]:

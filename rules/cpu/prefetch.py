@@ -7,6 +7,7 @@ queue of instructions before the next line is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -15,7 +16,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.costs import bytes_of
 from tilework.rules.cpu.reads import Read, bits_of, reads_of
-from tilework.targets.target import Target
+from tilework.targets.target import LINE_BYTES, Target
 
 AHEAD_BYTES = 8 << 10
 """What a core reads from memory in the time that memory takes to answer, and some more."""
@@ -23,49 +24,62 @@ AHEAD_BYTES = 8 << 10
 LEAST_BYTES = 128 << 10
 """Smaller operands stay near the core."""
 
+MOST_LOADS = 0.7
+"""Loads and prefetches for each multiply-add of a step, above which prefetches slow it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of a tile of `rows` by `vectors` of `lanes` results, whose operands are packed along the axis `vector`."""
+
+    vector: str
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def span(self) -> int:
+        """Elements along the vector axis."""
+        return self.vectors * self.lanes
+
+    def is_crowded(self, element_bits: int) -> bool:
+        """Whether there is hardly time for more loads than its own."""
+        lines = self.span * element_bits / (8 * LINE_BYTES)
+        return self.rows + self.vectors + lines > MOST_LOADS * self.rows * self.vectors
+
 
 def prefetch_operands(
-    s: ScheduleBuilder, reduction: ComputeOp, axis: SSAValue, vector: str, span: int, least: int = LEAST_BYTES
-) -> None:
-    """At every iteration of the innermost reduce axis, ask for what is read AHEAD_BYTES later.
-
-    Of arguments of at least so many bytes that are packed in blocks of `span` along the vector axis.
-    """
-    for read, tensor in _packed(s, reduction, vector, span):
-        if bytes_of(tensor) >= least:
-            s.prefetch(_argument(s, read), axis, AHEAD_BYTES * 8 // (span * bits_of(tensor)))
-
-
-def prefetch_next_block(
     s: ScheduleBuilder,
     reduction: ComputeOp,
-    loops: Sequence[tuple[SSAValue, str, int]],
-    vector: str,
-    span: int,
+    step: Step,
+    axis: SSAValue | None,
+    around: Sequence[tuple[SSAValue, str, int]],
     target: Target,
+    least: int = LEAST_BYTES,
 ) -> None:
-    """While tiles are computed with one block of an argument too large for the second cache, ask for the next block.
+    """Ask for arguments of at least so many bytes that are packed in blocks of the step's span.
 
-    What is read AHEAD_BYTES later is asked for by the first of the tiles alone, which memory cannot keep up with.
-    loops: those around the tile, outermost first, each along an axis, with so many iterations.
+    Of those too large for the second cache, the next block is asked for while tiles are computed with one: what is read
+    AHEAD_BYTES later would be asked for by the first of the tiles alone, which memory cannot keep up with. around: the
+    loops around a tile, outermost first, each along an axis, with so many iterations. AHEAD_BYTES later is what every
+    iteration of the innermost reduce `axis` asks for, if there is one, and time.
     """
-    long = [(axis, name) for axis, name, count in loops if count > 1]
-    for read, tensor in _packed(s, reduction, vector, span):
-        followed = [axis for axis, name in long if name in read.axes]
-        shared = followed and followed[-1] != long[-1][0]
-        if shared and bytes_of(tensor) > target.cache_bytes[1]:
-            s.prefetch(_argument(s, read), followed[-1], 1, spread=True)
+    long = [(loop, name) for loop, name, count in around if count > 1]
+    for read, tensor in _packed(s, reduction, step):
+        assert read.argument is not None
+        followed = [loop for loop, name in long if name in read.axes]
+        shared = followed and followed[-1] is not long[-1][0] and bytes_of(tensor) > target.cache_bytes[1]
+        bits = bits_of(tensor)
+        if axis is not None and bytes_of(tensor) >= least and not (shared and step.is_crowded(bits)):
+            s.prefetch(s.argument(read.argument), axis, AHEAD_BYTES * 8 // (step.span * bits))
+        if shared:
+            s.prefetch(s.argument(read.argument), followed[-1], 1, spread=True)
 
 
-def _packed(s: ScheduleBuilder, reduction: ComputeOp, vector: str, span: int) -> Iterator[tuple[Read, Attribute]]:
-    """How arguments are read that are packed in blocks of `span` along the vector axis, and their types."""
+def _packed(s: ScheduleBuilder, reduction: ComputeOp, step: Step) -> Iterator[tuple[Read, Attribute]]:
+    """How arguments are read that are packed in blocks along the vector axis, and their types."""
     numbers = frozenset(range(len(s.kernel.body.block.args)))
     for read, tensor in zip(reads_of(reduction, numbers), (r.tensor.type for r in reduction.reads), strict=True):
-        packed = read.dims[-1:] == (const(span),) and vector in read.indices[-1].variables()
+        packed = read.dims[-1:] == (const(step.span),) and step.vector in read.indices[-1].variables()
         if read.argument is not None and packed:
             yield read, tensor
-
-
-def _argument(s: ScheduleBuilder, read: Read) -> SSAValue:
-    assert read.argument is not None
-    return s.argument(read.argument)

@@ -15,14 +15,15 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp
+from tilework.targets.target import LINE_BYTES
 
 Axis: TypeAlias = tuple[str, Expr]
 """A name and an extent."""
 
 Axes: TypeAlias = tuple[Axis, ...]
 
-LINE_BYTES, SETS = 64, 64
-"""A line of a cache, and the places in the nearest one that lines are assigned to by their address."""
+SETS = 64
+"""The places in the nearest cache that lines are assigned to by their address."""
 
 LARGE = 1 << 20
 """Stands for a symbolic extent."""

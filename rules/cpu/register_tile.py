@@ -105,7 +105,7 @@ def tile_cost(
 @cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
 def _cheapest(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> Tile | None:
     tiles = _candidates(_tiled(spatial, reduction, reads, target, bits))
-    return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators), default=None)
+    return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators, -t.vectors), default=None)
 
 
 def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
@@ -213,7 +213,7 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
     step = tiled.step(vector, width, vectors, aligned)
     straight = replace(step, taps=tiled.taps)
     large = list(tiled.from_memory(vector, width * vectors))
-    registers = tiled.target.vector_registers - 2 - vectors
+    registers = tiled.target.vector_registers - 1 - max(vectors, 2)  # for what rows are multiplied with, and a row
     for factors in _factors(vector, tiled.extents, tiled.reads, registers, vectors):
         cost = step.cost(factors)
         waiting = sum(operand.waiting(cost, factors) for operand in large)

@@ -22,7 +22,7 @@ from tilework.rules.cpu.costs import again_cycles, between_cycles, elementwise_c
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
+from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, tile_cost
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
@@ -110,23 +110,23 @@ class _Writer:
         s, form = self.s, self.form
         axes = list(s.stage(form.final.stage.data).axes.values())
         if form.images:
-            *batch, o, y, x, lane = axes
+            *batch, o, y, x, place = axes
             row = s.fuse([y, x])
         else:
             *batch, row, o = axes
-            o, lane = s.split(o, form.lanes)
+            o, place = s.split(o, form.block)
         _, outputs = form.part
         row, down = s.split(row, form.parts)
         row_block, row = s.split(row, form.blocks.rows, Tail.SHIFT)
-        across, o = s.split(o, outputs // form.lanes)
-        output_block, o = s.split(o, form.vectors)
-        s.vectorize(lane)
+        across, o = s.split(o, outputs // form.block)
+        output_block, o = s.split(o, form.span // form.block)
+        vectors, lane = vectors_and_lanes(s, place, form.lanes)
         loops = [(row_block, form.count), (output_block, outputs // form.span)]
         first, second = reversed(loops) if form.blocks.together else loops
-        s.reorder([*batch, first[0], second[0], row, o, down, across, lane])
+        s.reorder([*batch, first[0], second[0], row, o, vectors, down, across, lane])
         s.unroll(o)
         for name in inner(RESULT, form.levels):
-            self.within(name, o)
+            self.within(name, vectors)
         leading = [(axis, size_of([n])) for axis, n in zip(batch, form.batch, strict=True)]
         if form.blocks.together:
             [*_, last] = parallel_prefix(s, [*leading, first, second], self.work, self.target)
@@ -175,9 +175,9 @@ class _Writer:
         s.compute_at(inside, i)
         *_, sums, rows, outputs = (name for name, _ in form.product.spatial)
         loops = (products[-1], sums, PRODUCTS), (i, rows, -(-form.blocks.rows // form.rows))
-        prefetch_next_block(s, form.product, loops, outputs, form.span, self.target)
         *products, i, o, c = inside.axes.values()
         channels, c = s.split(c, form.lanes)
         s.reorder([*products, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
-        prefetch_operands(s, form.product, c, outputs, form.span)
+        step = Step(outputs, form.rows, form.vectors, form.lanes)
+        prefetch_operands(s, form.product, step, c, loops, self.target)

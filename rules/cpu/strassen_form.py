@@ -39,8 +39,9 @@ class StrassenForm:
     """The stages by what they compute, once those `inlined` are.
 
     first: what reads the quarters, `data` if there is one level. levels: on which quarters are taken of quarters.
-    images: whether the last one is an image in blocks of channels; else its last axes are rows and outputs. A product
-    is computed for `rows` rows and `vectors` of `lanes` outputs at a time.
+    images: whether the last one is an image in blocks of channels; else its last axes are rows and outputs. block: how
+    many outputs lie side by side, or are taken so. A product is computed for `rows` rows and `vectors` of `lanes`
+    outputs at a time.
     """
 
     inlined: list[str]
@@ -51,6 +52,7 @@ class StrassenForm:
     levels: int
     images: bool
     lanes: int
+    block: int
     vectors: int
     blocks: Blocks
     rows: int
@@ -106,13 +108,14 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
     *batch, rows, outputs = sizes_of(product)
     del batch[len(batch) - levels :]
-    images = len(final.spatial) == len(batch) + 4 and sizes_of(final)[-1] == lanes
-    if 0 in (*batch[1:], rows, outputs, channels) or outputs % lanes or channels % lanes:
+    images = len(final.spatial) == len(batch) + 4 and sizes_of(final)[-1] % lanes == 0
+    block = sizes_of(final)[-1] if images else lanes
+    if 0 in (*batch[1:], rows, outputs, channels) or outputs % block or channels % lanes:
         return None
     if not any(r.tensor == result.result and r.exprs == _taken(final, images) for r in final.reads):
         return None
     first = stages[[DATA, *inner(DATA, levels)][-1]]
-    vectors = 1 if outputs % (2 * lanes) else 2
+    vectors = max(block // lanes, 1 if outputs % (2 * lanes) else 2)
     registers = (target.vector_registers - 2 - vectors) // vectors
     products = PRODUCTS**levels
     blocks = _blocks(prod(batch), products, rows, outputs, channels, vectors * lanes, registers, target)
@@ -120,7 +123,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     at_once = balanced(blocks.rows, registers)
     return StrassenForm(
-        [*inlined, RESULT], first, data, product, final, levels, images, lanes, vectors, blocks, at_once
+        [*inlined, RESULT], first, data, product, final, levels, images, lanes, block, vectors, blocks, at_once
     )
 
 

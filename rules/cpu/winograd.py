@@ -20,7 +20,7 @@ from tilework.rules.cpu.costs import again_cycles, bytes_of, elementwise_cycles,
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.prefetch import prefetch_next_block, prefetch_operands
+from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, reads_of, size_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
@@ -125,23 +125,24 @@ class _Writer:
         n, o, y, x, *place = s.stage(form.final.stage.data).axes.values()
         batch, _, height, width, *_ = sizes_of(form.final)
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
-        filter_block, o = s.split(o, form.vectors if place else form.span)
+        filter_block, o = s.split(o, form.span // (form.block or 1))
         tile, y = s.split(y, blocks.tile)
         # a block of fewer rows is code of its own, unless the loop over blocks is fused with one over images
         row, tile = s.split(tile, blocks.rows, Tail.PARTITION if batch == 1 else Tail.SHIFT)
         column, x = s.split(x, block_width)
         if place:
-            [lane], lanes = place, form.lanes
+            lanes, along = form.lanes, vectors_and_lanes(s, place[0], form.lanes)
         else:
             lanes = lanes_along(min(width, block_width), form.lanes)
             x, lane = s.split(x, lanes, Tail.PARTITION)
-        s.vectorize(lane)
+            s.vectorize(lane)
+            along = [lane]
         tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
         # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
-        inside = [o, tile, y, x, lane] if place or 2 * lanes < form.lanes else [tile, y, x, o, lane]
-        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), *inside])
+        inside = [o, tile, y, x] if place or 2 * lanes < form.lanes else [tile, y, x, o]
+        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), *inside, *along])
         around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)
         return around[-1], inner[-1][0]
 
@@ -188,13 +189,13 @@ class _Writer:
         tiles = -(-form.blocks.rows // form.at_once[0]), -(-form.blocks.columns // form.at_once[1])
         _, p_name, q_name, _, j_name, filters = (name for name, _ in product.spatial)
         loops = (j, j_name, sizes_of(product)[4]), (p, p_name, tiles[0]), (q, q_name, tiles[1])
-        prefetch_next_block(s, product, loops, filters, form.span, self.target)
         n, p, q, i, j, o, c = inside.axes.values()
         block, c = s.split(c, form.channel_lanes)
         s.reorder([n, i, j, block, c, p, q, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(p)
         s.unroll(q)
-        prefetch_operands(s, product, c, filters, form.span)
+        step = Step(filters, form.at_once[0] * form.at_once[1], form.vectors, form.lanes)
+        prefetch_operands(s, product, step, c, loops, self.target)
 
     def result(self, around: SSAValue) -> None:
         """The products transformed back, for some filters at a time."""

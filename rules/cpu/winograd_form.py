@@ -61,6 +61,11 @@ class WinogradForm:
         return self.lanes * self.vectors
 
     @property
+    def block(self) -> int:
+        """How many filters lie side by side in the last stage; 0 where its rows do."""
+        return _block_of(self.final)
+
+    @property
     def filter_blocks(self) -> int:
         """How many blocks of `span` filters there are."""
         return sizes_of(self.stages[PRODUCT])[-1] // self.span
@@ -83,13 +88,18 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
     return _shared_by_cores(inlined, stages, final, lanes, target)
 
 
+def _block_of(final: ComputeOp) -> int:
+    return sizes_of(final)[-1] if len(final.spatial) > RANK else 0
+
+
 def _shared_by_cores(
     inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
 ) -> WinogradForm:
-    """Two vectors of filters at a time, or one where cores would wait for each other at the end."""
-    vectors = 1 if sizes_of(stages[PRODUCT])[-1] % (2 * lanes) else 2
+    """Two vectors of filters at a time or a block of more, or one where cores would wait for each other at the end."""
+    least = max(1, _block_of(final) // lanes)
+    vectors = max(least, 1 if sizes_of(stages[PRODUCT])[-1] % (2 * lanes) else 2)
     form = _form_with(vectors, inlined, stages, final, lanes, target)
-    if vectors == 1 or not form.blocks.together or form.tasks % target.cores == 0:
+    if vectors == least or not form.blocks.together or form.tasks % target.cores == 0:
         return form
     halves = _form_with(1, inlined, stages, final, lanes, target)
     return halves if _turns(halves, target) < 2 * _turns(form, target) else form
@@ -120,8 +130,8 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -
     match [var(name) for name, _ in final.spatial]:
         case [n, o, y, x]:
             pass
-        case [n, block, y, x, place] if sizes_of(final)[-1] == lanes:
-            o = lanes * block + place
+        case [n, block, y, x, place] if _block_of(final) % lanes == 0:
+            o = _block_of(final) * block + place
         case _:
             return False
     return any(r.exprs == (n, y, x, o) for r in final.reads)

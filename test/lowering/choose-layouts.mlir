@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p 'choose-layouts{target="llvm -mcpu=skylake-avx512"}' | filecheck %s
 // RUN: opt-tool %s -p 'choose-layouts{target="llvm -mcpu=haswell"}' | filecheck %s --check-prefix=HASWELL
 
-// What is between two kernels may lie in blocks of channels, as long as vectors are; what callers see may not.
+// What is between two kernels may lie in blocks of channels, that fill a line; what callers see may not.
 // CHECK-LABEL: func.func @main
 // CHECK:         [[Y:%[a-z0-9_]+]] = graph.fused "conv" (%x, %w) : {{.*}} -> (tensor<1x2x18x18x16xf32>)
 // CHECK:           [[P:%[a-z0-9_]+]] = graph.pack %{{.*}} {axis = 1 : i64, block = 16 : i64} : (tensor<1x32x18x18xf32>)
@@ -10,7 +10,7 @@
 // CHECK-NEXT:    ^bb0([[Q:%[a-z0-9_]+]]: tensor<1x2x18x18x16xf32>):
 // CHECK-NEXT:      graph.unpack [[Q]] {axis = 1 : i64, size = 32 : i64}
 // HASWELL-LABEL: func.func @main
-// HASWELL:         graph.fused "conv" {{.*}} -> (tensor<1x4x18x18x8xf32>)
+// HASWELL:         graph.fused "conv" {{.*}} -> (tensor<1x2x18x18x16xf32>)
 func.func @main(%x: tensor<1x3x18x18xf32>) -> tensor<1x32x9x9xf32> {
   %w = graph.parameter @main_w : tensor<32x3x3x3xf32>
   %y = graph.fused "conv" (%x, %w) : (tensor<1x3x18x18xf32>, tensor<32x3x3x3xf32>) -> (tensor<1x32x18x18xf32>) {
@@ -24,6 +24,26 @@ func.func @main(%x: tensor<1x3x18x18xf32>) -> tensor<1x32x9x9xf32> {
     graph.yield %c : tensor<1x32x9x9xf32>
   }
   func.return %z : tensor<1x32x9x9xf32>
+}
+
+// Channels that fill no lines, but vectors.
+// CHECK-LABEL: func.func @half
+// CHECK-NOT:     graph.pack
+// HASWELL-LABEL: func.func @half
+// HASWELL:         graph.fused "conv" {{.*}} -> (tensor<1x3x18x18x8xf32>)
+func.func @half(%x: tensor<1x3x18x18xf32>) -> tensor<1x24x9x9xf32> {
+  %w = graph.parameter @half_w : tensor<24x3x3x3xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x3x18x18xf32>, tensor<24x3x3x3xf32>) -> (tensor<1x24x18x18xf32>) {
+  ^bb0(%a: tensor<1x3x18x18xf32>, %b: tensor<24x3x3x3xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x18x18xf32>, tensor<24x3x3x3xf32>) -> tensor<1x24x18x18xf32>
+    graph.yield %c : tensor<1x24x18x18xf32>
+  }
+  %z = graph.fused "max_pool" (%y) : (tensor<1x24x18x18xf32>) -> (tensor<1x24x9x9xf32>) {
+  ^bb0(%a: tensor<1x24x18x18xf32>):
+    %c = graph.max_pool %a {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x24x18x18xf32>) -> tensor<1x24x9x9xf32>
+    graph.yield %c : tensor<1x24x9x9xf32>
+  }
+  func.return %z : tensor<1x24x9x9xf32>
 }
 
 // Parts of a tensor have its layout: channels are concatenated and sliced block by block.

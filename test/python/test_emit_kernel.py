@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from tilework.algebra.parse import parse
+from tilework.backends.llvm import emit_loops
 from tilework.backends.llvm.compile import assembly
 from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.backends.llvm.emit_loops import STEPS, STEPS_AS_ONE
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
@@ -67,33 +69,33 @@ loop.kernel @copy ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols
     assert "unroll.full" not in emit_kernels(parse_module(kernel.replace("END", "%N")), host_target())
 
 
-def gemm(m: int, n: int, k: int, rows: int, columns: int) -> str:
+def gemm(m: int, n: int, k: int, rows: int, columns: int, lanes: int = 16) -> str:
     """c = a @ b by tiles of rows x columns held in registers; b packed as [n / columns][k][columns]."""
-    acc = f'memref<{rows * columns}xf32, "register">'
+    acc, row = f'memref<{rows * columns}xf32, "register">', f"vector<{lanes}xf32>"
     tile = f"""loop.for %r = 0 to {rows} "r" unrolled {{
-      loop.for %v = 0 to {columns // 16} "v" unrolled {{"""
+      loop.for %v = 0 to {columns // lanes} "v" unrolled {{"""
     return f"""
 loop.kernel @gemm ins(%a: memref<{m * k}xf32>, %b: memref<{n * k}xf32>) outs(%c: memref<{m * n}xf32>) {{
-  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %zero = arith.constant dense<0.0> : {row}
   loop.for %j = 0 to {n // columns} "j" parallel {{ loop.for %i = 0 to {m // rows} "i" {{
     %acc = memref.alloca() : {acc}
     {tile}
-      loop.store %zero, %acc[{columns} * %r + 16 * %v] : {acc}, vector<16xf32>
+      loop.store %zero, %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
     }} }}
     loop.for %k = 0 to {k} "k" {{
       {tile}
         %x = loop.load %a[{k * rows} * %i + {k} * %r + %k] : memref<{m * k}xf32>
-        %xs = vector.broadcast %x : f32 to vector<16xf32>
-        %y = loop.load %b[{k * columns} * %j + {columns} * %k + 16 * %v] : memref<{n * k}xf32>, vector<16xf32>
-        %p = arith.mulf %xs, %y : vector<16xf32>
-        %old = loop.load %acc[{columns} * %r + 16 * %v] : {acc}, vector<16xf32>
-        %new = arith.addf %old, %p : vector<16xf32>
-        loop.store %new, %acc[{columns} * %r + 16 * %v] : {acc}, vector<16xf32>
+        %xs = vector.broadcast %x : f32 to {row}
+        %y = loop.load %b[{k * columns} * %j + {columns} * %k + {lanes} * %v] : memref<{n * k}xf32>, {row}
+        %p = arith.mulf %xs, %y : {row}
+        %old = loop.load %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
+        %new = arith.addf %old, %p : {row}
+        loop.store %new, %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
       }} }}
     }}
     {tile}
-      %s = loop.load %acc[{columns} * %r + 16 * %v] : {acc}, vector<16xf32>
-      loop.store %s, %c[{n * rows} * %i + {n} * %r + {columns} * %j + 16 * %v] : memref<{m * n}xf32>, vector<16xf32>
+      %s = loop.load %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
+      loop.store %s, %c[{n * rows} * %i + {n} * %r + {columns} * %j + {lanes} * %v] : memref<{m * n}xf32>, {row}
     }} }}
   }} }}
 }}
@@ -109,11 +111,31 @@ def test_gemm_by_register_tiles(compile_kernel, threads):
     np.testing.assert_array_equal(c, a @ b)
 
 
-def test_accumulators_of_a_register_tile_stay_in_registers(parse_module):
-    target = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4")
-    text = assembly(emit_kernels(parse_module(gemm(12, 192, 33, 6, 64)), target), target)
-    assert len(re.findall(r"vfmadd\w+\s", text)) == 24
-    assert not re.findall(r"vmov\w+\s+%zmm\d+, [-\d]*\(%[er]s?[sb]p", text)
+@pytest.mark.parametrize(
+    ("cpu", "rows", "columns", "lanes"), [("znver4", 6, 64, 16), ("znver3", 6, 16, 8), ("haswell", 4, 24, 8)]
+)
+def test_accumulators_of_a_register_tile_stay_in_registers(parse_module, monkeypatch, cpu, rows, columns, lanes):
+    """Where four steps follow each other: without fences between them, operands of several take its registers."""
+
+    def code() -> str:
+        target = parse_target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+        return assembly(emit_kernels(parse_module(gemm(12, 192, 36, rows, columns, lanes)), target), target)
+
+    spilled = r"vmov\w+\s+%[yz]mm\d+, [-\d]*\(%[er]s?[sb]p"
+    text = code()
+    assert len(re.findall(r"vfmadd\w+\s", text)) == STEPS * rows * columns // lanes
+    assert not re.findall(spilled, text)
+    if lanes == 8:
+        monkeypatch.setattr(emit_loops, "_FENCE", "; none")
+        assert re.findall(spilled, code())
+
+
+@pytest.mark.parametrize(("steps", "added"), [(STEPS_AS_ONE, STEPS_AS_ONE), (STEPS_AS_ONE + 1, STEPS)])
+def test_few_steps_are_one(parse_module, steps, added):
+    """Of more, some follow each other."""
+    target = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=haswell")
+    text = assembly(emit_kernels(parse_module(gemm(12, 192, steps, 6, 16, 8)), target), target)
+    assert len(re.findall(r"v(?:fmadd|mul)\w+ps\s", text)) == 12 * added
 
 
 ODD = """

@@ -23,6 +23,7 @@ from tilework.rules.cpu.strassen_form import strassen_form
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
+from tilework.targets.target import Target
 
 
 def argument(k: KernelBuilder, name: str, *shape: int) -> Tensor:
@@ -73,10 +74,11 @@ def conv_relu(
     return k.finish([pack.define(k, added)])
 
 
-def run(run_kernel_everywhere, kernel: KernelOp) -> None:
+def run(run_kernel_everywhere, kernel: KernelOp, target: Target | None = None) -> None:
+    target = target or host_target()
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
 
 
 DENSE = [
@@ -108,6 +110,14 @@ def test_scheduled_kernels(run_kernel_everywhere, kernel: KernelOp):
     if host_target().lanes(32) == 16:  # of which half the outputs are multiples
         assert isinstance(choose_rule(kernel, host_target()), Strassen)
     run(run_kernel_everywhere, kernel)
+
+
+@pytest.mark.parametrize("cpu", ["haswell", "neoverse-n1"])
+@pytest.mark.parametrize("kernel", CONV, ids=lambda k: f"{k.body.block.arg_types[0]}")
+def test_blocks_of_several_vectors(run_kernel_everywhere, kernel: KernelOp, cpu: str):
+    target = parse_target(f"llvm -mcpu={cpu}")
+    assert isinstance(choose_rule(kernel, target), Strassen)
+    run(run_kernel_everywhere, kernel, target)
 
 
 @pytest.mark.parametrize(

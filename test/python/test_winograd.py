@@ -57,10 +57,11 @@ def conv_relu(
     batch: int = 1,
     stride: int = 1,
     depth: int = 1,
+    block: int = 0,
 ) -> KernelOp:
     """A kernel of one convolution, whose image is padded to keep its size, and of what is usually behind it.
 
-    depth: 1, or the stride for phases as channels.
+    depth: 1, or the stride for phases as channels. block: of filters that lie side by side in the result, if any.
     """
     k = KernelBuilder("conv_relu")
     count = (tile - 1) * stride // depth + window // depth
@@ -78,7 +79,12 @@ def conv_relu(
     conv = op.define(k, x, u)
     biased = k.compute("bias", conv.dims, lambda n, o, y, x_: conv[n, o, y, x_] + bias[o])
     added = k.compute("add", conv.dims, lambda n, o, y, x_: biased[n, o, y, x_] + residual[n, o, y, x_])
-    return k.finish([k.compute("relu", conv.dims, lambda n, o, y, x_: k.max(added[n, o, y, x_], 0.0))])
+    relu = k.compute("relu", conv.dims, lambda n, o, y, x_: k.max(added[n, o, y, x_], 0.0))
+    if not block:
+        return k.finish([relu])
+    [packed] = TestOp(result_types=[TensorType(f32, types[-1])]).results
+    pack = graph.PackOp.of(packed, axis=IntegerAttr(1, i64), block=IntegerAttr(block, i64))
+    return k.finish([pack.define(k, relu)])
 
 
 SHAPES = [
@@ -104,6 +110,17 @@ def test_scheduled_kernels(run_kernel_everywhere, shape):
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+
+
+@pytest.mark.parametrize("cpu", ["skylake-avx512", "haswell", "neoverse-n1"])
+@pytest.mark.parametrize("shape", [(16, 32, 14, 30, 4), (32, 16, 7, 7, 4), (160, 48, 19, 3, 4)], ids=str)
+def test_blocks_of_one_or_more_vectors(run_kernel_everywhere, shape: tuple[int, ...], cpu: str):
+    kernel, target = conv_relu(*shape, block=16), parse_target(f"llvm -mcpu={cpu}")
+    form = form_of(kernel, target)
+    assert form is not None and form.span % 16 == 0
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))
 
 
 def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):

@@ -19,10 +19,8 @@ from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers
 from tilework.dialects.loop.prefetch import ALL_CACHES, SECOND_CACHE
+from tilework.targets.target import LINE_BYTES
 from tilework.transforms.base import TileworkPass
-
-LINE = 64
-"""Bytes of a cache line."""
 
 RUNS = 4
 """In how many runs at a time a block is asked for: a core gets more from memory in several pages than in one."""
@@ -42,8 +40,8 @@ class InjectPrefetch(TileworkPass):
     dimension. It may reach beyond the buffer, which does no harm. Loads at subscripts that are data are left out.
 
     With `loop.prefetch_spread`, what an iteration will read is asked for piece by piece, in the innermost loop that a
-    load follows; loops between that all read the same, as tiles with one block of weights do, ask for a part each, and
-    iterations of the innermost one for what is far apart.
+    load follows and in which each piece fills a line, if there is one; loops between that all read the same, as tiles
+    with one block of weights do, ask for a part each, and iterations of that loop for what is far apart.
     Left out are loads that do not move evenly with the loop.
     Requires scalar loads (before `loop-vectorize`); leaves none of the requests.
     """
@@ -74,13 +72,27 @@ def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
         position = element_position(load)
         around = list(_loops_between(load, loop))
         followed = [f for f in around if f.index in position.variables()]
-        row = next((f for f in followed if f.kind.data is Kind.SERIAL), None)
-        if row is None or not all(position.is_affine_in(f.index) for f in (loop, *followed)):
+        if not all(position.is_affine_in(f.index) for f in (loop, *followed)):
             continue
-        sharing = [f for f in around[around.index(row) + 1 :] if f not in followed]
-        nest = _part_of_block(_Block(position, followed, row, loop, ahead), buffer, sharing)
-        if nest is not None:
-            _insert(nest, row)
+        blocks = [_Block(position, followed, row, loop, ahead) for row in _rows(position, followed)]
+        for i, block in enumerate(blocks, 1):
+            sharing = [f for f in around[around.index(block.row) + 1 :] if f not in followed]
+            if i == len(blocks) or block.fills_line(buffer, sharing):
+                nest = _part_of_block(block, buffer, sharing)
+                if nest is not None:
+                    _insert(nest, block.row)
+                break
+
+
+def _rows(position: Expr, followed: Sequence[ForOp]) -> list[ForOp]:
+    """The innermost of the loops that run one iteration after the other, and those around it that go on behind it."""
+    rows: list[ForOp] = []
+    for f in followed:
+        if f.kind.data is Kind.SERIAL:
+            if rows and position.coefficient(f.index) < position.coefficient(rows[-1].index):
+                break
+            rows.append(f)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,12 @@ class _Block:
         """Elements of one of the blocks; 0 for what is not known."""
         widest = max((f for f in self.followed if f not in self.others), key=self.step)
         return self.step(widest) * (widest.extent.constant or 0)
+
+    def fills_line(self, buffer: SSAValue, sharing: Sequence[ForOp]) -> bool:
+        """Whether each of the loops that share a block has a line of a cache to ask for in an iteration of `row`."""
+        low, high = self.in_row()
+        count, parts = (high - low).constant, math.prod(f.extent.constant or 0 for f in sharing)
+        return count is not None and count + 1 >= parts * _per_line(buffer)
 
     def in_row(self) -> Interval:
         """The first and the last position that an iteration of `row` reads, of the first block."""
@@ -194,11 +212,16 @@ def _loops_between(op: Operation, loop: ForOp) -> Iterator[ForOp]:
         parent = parent.parent_op()
 
 
-def _nest(buffer: SSAValue, ends: Sequence[Interval], locality: int = ALL_CACHES) -> Operation:
-    """Loops over a box, by lines along the last dimension, and the prefetch inside."""
+def _per_line(buffer: SSAValue) -> int:
+    """How many elements lie in a line of a cache."""
     element = memref_type(buffer.type).element_type
     assert isinstance(element, FixedBitwidthType)
-    per_line = max(1, LINE // element.size)
+    return max(1, LINE_BYTES // element.size)
+
+
+def _nest(buffer: SSAValue, ends: Sequence[Interval], locality: int = ALL_CACHES) -> Operation:
+    """Loops over a box, by lines along the last dimension, and the prefetch inside."""
+    per_line = _per_line(buffer)
     loops: list[ForOp] = []
     indices: list[Expr] = []
     for d, (low, high) in enumerate(ends):

@@ -82,6 +82,50 @@ loop.kernel @two_blocks ins(%w: memref<3x4x64x16xf32>) outs(%y: memref<3x4x3x16x
   }
 }
 
+// Forty tiles: a row of 16 numbers, a line, holds 40 parts of less than one, four rows hold less than a line each, too,
+// so that the loop around them asks.
+
+// CHECK-LABEL: loop.kernel @many_tiles
+// CHECK:             loop.for %r = 0 to 8 "r" {
+// CHECK-NEXT:          loop.prefetch %w[0, 0, 512 * %o + (64 * %t + 8 * %r) floordiv 5 + 512] locality 2
+// CHECK-NEXT:          loop.for %k = 0 to 4 "k" {
+// CHECK-NOT:             prefetch
+loop.kernel @many_tiles ins(%w: memref<4x32x16xf32>) outs(%y: memref<4x40x16xf32>) {
+  loop.for %o = 0 to 4 "o" attributes {loop.prefetch_spread = [array<i64: 0, 1>]} {
+    loop.for %t = 0 to 40 "t" {
+      loop.for %r = 0 to 8 "r" {
+        loop.for %k = 0 to 4 "k" {
+          loop.for %l = 0 to 16 "l" vectorized {
+            %v = loop.load %w[%o, 4 * %r + %k, %l] : memref<4x32x16xf32>
+            loop.store %v, %y[%o, %t, %l] : memref<4x40x16xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// Two tiles: each row of four lines has two for each; the innermost loop asks.
+
+// CHECK-LABEL: loop.kernel @few_tiles
+// CHECK:               loop.for %k = 0 to 4 "k" {
+// CHECK-NEXT:            loop.for %prefetch
+// CHECK-NEXT:              loop.prefetch %w
+loop.kernel @few_tiles ins(%w: memref<4x32x64xf32>) outs(%y: memref<4x2x64xf32>) {
+  loop.for %o = 0 to 4 "o" attributes {loop.prefetch_spread = [array<i64: 0, 1>]} {
+    loop.for %t = 0 to 2 "t" {
+      loop.for %r = 0 to 8 "r" {
+        loop.for %k = 0 to 4 "k" {
+          loop.for %l = 0 to 64 "l" vectorized {
+            %v = loop.load %w[%o, 4 * %r + %k, %l] : memref<4x32x64xf32>
+            loop.store %v, %y[%o, %t, %l] : memref<4x2x64xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
 // Left out: no loop inside to spread it over; places that do not move evenly.
 
 // CHECK-LABEL: loop.kernel @uneven
