@@ -37,6 +37,7 @@ from tilework.transforms.loop.storage_fold import StorageFold
 from tilework.transforms.loop.storage_rewrite import StorageRewrite
 from tilework.transforms.loop.transpose import Transpose
 from tilework.transforms.loop.unroll import Unroll
+from tilework.transforms.loop.unroll_steps import UnrollSteps
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
@@ -88,6 +89,7 @@ LOOPS: tuple[ModulePass, ...] = (
     VerifyRegisters(),  # what is not unrolled now never will be
     Simplify(),
     HoistInvariant(),
+    UnrollSteps(),  # after hoist-invariant: what is loaded in every step is all that a step loads
     StorageRewrite(),  # last: until then, loads of different buffers are known to be independent
 )
 

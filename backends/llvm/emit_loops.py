@@ -7,7 +7,7 @@ results do not depend on their number.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, SSAValue
 
 from tilework.backends.llvm.emit_index import index_writer
@@ -15,16 +15,11 @@ from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
-from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING
-
-STEPS = 4
-"""How many steps of a register tile follow each other without a jump."""
-
-STEPS_AS_ONE = 8
-"""Up to how many steps need no jump at all."""
+from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
 
 _FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
-"""No code. Without it, LLVM loads operands of several steps side by side, for which a full tile leaves no registers."""
+"""No code. Without it, LLVM loads operands of several iterations that follow each other side by side, for which a full
+register tile leaves no registers."""
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -66,7 +61,7 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool, back: str
     text.start(body)
     phi = text.phi_later()
     e.set(op.index, index if back is None else _turned(text, back, index, lower, upper))
-    if _is_step(op):
+    if UNROLL_FACTOR in op.attributes:
         text.line(_FENCE)
     e.block(op.body.block)
     following = text.value(f"add nsw i64 {index}, {-1 if descending else 1}", f"{label}.next")
@@ -83,20 +78,16 @@ def _turned(text: FunctionText, back: str, index: str, lower: str, upper: str) -
 
 
 def _loop_metadata(e: Emitter, op: ForOp) -> str:
-    extent = op.extent.constant
-    if _is_step(op) and (extent is None or extent > STEPS_AS_ONE):
-        unroll = f'!"llvm.loop.unroll.count", i32 {STEPS}'
-    elif extent is not None and (op.kind.data is Kind.UNROLLED or _is_step(op)):
+    extent, factor = op.extent.constant, op.attributes.get(UNROLL_FACTOR)
+    if isinstance(factor, IntegerAttr) and factor.value.data == 1:
+        unroll = '!"llvm.loop.unroll.disable"'
+    elif isinstance(factor, IntegerAttr) and (extent is None or extent > factor.value.data):
+        unroll = f'!"llvm.loop.unroll.count", i32 {factor.value.data}'
+    elif extent is not None and (factor is not None or op.kind.data is Kind.UNROLLED):
         unroll = '!"llvm.loop.unroll.full"'
     else:
         return ""  # LLVM warns of a loop that it cannot unroll, on the user's screen
     return f", !llvm.loop {e.module.metadata(e.module.shared_metadata(unroll), distinct=True)}"
-
-
-def _is_step(op: ForOp) -> bool:
-    """Whether an iteration is straight-line code once loops are unrolled, as a step of a register tile is."""
-    inside = [inner for inner in op.body.walk() if isinstance(inner, ForOp)]
-    return op.kind.data is Kind.SERIAL and len(inside) > 0 and all(i.kind.data is Kind.UNROLLED for i in inside)
 
 
 # -- parallel loops

@@ -34,7 +34,7 @@ from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block, store_as
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
-from tilework.targets.target import Target
+from tilework.targets.target import LINE_BYTES, Target
 
 
 class Default(ScheduleRule):
@@ -95,13 +95,14 @@ class Default(ScheduleRule):
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:
     """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece.
 
-    Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile.
+    Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile; of
+    windows, channels that fill a line do.
     """
     reads = reads_of(compute, parameters)
     tile = choose_tile(compute, reads, target)
     if tile is None or not tile.aligned:
         return []
-    sizes = _block_sizes(compute)
+    sizes = _lines_of_channels(compute) | _block_sizes(compute)
     wanted: list[Packing] = []
     for read in reads:
         axis = read.axis_to_pack(tile.vector)
@@ -112,6 +113,13 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[
             wanted += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
         wanted.append(Packing(read.argument, axis, tile.span))
     return wanted
+
+
+def _lines_of_channels(reduction: ComputeOp) -> dict[Hashable, int]:
+    """The reduce axes along which no window reaches, and how many elements of them fill a line of a cache."""
+    indices = [e for r in reduction.reads for e in r.exprs]
+    alone = [name for name, _ in reduction.reduction if all(e == var(name) for e in indices if name in e.variables())]
+    return dict.fromkeys(alone, LINE_BYTES * 8 // bits_of(reduction.results[0].type))
 
 
 def _block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:

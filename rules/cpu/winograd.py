@@ -30,7 +30,6 @@ from tilework.rules.cpu.winograd_form import (
     PRODUCT,
     RESULT,
     ROWS,
-    STAGES,
     WinogradForm,
     form_of,
     lanes_along,
@@ -48,11 +47,12 @@ class WinogradConv(ScheduleRule):
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
-        elementwise = [*(form.stages[name] for name in STAGES if name != PRODUCT), form.final]
         fetching = memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.blocks.passes - 1, target)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
-        transforming = sum(elementwise_cycles(c, target) for c in elementwise)
+        of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
+        of_result = sum(elementwise_cycles(c, target) for c in (form.stages[COLUMNS], form.stages[RESULT], form.final))
+        transforming = of_data * form.lanes / form.channel_lanes + of_result
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
         return overlapped(multiplying, fetching) + transforming + moving
 

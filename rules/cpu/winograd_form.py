@@ -83,7 +83,7 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
         return None
     inlined, stages, final = found
     lanes = target.lanes(bits_of(final.result.type))
-    if not _is_regular(stages, final, lanes):
+    if not _is_regular(stages, final, lanes, target):
         return None
     return _shared_by_cores(inlined, stages, final, lanes, target)
 
@@ -112,8 +112,15 @@ def _form_with(
     blocks = _blocks(stages, final, vectors * lanes, lanes, registers, target)
     columns = balanced(blocks.columns, registers)
     at_once = balanced(blocks.rows, registers // columns), columns
-    channel_lanes = min(lanes, sizes_of(stages[DATA])[-1])
+    channel_lanes = _channel_lanes(sizes_of(stages[DATA])[-1], lanes, target)
     return WinogradForm(inlined, stages, final, lanes, channel_lanes, vectors, blocks, at_once)
+
+
+def _channel_lanes(channels: int, lanes: int, target: Target) -> int:
+    """The longest vectors that channels fill; of several, none of a length that takes several loads."""
+    widths = [w for w in range(1, min(channels, lanes) + 1) if channels % w == 0]
+    whole = [w for w in widths if w == channels or target.partial_bits or w & (w - 1) == 0]
+    return whole[-1]
 
 
 def _turns(form: WinogradForm, target: Target) -> int:
@@ -121,11 +128,14 @@ def _turns(form: WinogradForm, target: Target) -> int:
     return -(-form.tasks // target.cores)
 
 
-def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int) -> bool:
-    """Whether sizes but the batch's are known, vectors are full, and the last stage takes the results as they are."""
+def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target) -> bool:
+    """Whether sizes but the batch's are known, filters fill vectors and channels halves of them at least, and the last
+    stage takes the results as they are."""
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
     channels, filters = (sizes_of(stages[name])[-1] for name in (DATA, PRODUCT))
-    if None in sizes or channels == 0 or channels % min(lanes, channels) or filters % lanes:
+    if None in sizes or channels == 0 or 2 * _channel_lanes(channels, lanes, target) < min(channels, lanes):
+        return False
+    if filters % lanes:
         return False
     match [var(name) for name, _ in final.spatial]:
         case [n, o, y, x]:

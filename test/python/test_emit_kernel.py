@@ -9,7 +9,6 @@ from tilework.algebra.parse import parse
 from tilework.backends.llvm import emit_loops
 from tilework.backends.llvm.compile import assembly
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.backends.llvm.emit_loops import STEPS, STEPS_AS_ONE
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
@@ -69,7 +68,7 @@ loop.kernel @copy ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols
     assert "unroll.full" not in emit_kernels(parse_module(kernel.replace("END", "%N")), host_target())
 
 
-def gemm(m: int, n: int, k: int, rows: int, columns: int, lanes: int = 16) -> str:
+def gemm(m: int, n: int, k: int, rows: int, columns: int, lanes: int = 16, steps: int = 1) -> str:
     """c = a @ b by tiles of rows x columns held in registers; b packed as [n / columns][k][columns]."""
     acc, row = f'memref<{rows * columns}xf32, "register">', f"vector<{lanes}xf32>"
     tile = f"""loop.for %r = 0 to {rows} "r" unrolled {{
@@ -82,7 +81,7 @@ loop.kernel @gemm ins(%a: memref<{m * k}xf32>, %b: memref<{n * k}xf32>) outs(%c:
     {tile}
       loop.store %zero, %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
     }} }}
-    loop.for %k = 0 to {k} "k" {{
+    loop.for %k = 0 to {k} "k" attributes {{loop.unroll_factor = {steps} : i64}} {{
       {tile}
         %x = loop.load %a[{k * rows} * %i + {k} * %r + %k] : memref<{m * k}xf32>
         %xs = vector.broadcast %x : f32 to {row}
@@ -119,23 +118,15 @@ def test_accumulators_of_a_register_tile_stay_in_registers(parse_module, monkeyp
 
     def code() -> str:
         target = parse_target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
-        return assembly(emit_kernels(parse_module(gemm(12, 192, 36, rows, columns, lanes)), target), target)
+        return assembly(emit_kernels(parse_module(gemm(12, 192, 36, rows, columns, lanes, 4)), target), target)
 
     spilled = r"vmov\w+\s+%[yz]mm\d+, [-\d]*\(%[er]s?[sb]p"
     text = code()
-    assert len(re.findall(r"vfmadd\w+\s", text)) == STEPS * rows * columns // lanes
+    assert len(re.findall(r"vfmadd\w+\s", text)) == 4 * rows * columns // lanes
     assert not re.findall(spilled, text)
     if lanes == 8:
         monkeypatch.setattr(emit_loops, "_FENCE", "; none")
         assert re.findall(spilled, code())
-
-
-@pytest.mark.parametrize(("steps", "added"), [(STEPS_AS_ONE, STEPS_AS_ONE), (STEPS_AS_ONE + 1, STEPS)])
-def test_few_steps_are_one(parse_module, steps, added):
-    """Of more, some follow each other."""
-    target = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=haswell")
-    text = assembly(emit_kernels(parse_module(gemm(12, 192, steps, 6, 16, 8)), target), target)
-    assert len(re.findall(r"v(?:fmadd|mul)\w+ps\s", text)) == 12 * added
 
 
 ODD = """

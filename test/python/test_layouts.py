@@ -227,7 +227,8 @@ def test_a_packed_weight_does_not_change_the_result():
     [
         (Case(64, 64, (7, 7), block=16), [Packing(1, 1, 16), Packing(1, 0, 16)]),
         (Case(64, 64, (7, 7), window=1, pads=(0, 0, 0, 0), block=16), [Packing(1, 0, 16)]),  # one axis to sum over
-        (Case(64, 64, (7, 7)), [Packing(1, 0, 32)]),  # no blocks to sum over
+        (Case(64, 64, (7, 7)), [Packing(1, 1, 16), Packing(1, 0, 32)]),  # as if there were blocks
+        (Case(24, 64, (7, 7)), [Packing(1, 0, 32)]),  # channels that fill none
         (Case(16, 16, (9, 30), window=5, stride=2, groups=16), []),  # nothing to sum over but taps
     ],
     ids=str,

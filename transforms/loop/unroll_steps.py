@@ -1,0 +1,97 @@
+"""Let the steps of a register tile follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation
+
+from tilework.algebra.bounds import Domain
+from tilework.analysis.accesses import element_position, memory_space
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop.annotations import UNROLL_FACTOR
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class UnrollSteps(TileworkPass):
+    """Ask that several steps of a register tile follow each other without a jump.
+
+    loop.for %k = 0 to 512 "k" {                           loop.for %k = 0 to 512 "k"
+      loop.for %i = 0 to 6 "i" unrolled {                      attributes {loop.unroll_factor = 4 : i64} {
+        ..                                          ->       loop.for %i = 0 to 6 "i" unrolled {
+        loop.store %s, %acc[16 * %i]                           ..
+          : memref<96xf32, "register">
+
+    A step is an iteration that adds to registers and holds no loop that stays: `factor` of them are one iteration, or
+    all, if there are at most `all_of`. But 1 where a step loads what one of those before it did, as windows that
+    overlap do: it would be kept in a register until then, for which a full tile has none.
+    Requires unrolled loops to be marked (`loop-unroll`); leaves the same loops, some with an attribute.
+    """
+
+    name = "loop-unroll-steps"
+    anchor = KernelOp
+
+    factor: int = 4
+    all_of: int = 8
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        for loop in [inner for inner in op.body.walk() if isinstance(inner, ForOp)]:
+            factor = self._factor(loop) if _is_step(loop) else None
+            if factor is not None:
+                shared = _steps_share_loads(loop, factor)
+                loop.attributes[UNROLL_FACTOR] = IntegerAttr(1 if shared else factor, i64)
+
+    def _factor(self, loop: ForOp) -> int | None:
+        """How many iterations to make one; None where there are few, and nobody knows how many."""
+        most = Domain().upper(loop.extent)
+        if most is None or most > self.all_of:
+            return self.factor
+        return most if loop.extent.is_constant else None
+
+
+def _is_step(loop: ForOp) -> bool:
+    """Whether each iteration of a loop is straight-line code that adds to registers."""
+    inside = list(loop.body.walk())
+    if loop.kind.data is not Kind.SERIAL or any(isinstance(op, IfOp) for op in inside):
+        return False
+    if any(isinstance(op, ForOp) and op.kind.data is not Kind.UNROLLED for op in inside):
+        return False
+    return any(isinstance(op, StoreOp) and memory_space(op.memref) == "register" for op in inside)
+
+
+def _steps_share_loads(loop: ForOp, count: int) -> bool:
+    """Whether two of so many steps in a row load the same element, or nobody can tell."""
+    loads = [op for op in loop.body.walk() if isinstance(op, LoadOp) and memory_space(op.memref) != "register"]
+    return any(_is_shared(load, loop, count) for load in loads)
+
+
+def _is_shared(load: LoadOp, loop: ForOp, count: int) -> bool:
+    position = element_position(load)
+    unrolled = [op for op in _loops_inside(load, loop) if op.index in position.variables()]
+    if not all(position.is_affine_in(op.index) for op in (loop, *unrolled)):
+        return True
+    step = position.coefficient(loop.index)
+    if step == 0:
+        return False  # of all steps: loaded before them
+    extents = [op.extent.constant for op in unrolled]
+    apart = [range(1 - (extent or 1), extent or 1) for extent in extents]
+    reached = {
+        sum(i * position.coefficient(op.index) for i, op in zip(at, unrolled, strict=True)) for at in product(*apart)
+    }
+    return None in extents or any(step * distance in reached for distance in range(1, count))
+
+
+def _loops_inside(op: Operation, loop: ForOp) -> list[ForOp]:
+    """The loops around an operation that are inside another."""
+    found: list[ForOp] = []
+    parent = op.parent_op()
+    while parent is not loop and parent is not None:
+        if isinstance(parent, ForOp):
+            found.append(parent)
+        parent = parent.parent_op()
+    return found
