@@ -118,6 +118,11 @@ class Target:
         return replace(speed, memory=speed.piecewise) if self.weights_stay else speed
 
     @cached_property
+    def folds_broadcasts(self) -> bool:
+        """Whether instructions take one element of memory for all lanes; else that is loaded by one of its own."""
+        return self.has("avx512f")
+
+    @cached_property
     def partial_bits(self) -> int:
         """Up to which width any part of a vector is loaded or stored as fast as all of it."""
         return self.vector_bits if self.has("avx512vl") and self.has("avx512bw") else 0

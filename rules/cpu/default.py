@@ -197,7 +197,7 @@ def _tiled(
         s.unroll(axis)
     _mark_vector(s, loops.vector)
     s.compute_at(inside, around[-1], _scope(reduction, tile, target))
-    innermost = _order_reduction(s, inside, reduction, tile, target)
+    steps = _order_reduction(s, inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
     if tile is not None and tile.aligned:
@@ -206,7 +206,7 @@ def _tiled(
         step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
-        prefetch_operands(s, reduction, step, innermost, single, target, least)
+        prefetch_operands(s, reduction, step, steps, single, target, least)
     return _fixed(loops, outer)
 
 
@@ -333,13 +333,14 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue], masked: bool = 
 
 def _order_reduction(
     s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, target: Target
-) -> SSAValue | None:
+) -> tuple[SSAValue, int] | None:
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost.
 
-    Returns the innermost reduce axis that is a loop.
+    Returns the innermost reduce axis and its extent, if it is a loop.
     """
     outer = axes_in_extents(reduction.spatial, reduction.reduction)
-    reduce_axes = _reduce_axes(s, inside, reduction)
+    loops = _reduce_loops(s, inside, reduction)
+    reduce_axes = [axis for axis, _ in loops]
     plain: dict[str, SSAValue] = {}
     vector: list[SSAValue] = []
     for name, _ in reduction.spatial:
@@ -353,20 +354,21 @@ def _order_reduction(
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
     _mark_vector(s, vector, masked=tile is not None and lanes_are_masked(reduction, tile.vector, target))
-    return None if straight or not reduce_axes else reduce_axes[-1]
+    return None if straight or not loops else loops[-1]
 
 
-def _reduce_axes(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[SSAValue]:
-    """The reduce axes as loops; what is read in blocks, block by block."""
+def _reduce_loops(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[tuple[SSAValue, int]]:
+    """The reduce axes and their extents, 0 where not known; what is read in blocks, block by block."""
     sizes = _block_sizes(reduction)
-    around: list[SSAValue] = []
-    places: list[SSAValue] = []
-    for name, _ in reduction.reduction:
-        axis = inside.axes[name]
+    around: list[tuple[SSAValue, int]] = []
+    places: list[tuple[SSAValue, int]] = []
+    for name, extent in reduction.reduction:
+        axis, count = inside.axes[name], extent.constant or 0
         if name in sizes:
             axis, place = s.split(axis, sizes[name])
-            places.append(place)
-        around.append(axis)
+            places.append((place, sizes[name]))
+            count //= sizes[name]
+        around.append((axis, count))
     return [*around, *places]
 
 

@@ -123,7 +123,7 @@ class _Cut:
         if tile is not None and name == tile.vector and tile.aligned and piece % tile.span:
             return False
         size = 1 if tile is None else tile.extent(name)
-        return pieces * -(-piece // size) == -(-extent.constant // size)
+        return pieces * -(-piece // size) <= 1.04 * -(-extent.constant // size)
 
     def _makes_runs(self, axis: Axis) -> bool:
         """Whether enough lies side by side of the results in a core's piece; of what comes first it need not."""

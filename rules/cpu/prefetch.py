@@ -52,7 +52,7 @@ def prefetch_operands(
     s: ScheduleBuilder,
     reduction: ComputeOp,
     step: Step,
-    axis: SSAValue | None,
+    steps: tuple[SSAValue, int] | None,
     around: Sequence[tuple[SSAValue, str, int]],
     target: Target,
     least: int = LEAST_BYTES,
@@ -62,7 +62,8 @@ def prefetch_operands(
     Of those too large for the second cache, the next block is asked for while tiles are computed with one: what is read
     AHEAD_BYTES later would be asked for by the first of the tiles alone, which memory cannot keep up with. around: the
     loops around a tile, outermost first, each along an axis, with so many iterations. AHEAD_BYTES later is what every
-    iteration of the innermost reduce `axis` asks for, if there is one, and time.
+    iteration of `steps` asks for, if there is time. steps: the innermost reduce axis and its extent, if it is a loop; a
+    long one is split, so that the next block is asked for line by line.
     """
     long = [(loop, name) for loop, name, count in around if count > 1]
     for read, tensor in _packed(s, reduction, step):
@@ -70,8 +71,11 @@ def prefetch_operands(
         followed = [loop for loop, name in long if name in read.axes]
         shared = followed and followed[-1] is not long[-1][0] and bytes_of(tensor) > target.cache_bytes[1]
         bits = bits_of(tensor)
-        if axis is not None and bytes_of(tensor) >= least and not (shared and step.is_crowded(bits)):
-            s.prefetch(s.argument(read.argument), axis, AHEAD_BYTES * 8 // (step.span * bits))
+        line = LINE_BYTES * 8 // bits
+        if shared and steps is not None and steps[1] > line and steps[1] % line == 0:
+            steps = s.split(steps[0], line)[1], line
+        if steps is not None and bytes_of(tensor) >= least and not (shared and step.is_crowded(bits)):
+            s.prefetch(s.argument(read.argument), steps[0], AHEAD_BYTES * 8 // (step.span * bits))
         if shared:
             s.prefetch(s.argument(read.argument), followed[-1], 1, spread=True)
 

@@ -28,6 +28,10 @@ _LATENCY = 4.0
 _FELT = 0.07
 """Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that."""
 
+_ISSUED = 0.1
+"""Cycles that a load takes from multiply-adds where each is an instruction of its own: little on a core that nobody
+shares, a quarter of one where another thread loads, too."""
+
 _REST = 0.992
 """What is as good as a tile that leaves no rest."""
 
@@ -296,7 +300,8 @@ class _Step:
         stores = accumulators * self._store(factors) / max(self.of.steps, 1)
         waiting = 0.0 if self.taps else _LATENCY  # tiles of straight-line code overlap
         busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
-        return busy + stores + _FELT * elements / self.of.lanes
+        issued = 0.0 if self.of.target.folds_broadcasts else _ISSUED * loads
+        return busy + stores + issued + _FELT * elements / self.of.lanes
 
     def held(self, factors: Mapping[str, int]) -> float:
         """The vectors that all steps of a tile compute and load."""

@@ -15,6 +15,9 @@ from tilework.algebra.index_expr import Compound, Expr, var
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.reads import bits_of, reads_of
+from tilework.rules.cpu.register_tile import choose_tile
+from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
 FARTHEST = 4
@@ -36,11 +39,11 @@ class Relayout:
         return f"{self.stage}.global"
 
 
-def relayout_stages(kernel: KernelOp, reductions: bool) -> list[Relayout]:
+def relayout_stages(kernel: KernelOp, target: Target, reductions: bool) -> list[Relayout]:
     """Store reductions, or all others, as suits what reads them, or as what they read is stored; producers first."""
     found: list[Relayout] = []
     for compute in [c for c in kernel.computes if bool(c.reduction) == reductions]:
-        relayout = _relayout_of(kernel, compute)
+        relayout = _relayout_of(kernel, compute, target)
         if relayout is not None:
             s = ScheduleBuilder(kernel)
             store_as(s, relayout)
@@ -71,13 +74,13 @@ def _inner(axis: str) -> str:
     return f"{axis}.inner"
 
 
-def _relayout_of(kernel: KernelOp, compute: ComputeOp) -> Relayout | None:
+def _relayout_of(kernel: KernelOp, compute: ComputeOp, target: Target) -> Relayout | None:
     if len(compute.results) > 1 or compute.result in kernel.results_returned:
         return None
     if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
         return None  # a scan or an extern takes it as a whole
     names, extents = [n for n, _ in compute.spatial], {n: e.constant for n, e in compute.spatial}
-    for axis, size in (*_as_read(compute), *_as_it_reads(compute)):
+    for axis, size in (*_as_read(compute), *_as_it_reads(compute), *_as_summed(compute, target)):
         if (extents[axis] or 1) % size == 0:
             order = [_outer(n) if n == axis else n for n in names]
             return Relayout(compute.stage.data, axis, size, (*order, _inner(axis)))
@@ -124,6 +127,20 @@ def _as_it_reads(compute: ComputeOp) -> Iterator[tuple[str, int]]:
             place = place_in_block(e)
             if place is not None and place[0] in spatial and var(place[0]) // place[1] in read.exprs:
                 yield place
+
+
+def _as_summed(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
+    """The axes that sums go along, if lanes go along none of the stage: its lines hold what steps read in turn."""
+    readers = readers_of(compute)
+    if compute.reduction or not readers or not all(reader.reduction for reader, _ in readers):
+        return
+    for reader, read in readers:
+        tile = choose_tile(reader, reads_of(reader), target)
+        if tile is None or any(tile.vector in e.variables() for e in read.exprs):
+            return
+    for at, (axis, _) in enumerate(compute.spatial):
+        if all(read.exprs[at].as_var in dict(reader.reduction) for reader, read in readers):
+            yield axis, LINE_BYTES * 8 // bits_of(compute.result.type)
 
 
 def place_in_block(e: Expr) -> tuple[str, int] | None:

@@ -52,9 +52,9 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
 
     inline(_only_moves)  # then its sources are read where they are used
     inline(_may_inline)
-    relayouts = relayout_stages(copy, reductions=True)  # which decides about their tiles
+    relayouts = relayout_stages(copy, target, reductions=True)  # which decides about their tiles
     inline(partial(_pads_for_nothing, target=target))
-    relayouts += relayout_stages(copy, reductions=False)
+    relayouts += relayout_stages(copy, target, reductions=False)
     for compute in copy.computes:
         simplify_reads(compute)
     anchored: dict[ComputeOp, ComputeOp] = {}

@@ -180,4 +180,4 @@ class _Writer:
         s.reorder([*products, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
         step = Step(outputs, form.rows, form.vectors, form.lanes)
-        prefetch_operands(s, form.product, step, c, loops, self.target)
+        prefetch_operands(s, form.product, step, (c, form.lanes), loops, self.target)

@@ -195,7 +195,7 @@ class _Writer:
         s.unroll(p)
         s.unroll(q)
         step = Step(filters, form.at_once[0] * form.at_once[1], form.vectors, form.lanes)
-        prefetch_operands(s, product, step, c, loops, self.target)
+        prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
 
     def result(self, around: SSAValue) -> None:
         """The products transformed back, for some filters at a time."""
