@@ -76,15 +76,16 @@ def _parenthesized(e: Expr) -> str:
 class Expr:
     """`offset + sum(coefficient * atom)`; build it with `var`, `const` and the operators."""
 
-    __slots__ = ("terms", "offset", "_hash")
+    __slots__ = ("terms", "offset", "_hash", "_variables")
     terms: tuple[tuple[Atom, int], ...]
     offset: int
     _hash: int | None
+    _variables: tuple[Key, ...] | None
 
     def __init__(self, terms: tuple[tuple[Atom, int], ...], offset: int):
         self.terms = terms
         self.offset = offset
-        self._hash = None  # most expressions are never asked for it
+        self._hash = self._variables = None  # most expressions are never asked for them
 
     # -- what it is
 
@@ -111,21 +112,20 @@ class Expr:
 
     def variables(self) -> tuple[Key, ...]:
         """The keys of all variables, inside compounds too, each once, in order of appearance."""
-        found: dict[Key, None] = {}
-        self._collect(found)
-        return tuple(found)
-
-    def _collect(self, found: dict[Key, None]) -> None:
-        for atom, _ in self.terms:
-            if isinstance(atom, Var):
-                found[atom.key] = None
-            else:
-                for arg in atom.args:
-                    arg._collect(found)
+        if self._variables is None:
+            found: dict[Key, None] = {}
+            for atom, _ in self.terms:
+                if isinstance(atom, Var):
+                    found[atom.key] = None
+                else:
+                    for arg in atom.args:
+                        found.update(dict.fromkeys(arg.variables()))
+            self._variables = tuple(found)
+        return self._variables
 
     def is_affine_in(self, key: Key) -> bool:
         """Whether `key` occurs in the linear part only."""
-        return all(isinstance(a, Var) or key not in Expr(((a, 1),), 0).variables() for a, _ in self.terms)
+        return all(isinstance(a, Var) or all(key not in e.variables() for e in a.args) for a, _ in self.terms)
 
     # -- arithmetic
 

@@ -123,6 +123,11 @@ class Target:
         return self.has("avx512f")
 
     @cached_property
+    def masks_loads(self) -> bool:
+        """Whether some lanes of a vector are loaded as fast as all of them."""
+        return self.has("avx2") or self.has("avx512vl")
+
+    @cached_property
     def partial_bits(self) -> int:
         """Up to which width any part of a vector is loaded or stored as fast as all of it."""
         return self.vector_bits if self.has("avx512vl") and self.has("avx512bw") else 0

@@ -45,7 +45,7 @@ def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -
 
 def lanes_differ(compute: ComputeOp, axis: str, target: Target) -> bool:
     """Whether lanes along the axis are computed one by one: a condition depends on it for which no mask stands."""
-    return any(not target.partial_bits or not _is_padding(op) for op in _asking(compute, axis))
+    return not all(_is_padding(op) and _is_masked(op, axis, target) for op in _asking(compute, axis))
 
 
 def lanes_are_masked(compute: ComputeOp, axis: str, target: Target) -> bool:
@@ -84,6 +84,14 @@ def _is_padding(choice: IfThenElseOp) -> bool:
     """Whether it is between an element and a constant, so that a vector of it is a load under a mask."""
     then, otherwise = ([type(op) for op in region.block.ops] for region in choice.regions)
     return then == [ReadOp, YieldOp] and otherwise == [arith.ConstantOp, YieldOp]
+
+
+def _is_masked(choice: IfThenElseOp, axis: str, target: Target) -> bool:
+    """Whether lanes along an axis are loaded under a mask as fast as others; if they are not side by side, they are
+    picked out of vectors under masks."""
+    reads = (op for op in choice.regions[0].block.ops if isinstance(op, ReadOp))
+    near = all(abs(Read(op.indices.data, dims_of(op.tensor.type)).step(axis)) == 1 for op in reads)
+    return target.masks_loads if near else target.partial_bits > 0
 
 
 def elementwise_cycles(compute: ComputeOp, target: Target) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import accumulate
 from math import prod
 
 from tilework.algebra.index_expr import var
@@ -35,11 +36,18 @@ shares, a quarter of one where another thread loads, too."""
 _REST = 0.992
 """What is as good as a tile that leaves no rest."""
 
+_STRAIGHT_REST = 0.9
+"""The same of tiles of straight-line code: windows of the rest are computed after all others, so that rows of padded
+copies do not stay near."""
+
 _CROWDED = 3.0
 """How much longer a load takes that the second cache answers."""
 
 _STRAIGHT = 64
 """Of how many steps a reduction may become straight-line code."""
+
+_OVERLAPPING = 96
+"""Up to how many multiply-adds of a tile of straight-line code a core begins with the next tile meanwhile."""
 
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
@@ -286,7 +294,8 @@ class _Step:
         extent = extents[self.vector]
         results = span * extent / (-(-extent // span) * span)
         for axis, factor in factors.items():
-            results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else _REST)
+            rest = _STRAIGHT_REST if self.taps else _REST
+            results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else rest)
         return sum(count * self.cycles(part) for count, part in _parts(tuple(factors), factors, extents)) / results
 
     def cycles(self, factors: Mapping[str, int]) -> float:
@@ -298,15 +307,24 @@ class _Step:
             loads += count * load * self._crowding(read, factors)
             elements += count * (self.width if self.vector in read.axes else 1)
         stores = accumulators * self._store(factors) / max(self.of.steps, 1)
-        waiting = 0.0 if self.taps else _LATENCY  # tiles of straight-line code overlap
-        busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
+        overlap = self.taps and accumulators * self.of.steps <= _OVERLAPPING
+        waiting = 0.0 if overlap else _LATENCY
         issued = 0.0 if self.of.target.folds_broadcasts else _ISSUED * loads
-        return busy + stores + issued + _FELT * elements / self.of.lanes
+        busy = max(accumulators * self.pieces / ISSUE + issued, loads * self.pieces / ISSUE, waiting)
+        return busy + stores + _FELT * elements / self.of.lanes
 
-    def held(self, factors: Mapping[str, int]) -> float:
-        """The vectors that all steps of a tile compute and load."""
-        loaded = sum(self._loaded(read, factors) for read, _ in self.reads if self.vector in read.axes)
-        return self._accumulators(factors) + loaded * self.of.steps
+    def held(self, factors: Mapping[str, int]) -> int:
+        """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
+        the first tap that reads it and the last."""
+        loaded = [self._needed(read, factors) for read, _ in self.reads if self.vector in read.axes]
+        return self._accumulators(factors) + max(map(sum, zip(*loaded, strict=True)), default=0)
+
+    def _needed(self, read: Read, factors: Mapping[str, int]) -> list[int]:
+        """For each tap, the elements that it or one before loads and it or one behind reads."""
+        tile = [(read.step(self.vector) * self.width, self.vectors)]
+        tile += [(read.step(axis), f) for axis, f in factors.items() if f > 1]
+        taps = [(read.step(axis), len(values)) for axis, values in self.taps.items()]
+        return _lifetimes(tuple((s, n) for s, n in tile if s and n > 1), tuple(taps))
 
     def _crowding(self, read: Read, factors: Mapping[str, int]) -> float:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
@@ -334,6 +352,33 @@ class _Step:
             return read.distinct(points) / self.of.steps
         moving = [f for axis, f in factors.items() if read.moves(axis, f)]
         return prod(moving) * (self.vectors if self.vector in read.axes else 1)
+
+
+@cache  # the same for many kernels
+def _lifetimes(tile: tuple[tuple[int, int], ...], taps: tuple[tuple[int, int], ...]) -> list[int]:
+    """How many elements are there at each tap, from the first that reads them to the last.
+
+    Those of a tile, and its taps, are so many steps of such lengths apart.
+    """
+    inside = _positions(tile)
+    ends: dict[int, tuple[int, int]] = {}
+    for number, start in enumerate(_positions(taps)):
+        for element in inside:
+            first, _ = ends.get(start + element, (number, number))
+            ends[start + element] = first, number
+    there = [0] * (prod(count for _, count in taps) + 1)
+    for first, last in ends.values():
+        there[first] += 1
+        there[last + 1] -= 1
+    return list(accumulate(there[:-1]))
+
+
+def _positions(axes: Sequence[tuple[int, int]]) -> list[int]:
+    """Sums of steps, those of the last axis next to each other."""
+    positions = [0]
+    for step, count in axes:
+        positions = [p + step * i for p in positions for i in range(count)]
+    return positions
 
 
 def _parts(

@@ -10,9 +10,10 @@ from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.rules.cpu.costs import lanes_differ
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import reads_of, size_of
-from tilework.rules.cpu.register_tile import Tile, choose_tile
+from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.inline import inline_compute
@@ -157,22 +158,21 @@ def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target:
     What only some lanes of a vector load, straight code takes as a part of one, if the machine can. Else loops are cut
     where padding ends: that costs nothing but code, and what is padding is left out of the sums.
     """
-    tile = _tile_without(kernel, compute, reader, target)
+    padded = _with_inlined(kernel, compute, reader)
+    tile = choose_tile(padded, reads_of(padded), target)
     if tile is None or not all(e.is_constant for _, e in reader.spatial):
         return False
-    if _pads_along({tile.vector}, compute):
-        return tile.straight and bool(target.partial_bits)
-    return True
+    return not _pads_along({tile.vector}, compute) or (tile.straight and not lanes_differ(padded, tile.vector, target))
 
 
-def _tile_without(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target) -> Tile | None:
-    """The reader's tile where the stage is inlined."""
+def _with_inlined(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp) -> ComputeOp:
+    """A copy of the reader, in a copy of the kernel where the stage is inlined."""
     copy = kernel.clone()
     same, copied = copy.compute(compute.stage.data), copy.compute(reader.stage.data)
     assert same is not None and copied is not None
     inline_compute(same)
     simplify_reads(copied)
-    return choose_tile(copied, reads_of(copied), target)
+    return copied
 
 
 def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:

@@ -480,8 +480,10 @@ te.kernel @two_readers(%x: tensor<1x96x20x20xf32>) -> (tensor<1x96x20x20xf32>, t
 
 // A single axis becomes lanes, which should not meet the padding one by one: they are loaded under masks, or before.
 // CHECK-LABEL: schedule.sequence @single_axis
-// CHECK:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
-// CHECK-NEXT:  schedule.vectorize
+// CHECK:       schedule.vectorize %{{.*}} masked
+// NARROW-LABEL: schedule.sequence @single_axis
+// NARROW:       [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
+// NARROW-NEXT:  schedule.vectorize
 // MASKS-LABEL: schedule.sequence @single_axis
 // MASKS-NEXT:  [[PAD:%pad[_0-9]*]], {{.*}} = schedule.stage "pad"
 // MASKS-NEXT:  schedule.compute_inline [[PAD]]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from xdsl.context import Context
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
 
@@ -61,6 +62,8 @@ def _is_step(loop: ForOp) -> bool:
         return False
     if any(isinstance(op, ForOp) and op.kind.data is not Kind.UNROLLED for op in inside):
         return False
+    if any(isinstance(op, memref.AllocaOp) for op in inside):
+        return False  # a whole tile
     return any(isinstance(op, StoreOp) and memory_space(op.memref) == "register" for op in inside)
 
 
