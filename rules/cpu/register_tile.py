@@ -14,7 +14,7 @@ from math import prod
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.fetching import Operand
+from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, size_of
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
@@ -27,14 +27,18 @@ _LATENCY = 4.0
 """Cycles until a multiply-add may use the result of the one before."""
 
 _FELT = 0.07
-"""Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that."""
+"""Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that; where
+loads are instructions of their own, what a step reads is taken to come from the second cache."""
 
-_ISSUED = 0.1
+_ISSUED = 0.15
 """Cycles that a load takes from multiply-adds where each is an instruction of its own: little on a core that nobody
 shares, a quarter of one where another thread loads, too."""
 
 _REST = 0.992
 """What is as good as a tile that leaves no rest."""
+
+_HALF_LINES = 0.88
+"""What is as good as a tile whose rows end where lines of the caches do: each of the others is written twice."""
 
 _STRAIGHT_REST = 0.9
 """The same of tiles of straight-line code: windows of the rest are computed after all others, so that rows of padded
@@ -296,7 +300,14 @@ class _Step:
         for axis, factor in factors.items():
             rest = _STRAIGHT_REST if self.taps else _REST
             results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else rest)
+        if not self.taps and self._halves_lines():
+            results *= _HALF_LINES
         return sum(count * self.cycles(part) for count, part in _parts(tuple(factors), factors, extents)) / results
+
+    def _halves_lines(self) -> bool:
+        """Whether results are stored in rows that fill lines of a cache, by tiles that do not."""
+        line, extent = LINE_BYTES // self.of.element_bytes, self.of.extents[self.vector]
+        return self.of.output.step(self.vector) == 1 and extent % line == 0 and self.width * self.vectors % line > 0
 
     def cycles(self, factors: Mapping[str, int]) -> float:
         """Of a tile with these factors of the other axes."""
@@ -309,9 +320,12 @@ class _Step:
         stores = accumulators * self._store(factors) / max(self.of.steps, 1)
         overlap = self.taps and accumulators * self.of.steps <= _OVERLAPPING
         waiting = 0.0 if overlap else _LATENCY
-        issued = 0.0 if self.of.target.folds_broadcasts else _ISSUED * loads
-        busy = max(accumulators * self.pieces / ISSUE + issued, loads * self.pieces / ISSUE, waiting)
-        return busy + stores + _FELT * elements / self.of.lanes
+        if self.of.target.folds_broadcasts:
+            busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
+            return busy + stores + _FELT * elements / self.of.lanes
+        issued = accumulators * self.pieces / ISSUE + _ISSUED * loads
+        busy = max(issued, loads * self.pieces / ISSUE, waiting)
+        return overlapped(busy, elements * self.of.element_bytes / self.of.target.bandwidth.second) + stores
 
     def held(self, factors: Mapping[str, int]) -> int:
         """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
