@@ -51,7 +51,7 @@ _STRAIGHT = 64
 """Of how many steps a reduction may become straight-line code."""
 
 _OVERLAPPING = 96
-"""Up to how many multiply-adds of a tile of straight-line code a core begins with the next tile meanwhile."""
+"""How many multiply-adds of straight-line code, those of the next tiles among them, wait in a core at a time."""
 
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
@@ -318,8 +318,8 @@ class _Step:
             loads += count * load * self._crowding(read, factors)
             elements += count * (self.width if self.vector in read.axes else 1)
         stores = accumulators * self._store(factors) / max(self.of.steps, 1)
-        overlap = self.taps and accumulators * self.of.steps <= _OVERLAPPING
-        waiting = 0.0 if overlap else _LATENCY
+        following = _OVERLAPPING / self.of.steps if self.taps else 0.0
+        waiting = _LATENCY * accumulators / (accumulators + following)
         if self.of.target.folds_broadcasts:
             busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
             return busy + stores + _FELT * elements / self.of.lanes
