@@ -1,0 +1,81 @@
+"""How stages that sum nothing run: in vectors along the last axis."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import var
+from tilework.dialects.schedule import Tail
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.shapes import dims_of, is_narrow
+from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.pieces import pieces_of
+from tilework.rules.cpu.reads import LARGE, bits_of, size_of
+from tilework.targets.target import Target
+
+
+def schedule_elementwise(
+    s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target, loop: SSAValue | None
+) -> None:
+    """Vectorize along the last axis longer than one, fused with those before it where all reads follow the axes.
+
+    In parallel, unless it is computed in a loop of its consumer.
+    """
+    axes = list(stage.axes.values())
+    extents = [LARGE if e.constant is None else e.constant for _, e in compute.spatial]
+    own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
+    if all((r.exprs, dims_of(r.tensor.type)) == (own, dims) for r in compute.reads):  # not of a part of a tensor
+        axes, extents = [s.fuse(axes)], [size_of(compute.spatial)]
+        inner_extent = None if any(not e.is_constant for _, e in compute.spatial) else extents[0]
+    else:
+        last = max((i for i, e in enumerate(extents) if e > 1), default=len(extents) - 1)
+        inner_extent = compute.spatial[last][1].constant
+        axes, extents = axes[: last + 1], extents[: last + 1]
+        if loop is None:
+            axes, extents = _for_each_core(s, compute, axes, extents, target)
+    lanes = target.lanes(bits_of(compute.results[0].type))
+    work = iterations(compute) if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
+    if inner_extent is None or len(axes) == 1:
+        tail = Tail.MASK if inner_extent is None else Tail.PARTITION
+        outer, vector = s.split(axes[-1], lanes, tail)
+        axes, extents = [*axes[:-1], outer], [*extents[:-1], -(-extents[-1] // lanes)]
+    else:
+        vector = axes[-1]
+        axes, extents = axes[:-1], extents[:-1]
+    s.vectorize(vector)
+    around = list(zip(axes, extents, strict=True))
+    if inner_extent is None and len(around) > 1:
+        around.pop()  # a masked axis must stay next to the one that it was split from
+    if loop is None:
+        parallel_prefix(s, around, work, target)
+    else:
+        s.compute_at(stage, loop, "local")
+
+
+def _for_each_core(
+    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[int], target: Target
+) -> tuple[list[SSAValue], list[int]]:
+    """The axes, and one in front of them for the piece of each core, unless that is of the first of them."""
+    pieces = pieces_of(compute, compute.spatial[: len(axes) - 1], None, None, target)
+    if not pieces:
+        return axes, extents
+    [piece] = pieces
+    axes, extents = list(axes), list(extents)
+    at = [name for name, _ in compute.spatial].index(piece.axis)
+    extents[at] //= piece.count
+    core, axes[at] = s.split(axes[at], extents[at])
+    first = next(i for i, extent in enumerate(extents) if extent != 1)
+    axes.insert(first, core)
+    extents.insert(first, piece.count)
+    s.reorder(axes)
+    return axes, extents
+
+
+def iterations(compute: ComputeOp) -> int:
+    return size_of([*compute.spatial, *compute.reduction])
+
+
+def shared_work(compute: ComputeOp, final: ComputeOp) -> int:
+    """What threads could share: nothing where they might write 4-bit integers of one byte."""
+    return 0 if any(is_narrow(result.type) for result in final.results) else iterations(compute)

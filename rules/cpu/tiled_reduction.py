@@ -1,0 +1,278 @@
+"""How a reduction runs in register tiles, inside the loops of the stage that takes its results."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, const
+from tilework.dialects.schedule import Tail
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.costs import (
+    bytes_of,
+    lanes_are_masked,
+    lanes_differ,
+)
+from tilework.rules.cpu.panels import panel_of
+from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
+from tilework.rules.cpu.parts import Around, Rows
+from tilework.rules.cpu.pieces import pieces_of
+from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_operands
+from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
+from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
+from tilework.rules.cpu.relayout import place_in_block
+from tilework.targets.target import Target
+
+
+def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
+    """The reduce axes along which something is read in blocks, and their sizes."""
+    places = filter(None, (place_in_block(e) for r in reduction.reads for e in r.exprs))
+    return {name: size for name, size in places if name in dict(reduction.reduction)}
+
+
+@dataclass
+class _Loops:
+    """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
+
+    names: along which axis of the reduction such a loop goes, by its handle. whole: the axes that are such a loop; of a
+    loop over pieces, none. ragged: one whose last iteration is shorter, so that it is fused with no other. rows: one in
+    which rows of another stage are computed. unrolled: by the axis of the reduction.
+    """
+
+    outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
+    names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
+    late: list[SSAValue] = field(default_factory=list[SSAValue])
+    ragged: SSAValue | None = None
+    rows: SSAValue | None = None
+    unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    vector: list[SSAValue] = field(default_factory=list[SSAValue])
+
+
+def tile_reduction(
+    s: ScheduleBuilder,
+    final: StageHandle,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    work: int,
+    target: Target,
+    rows: Rows | None,
+    parts: Set[Key],
+) -> list[Around]:
+    """Tile the final stage and compute the reduction inside each tile; their spatial axes correspond in order.
+
+    parts: the axes at each point of which it reads a part of another stage, to be computed inside their loops. Returns
+    the loops around the tile, outermost first.
+    """
+    tile = choose_tile(reduction, reads_of(reduction), target)
+    loops = _Loops()
+    panel = panel_of(reduction, tile)
+    if rows is not None:
+        first = rows.outermost
+    else:
+        first = _moving_outside(reduction, tile, parts, target) if panel is None else panel.moving
+    axes = zip(final.axes.values(), reduction.spatial, strict=False)
+    ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
+    pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
+    cut: dict[str, SSAValue] = {}
+    for axis, (name, extent) in ordered:
+        for piece in (p for p in pieces if p.axis == name):
+            extent = extent // piece.count
+            cut[name], axis = s.split(axis, size_of([(name, extent)]))
+        if rows is not None and name == rows.axis:
+            outer, axis = s.split(axis, rows.count)
+            loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
+            loops.whole[outer] = frozenset({rows.loop})
+            loops.rows = outer
+            extent = const(rows.count)
+        _split_final(s, loops, axis, extent, tile, name)
+    loops.outer = [*((cut[piece.axis], piece.count) for piece in pieces), *loops.outer]
+    loops.whole |= dict.fromkeys(cut.values(), frozenset())
+    loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
+    _place_ragged(loops, target)
+    s.reorder([*(a for a, _ in loops.outer), *loops.late, *_inside(tile, loops)])
+    outer = _in_parallel(s, loops, work, target)
+    around = [*outer, *loops.late]
+    if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
+        s.parallel(loops.late[0])
+    for axis in loops.unrolled.values():
+        s.unroll(axis)
+    _mark_vector(s, loops.vector)
+    s.compute_at(inside, around[-1], _scope(reduction, tile, target))
+    steps = _order_reduction(s, inside, reduction, tile, target)
+    if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
+        panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
+    if tile is not None and tile.aligned:
+        counts = dict(loops.outer) | dict.fromkeys(loops.late, LARGE)
+        single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
+        step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
+        # what is only read, and stays in the last cache, streams without being asked for
+        least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
+        prefetch_operands(s, reduction, step, steps, single, target, least)
+    return _fixed(loops, outer)
+
+
+def _place_ragged(loops: _Loops, target: Target) -> None:
+    """Outermost and parallel by itself, if it is there and long enough; else inside what is fused and parallel."""
+    counts = {axis: count for axis, count in loops.outer if count != 1}
+    if loops.ragged is None or loops.ragged not in counts:
+        return
+    is_first = next(iter(counts)) is loops.ragged
+    own = counts.pop(loops.ragged)
+    if not is_first or own < min(TASKS_PER_CORE * target.cores, prod(counts.values())):
+        loops.outer = [loop for loop in loops.outer if loop[0] is not loops.ragged]
+        loops.late.insert(0, loops.ragged)
+
+
+def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: int, target: Target) -> list[SSAValue]:
+    """The outer loops, those fused and parallel that may be."""
+    axes = [axis for axis, _ in loops.outer]
+    end = next((i for i, axis in enumerate(axes, 1) if axis is loops.ragged), len(axes))
+    rows = next((i for i, axis in enumerate(axes, 1) if axis is loops.rows), end)
+    if prod(count for _, count in loops.outer[:rows]) >= target.cores:
+        end = min(end, rows)  # else rows would be computed for each of the loops that are fused with theirs
+    return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
+
+
+def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], target: Target) -> Set[Key]:
+    """The axes whose loops belong around all others, so that an operand's pieces are fetched once each.
+
+    From memory, of the largest operand, if it is one of vectors and too large for the second cache. Else to the nearest
+    cache, inside the loops from part to part: of the operand that is two thirds or more of what a tile reads, if all of
+    that fits there.
+    """
+    operands = list(zip(reads_of(reduction), reduction.reads, strict=True))
+    if tile is None or not operands:
+        return frozenset()
+    largest, size = max(((read, bytes_of(r.tensor.type)) for read, r in operands), key=lambda operand: operand[1])
+    if size > target.cache_bytes[1]:
+        return largest.axes if tile.vector in largest.axes else frozenset()
+    points = {name: range(tile.extent(name)) for name, _ in reduction.spatial}
+    points |= {name: range(size_of([(name, extent)])) for name, extent in reduction.reduction}
+    pieces = [(read.axes, read.distinct(points) * bits_of(r.tensor.type) // 8) for read, r in operands]
+    axes, most = max(pieces, key=lambda piece: piece[1])
+    total = sum(piece for _, piece in pieces)
+    return axes | parts if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
+
+
+def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValue | None:
+    """The loop around the tile that goes along an axis, or whose innermost part does if it was fused from several."""
+    counts = dict(loops.outer)
+    fused = [axis for axis in counts if axis not in around]
+    for loop in around:
+        own = loop if loop in counts or loop in loops.late else fused[-1]
+        if loops.names.get(own) == name:
+            return loop
+    return None
+
+
+def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
+    """What the loops left of the outer ones fix: the first that is none of them was fused from those left out."""
+    counts = dict(loops.outer)
+    fused = [axis for axis in counts if axis not in left]
+    found: list[Around] = []
+    fixed: set[str] = set()
+    for loop in left:
+        axes = [axis for axis in ([loop] if loop in counts else fused) if counts[axis] > 1]
+        if not all(axis in loops.whole for axis in axes):
+            break
+        fixed.update(*(loops.whole[axis] for axis in axes))
+        found.append(Around(loop, frozenset(fixed)))
+    return found
+
+
+def _scope(reduction: ComputeOp, tile: Tile | None, target: Target) -> str:
+    """Registers have no run-time subscripts: a tile stays out of them where its lanes differ, or how many there are."""
+    conditional = tile is not None and lanes_differ(reduction, tile.vector, target)
+    masked = tile is not None and any(e.constant is None for n, e in reduction.spatial if n == tile.vector)
+    return "local" if conditional or masked else "register"
+
+
+def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr, tile: Tile | None, name: str) -> None:
+    count = LARGE if extent.constant is None else extent.constant
+    outer, known = axis, True
+    if tile is not None and name == tile.vector:
+        known = extent.constant is not None
+        is_ragged = known and tile.aligned and count % tile.span > 0
+        outer, inner = s.split(axis, tile.span, Tail.PARTITION if is_ragged else Tail.SHIFT if known else Tail.MASK)
+        loops.ragged = outer if is_ragged else None
+        count = -(-count // tile.span)
+        loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
+    elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:
+        known = extent.constant is not None and count % factor == 0
+        outer, loops.unrolled[name] = s.split(axis, factor, Tail.GUARD if known else Tail.PARTITION)
+        count //= factor
+    else:
+        loops.whole[axis] = frozenset({name})
+    loops.names[outer] = name
+    if known:
+        loops.outer.append((outer, count))
+    else:
+        loops.late.append(outer)
+
+
+def _inside(tile: Tile | None, loops: _Loops) -> list[SSAValue]:
+    """The loops inside a tile; lanes innermost, and around them vectors that are transposed to be stored in rows."""
+    row = [] if tile is None or tile.row is None else [loops.unrolled[tile.row]]
+    others = [axis for axis in _as_in(tile, loops.unrolled) if axis not in row]
+    return [*others, *loops.vector[:-1], *row, *loops.vector[-1:]]
+
+
+def _as_in(tile: Tile | None, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
+    """Axes by name in the order of the tile's factors, behind those that it has none for."""
+    order = [] if tile is None else list(tile.factors)
+    return [axes[n] for n in sorted(axes, key=lambda n: order.index(n) if n in order else -1)]
+
+
+def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue], masked: bool = False) -> None:
+    """The innermost of the axes becomes lanes, one around it is unrolled."""
+    if not vector:
+        return
+    for axis in vector[:-1]:
+        s.unroll(axis)
+    s.vectorize(vector[-1], masked)
+
+
+def _order_reduction(
+    s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, target: Target
+) -> tuple[SSAValue, int] | None:
+    """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost.
+
+    Returns the innermost reduce axis and its extent, if it is a loop.
+    """
+    outer = axes_in_extents(reduction.spatial, reduction.reduction)
+    loops = _reduce_loops(s, inside, reduction)
+    reduce_axes = [axis for axis, _ in loops]
+    plain: dict[str, SSAValue] = {}
+    vector: list[SSAValue] = []
+    for name, _ in reduction.spatial:
+        axis = inside.axes[name]
+        if tile is not None and name == tile.vector:
+            vector = list(s.split(axis, tile.lanes)) if tile.vectors > 1 else [axis]
+        elif name not in outer:
+            plain[name] = axis
+    s.reorder([*(inside.axes[n] for n in outer), *reduce_axes, *_as_in(tile, plain), *vector])
+    straight = reduce_axes if tile is not None and tile.straight else []
+    for axis in (*straight, *plain.values()):
+        s.unroll(axis)
+    _mark_vector(s, vector, masked=tile is not None and lanes_are_masked(reduction, tile.vector, target))
+    return None if straight or not loops else loops[-1]
+
+
+def _reduce_loops(s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp) -> list[tuple[SSAValue, int]]:
+    """The reduce axes and their extents, 0 where not known; what is read in blocks, block by block."""
+    sizes = block_sizes(reduction)
+    around: list[tuple[SSAValue, int]] = []
+    places: list[tuple[SSAValue, int]] = []
+    for name, extent in reduction.reduction:
+        axis, count = inside.axes[name], extent.constant or 0
+        if name in sizes:
+            axis, place = s.split(axis, sizes[name])
+            places.append((place, sizes[name]))
+            count //= sizes[name]
+        around.append((axis, count))
+    return [*around, *places]
