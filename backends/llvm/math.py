@@ -20,6 +20,8 @@ _LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4
 _LOG2_E = 1.44269504088896341
 _ROUNDING = 12582912.0
 """1.5 * 2**23: adding it leaves a float's nearest integer in its low bits."""
+_BIAS = 127
+"""What a float stores of an exponent is so much more."""
 
 _EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1.0, 1.0)
 _TANH = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
@@ -78,31 +80,34 @@ def _exp(ir: FloatIR, x: str) -> str:
     # Beyond these bounds the result is 0 or infinity all the same; a NaN passes both comparisons unchanged.
     x = ir.select(ir.compare("ogt", x, 89.0), 89.0, x)
     x = ir.select(ir.compare("olt", x, -104.0), -104.0, x)
-    fraction, exponent = _exp_parts(ir, x)
+    fraction, biased = _exp_parts(ir, x, 2 * _BIAS)
     # Two steps, since 2**exponent itself may be denormal or overflow where the product is not.
-    half = ir.integer("ashr", exponent, 1)
-    rest = ir.integer("sub", exponent, half)
+    half = ir.integer("ashr", biased, 1)
+    rest = ir.integer("sub", biased, half)
     return ir.multiply(ir.multiply(fraction, _power_of_two(ir, half)), _power_of_two(ir, rest))
 
 
 def _exp_within_range(ir: FloatIR, x: str) -> str:
     """exp for -87 < x < 88: no bound is checked, the exponent is set in one step."""
-    fraction, exponent = _exp_parts(ir, x)
-    return ir.multiply(fraction, _power_of_two(ir, exponent))
+    fraction, biased = _exp_parts(ir, x, _BIAS)
+    return ir.multiply(fraction, _power_of_two(ir, biased))
 
 
-def _exp_parts(ir: FloatIR, x: str) -> tuple[str, str]:
-    """exp x = fraction * 2**exponent: x = exponent ln 2 + r with |r| <= ln 2 / 2, and a polynomial of r."""
-    shifted = ir.multiply_add(x, _LOG2_E, _ROUNDING)
-    rounded = ir.subtract(shifted, _ROUNDING)
+def _exp_parts(ir: FloatIR, x: str, bias: int) -> tuple[str, str]:
+    """exp x = fraction * 2**exponent: x = exponent ln 2 + r with |r| <= ln 2 / 2, and a polynomial of r.
+
+    Of the exponent an integer whose low bits are those of exponent + bias.
+    """
+    shifted = ir.multiply_add(x, _LOG2_E, _ROUNDING + bias)
+    rounded = ir.subtract(shifted, _ROUNDING + bias)
     r = ir.multiply_add(rounded, -_LN2_HIGH, x)
     r = ir.multiply_add(rounded, -_LN2_LOW, r)
-    exponent = ir.integer("sub", ir.bits(shifted), ir.bits_of(_ROUNDING))
-    return ir.polynomial(r, _EXP), exponent
+    return ir.polynomial(r, _EXP), ir.bits(shifted)
 
 
-def _power_of_two(ir: FloatIR, exponent: str) -> str:
-    return ir.from_bits(ir.integer("shl", ir.integer("add", exponent, 127), 23))
+def _power_of_two(ir: FloatIR, biased: str) -> str:
+    """2**(n - 127) for an integer whose low nine bits are n."""
+    return ir.from_bits(ir.integer("shl", biased, 23))
 
 
 def _log(ir: FloatIR, x: str) -> str:

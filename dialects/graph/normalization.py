@@ -172,7 +172,7 @@ class SoftmaxLikeOp(GraphOp, ABC):
 
 @irdl_op_definition
 class SoftmaxOp(SoftmaxLikeOp):
-    """exp(x - max) / sum of exp(x - max).
+    """exp(x - max) times 1 / sum of exp(x - max): one division for each row.
 
     %y = graph.softmax %x {axis = 1 : i64} : (tensor<2x1000xf32>) -> tensor<2x1000xf32>
     """
@@ -184,7 +184,7 @@ class SoftmaxOp(SoftmaxLikeOp):
         largest = self.combine(k, x, "max", "max", lambda e: e)
         exps = k.compute("exp", x.dims, lambda *i: k.call("exp", self.shifted(k, x, largest, i)))
         total = self.combine(k, exps, "sum", "add", lambda e: e)
-        return k.compute("softmax", x.dims, lambda *i: k.cast(exps[i] / total[self.rest(i)], x.dtype))
+        return k.compute("softmax", x.dims, lambda *i: k.cast(exps[i] * (1.0 / total[self.rest(i)]), x.dtype))
 
     def evaluate(self, *inputs: Array) -> Array:
         x = widened_array(inputs[0])

@@ -17,6 +17,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
+from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, choose_tile
 from tilework.targets.target import Target
@@ -29,6 +30,17 @@ POINTS = 1 << 14
 
 CYCLES_PER_LANE = 3.0
 """Of a sum whose lanes are computed one by one, since a condition differs between them."""
+
+
+def kernel_cycles(kernel: KernelOp, computes: Iterable[ComputeOp], target: Target, parameters: Set[int]) -> float:
+    """Of a kernel with these stages, one after the other."""
+    multiplying, others = 0.0, 0.0
+    for compute in computes:
+        if compute.reduction:
+            multiplying += reduction_cycles(compute, target, parameters)
+        else:
+            others += elementwise_cycles(compute, target)
+    return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
 
 
 def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:

@@ -10,13 +10,8 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import (
-    elementwise_cycles,
-    memory_cycles,
-    reduction_cycles,
-)
+from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
-from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.reads import bits_of, reads_of
 from tilework.rules.cpu.register_tile import choose_tile
@@ -41,12 +36,7 @@ class Default(ScheduleRule):
         return True
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
-        plan = plan_stages(kernel, target)
-        reductions = [c for c in (*plan.roots, *plan.anchored.values()) if c.reduction]
-        elementwise = [c for c in plan.roots if not c.reduction]
-        multiplying = sum(reduction_cycles(c, target, parameters) for c in reductions)
-        others = sum(elementwise_cycles(c, target) for c in elementwise)
-        return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
+        return kernel_cycles(kernel, plan_stages(kernel, target).stages, target, parameters)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         plan = plan_stages(kernel, target)

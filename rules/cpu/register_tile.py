@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import accumulate
 from math import prod
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import const, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, size_of
@@ -102,11 +102,16 @@ class Tile:
         return result
 
 
-def choose_tile(compute: ComputeOp, reads: Sequence[Read], target: Target) -> Tile | None:
-    """The cheapest tile of a reduction; None for one with a single result, which has nothing to tile."""
-    return _cheapest(
-        tuple(compute.spatial), tuple(compute.reduction), tuple(reads), target, bits_of(compute.results[0].type)
-    )
+def choose_tile(
+    compute: ComputeOp, reads: Sequence[Read], target: Target, block: tuple[str, int] | None = None
+) -> Tile | None:
+    """The cheapest tile of a reduction; None for one with a single result, which has nothing to tile.
+
+    block: an axis that is cut into blocks of so many; the tiles of one leave no rest.
+    """
+    axis, count = block or (None, 0)
+    spatial = tuple((n, const(count) if n == axis else e) for n, e in compute.spatial)
+    return _cheapest(spatial, tuple(compute.reduction), tuple(reads), target, bits_of(compute.results[0].type), axis)
 
 
 def tile_cost(
@@ -119,8 +124,13 @@ def tile_cost(
 
 
 @cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
-def _cheapest(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> Tile | None:
+def _cheapest(
+    spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int, even: str | None
+) -> Tile | None:
+    extents = dict(spatial)
     tiles = _candidates(_tiled(spatial, reduction, reads, target, bits))
+    if even is not None:
+        tiles = (t for t in tiles if extents[even] % t.extent(even) == 0)
     return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators, -t.vectors), default=None)
 
 

@@ -138,7 +138,7 @@ def _as_summed(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
         tile = choose_tile(reader, reads_of(reader), target)
         if tile is None or any(tile.vector in e.variables() for e in read.exprs):
             return
-    for at, (axis, _) in enumerate(compute.spatial):
+    for at, (axis, _) in enumerate(compute.spatial[:-1]):  # along the last one elements are side by side
         if all(read.exprs[at].as_var in dict(reader.reduction) for reader, read in readers):
             yield axis, LINE_BYTES * 8 // bits_of(compute.result.type)
 

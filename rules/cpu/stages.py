@@ -39,6 +39,11 @@ class Plan:
     steps: list[ComputeOp]
     parts: dict[ComputeOp, tuple[ComputeOp, list[str]]]
 
+    @property
+    def stages(self) -> list[ComputeOp]:
+        """All but steps."""
+        return [*self.anchored.values(), *self.roots]
+
 
 def plan_stages(kernel: KernelOp, target: Target) -> Plan:
     """Decide on a copy of the kernel."""

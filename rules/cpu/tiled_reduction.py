@@ -116,6 +116,29 @@ def tile_reduction(
     return _fixed(loops, outer)
 
 
+def tile_within(
+    s: ScheduleBuilder,
+    final: StageHandle,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    tile: Tile | None,
+    target: Target,
+) -> None:
+    """The same in such tiles, of a stage that is computed in a loop of another one, for a part of its results."""
+    loops = _Loops()
+    first = _staying_near(reduction, tile, target)
+    axes = zip(final.axes.values(), reduction.spatial, strict=False)
+    for axis, (name, extent) in sorted(axes, key=lambda pair: pair[1][0] not in first):
+        _split_final(s, loops, axis, extent, tile, name)
+    around = [*(axis for axis, _ in loops.outer), *loops.late]
+    s.reorder([*around, *_inside(tile, loops)])
+    for axis in loops.unrolled.values():
+        s.unroll(axis)
+    _mark_vector(s, loops.vector)
+    s.compute_at(inside, around[-1], _scope(reduction, tile, target))
+    _order_reduction(s, inside, reduction, tile, target)
+
+
 def _place_ragged(loops: _Loops, target: Target) -> None:
     """Outermost and parallel by itself, if it is there and long enough; else inside what is fused and parallel."""
     counts = {axis: count for axis, count in loops.outer if count != 1}
@@ -142,21 +165,29 @@ def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], ta
     """The axes whose loops belong around all others, so that an operand's pieces are fetched once each.
 
     From memory, of the largest operand, if it is one of vectors and too large for the second cache. Else to the nearest
-    cache, inside the loops from part to part: of the operand that is two thirds or more of what a tile reads, if all of
-    that fits there.
+    cache, inside the loops from part to part.
     """
-    operands = list(zip(reads_of(reduction), reduction.reads, strict=True))
+    operands = [(read, bytes_of(r.tensor.type)) for read, r in zip(reads_of(reduction), reduction.reads, strict=True)]
     if tile is None or not operands:
         return frozenset()
-    largest, size = max(((read, bytes_of(r.tensor.type)) for read, r in operands), key=lambda operand: operand[1])
+    largest, size = max(operands, key=lambda operand: operand[1])
     if size > target.cache_bytes[1]:
         return largest.axes if tile.vector in largest.axes else frozenset()
+    nearest = _staying_near(reduction, tile, target)
+    return nearest | parts if nearest else nearest
+
+
+def _staying_near(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
+    """The axes of the operand that is two thirds or more of what a tile reads, if that fits into the nearest cache."""
+    if tile is None or not reduction.reads:
+        return frozenset()
     points = {name: range(tile.extent(name)) for name, _ in reduction.spatial}
     points |= {name: range(size_of([(name, extent)])) for name, extent in reduction.reduction}
+    operands = zip(reads_of(reduction), reduction.reads, strict=True)
     pieces = [(read.axes, read.distinct(points) * bits_of(r.tensor.type) // 8) for read, r in operands]
     axes, most = max(pieces, key=lambda piece: piece[1])
     total = sum(piece for _, piece in pieces)
-    return axes | parts if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
+    return axes if 3 * most >= 2 * total and total <= target.cache_bytes[0] else frozenset()
 
 
 def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValue | None:

@@ -1,0 +1,75 @@
+"""A copy of a matrix in blocks of vectors, made before all rows are multiplied by it, as parameters are packed.
+
+Each block holds one vector of every row of the matrix, one after the other, where these lie far apart in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import BlockArgument
+
+from tilework.algebra.index_expr import const
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import ComputeOp, ReadOp
+from tilework.rules.cpu.panels import FAR_BYTES
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.reads import Read, bits_of
+from tilework.targets.target import Target
+from tilework.transforms.schedule.dataflow.handles import fresh_stage_name
+
+
+@dataclass(frozen=True)
+class BlockedCopy:
+    """Of the kernel's argument `number`, of these extents: `lanes` elements at a time of dimension `vector`, for each
+    of which dimension `depth` is summed along. read: how the copy is read."""
+
+    number: int
+    extents: tuple[int, ...]
+    vector: int
+    depth: int
+    lanes: int
+    read: Read
+
+    def make(self, s: ScheduleBuilder, reader: StageHandle, target: Target) -> None:
+        """Schedule the copy, in parallel, and let the reader read it."""
+        names = [f"p{d}" for d in range(len(self.extents))]
+        others = [d for d in range(len(names)) if d not in (self.vector, self.depth)]
+        copy = s.cache_read(s.argument(self.number), "global", [reader], names)
+        vector = names[self.vector]
+        block, lane = f"{vector}.outer", f"{vector}.inner"
+        axes = dict(copy.axes)
+        axes[block], axes[lane] = s.split(axes.pop(vector), self.lanes)
+        order = [*(names[d] for d in others), block, names[self.depth], lane]
+        s.reorder([axes[n] for n in order])
+        stored = s.cache_write(copy, "global", order)
+        argument = s.kernel.body.block.args[self.number].name_hint or f"arg{self.number}"
+        s.compute_inline(s.stage_with_axes(fresh_stage_name(s.kernel, f"{argument}.global"), names))
+        loops = [(stored.axes[names[d]], self.extents[d]) for d in others]
+        loops.append((stored.axes[block], self.extents[self.vector] // self.lanes))
+        parallel_prefix(s, loops, prod(self.extents), target)
+        s.vectorize(stored.axes[lane])
+
+
+def blocked_copy(reduction: ComputeOp, op: ReadOp, vector: str, target: Target) -> BlockedCopy | None:
+    """For vectors along that axis of a reduction's results; None for what is no argument, or no matrix of whole vectors
+    whose rows lie far apart."""
+    dims = [dim.constant for dim in dims_of(op.tensor.type)]
+    if not isinstance(op.tensor, BlockArgument) or None in dims or any(e.as_var is None for e in op.exprs if e != 0):
+        return None
+    summed = [d for d, e in enumerate(op.exprs) if e.as_var in dict(reduction.reduction) and dims[d] != 1]
+    along = [d for d, e in enumerate(op.exprs) if e.as_var == vector]
+    extents, bits = tuple(dim or 0 for dim in dims), bits_of(op.tensor.type)
+    lanes = target.lanes(bits)
+    if len(summed) != 1 or len(along) != 1 or extents[along[0]] % lanes:
+        return None
+    [depth], [at] = summed, along
+    if prod(extents[depth + 1 :]) * bits // 8 < FAR_BYTES and at == len(extents) - 1:
+        return None
+    others = [d for d in range(len(extents)) if d not in (at, depth)]
+    e = op.exprs[at]
+    indices = (*(op.exprs[d] for d in others), e // lanes, op.exprs[depth], e % lanes)
+    sizes = (*(extents[d] for d in others), extents[at] // lanes, extents[depth], lanes)
+    return BlockedCopy(op.tensor.index, extents, at, depth, lanes, Read(indices, tuple(map(const, sizes))))

@@ -1,0 +1,154 @@
+"""What kernels that go row by row have in common: which axes of every stage count rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tilework.algebra.index_expr import var
+from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
+from tilework.rules.cpu.panels import LEAST_PASSES
+from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.reads import bits_of, reads_of, size_of
+from tilework.rules.cpu.register_tile import Tile, choose_tile
+from tilework.rules.cpu.stages import Plan, plan_stages
+from tilework.targets.target import Target
+
+NEAR_BYTES = 64 << 10
+"""What the stages of a block of rows may take: they are on the stack, and stay near."""
+
+PRODUCT_BYTES = 256 << 10
+"""The same where more rows are multiplied by a matrix that is read once for all of them."""
+
+MOST_ROWS = 64
+"""Of a block: more of them save nothing."""
+
+RAGGED = 0.02
+"""What a last block that begins among the rows of the one before costs beside these."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A reduction with several results in each row, in such tiles. copy: what it reads in place of an argument."""
+
+    reduction: ComputeOp
+    tile: Tile | None
+    copy: BlockedCopy | None
+
+
+@dataclass(frozen=True)
+class RowForm:
+    """`final`: the stage that is returned; `inside`: those computed for `block` rows at a time along the last row axis.
+
+    before: those that belong to no row. rows: the names of the row axes, for the stages of a block. summaries: the
+    stages with a single number for each row. products: the reductions inside, or inside those that follow them.
+    """
+
+    plan: Plan
+    final: ComputeOp
+    inside: Sequence[ComputeOp]
+    before: Sequence[ComputeOp]
+    rows: Mapping[ComputeOp, tuple[str, ...]]
+    summaries: Sequence[ComputeOp]
+    products: Mapping[ComputeOp, Product]
+    block: int
+
+
+def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
+    """The form of a kernel; None for one that has another."""
+    plan = plan_stages(kernel, target)
+    stages = plan.stages
+    if plan.steps or plan.relayouts or any(len(c.results) > 1 or not c.spatial for c in stages):
+        return None
+    if any(not e.constant for c in stages for _, e in (*c.spatial, *c.reduction)):
+        return None
+    *others, final = plan.roots
+    summary = next((c for c in others if c.reduction and len(c.spatial) < len(final.spatial)), None)
+    if summary is None or size_of(summary.spatial) == 1:
+        return None
+    rows = _rows_of_stages(stages, summary)
+    if rows is None or final not in rows or final.spatial[-1][0] in rows[final]:
+        return None
+    before = [c for c in others if c not in rows]
+    if any(c.reduction for c in before):
+        return None
+    last = plan.anchored.pop(final, final)  # which is computed for all rows of a block, then copied
+    inside = [*(c for c in others if c in rows), *([last] if last.reduction else [])]
+    summaries = [c for c in inside if c.reduction and len(c.spatial) == len(rows[c])]
+    reductions = {c: plan.anchored.get(c, c) for c in inside if c not in summaries}
+    reductions = {c: r for c, r in reductions.items() if r.reduction}
+    block = _block_of(inside, summary, rows[summary][-1], PRODUCT_BYTES if reductions else NEAR_BYTES, target)
+    products = {c: _product(r, (rows[c][-1], block), target) for c, r in reductions.items()}
+    return RowForm(plan, final, inside, before, rows, summaries, products, block) if block else None
+
+
+def _product(reduction: ComputeOp, block: tuple[str, int], target: Target) -> Product:
+    """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it."""
+    row, _ = block
+    reads = reads_of(reduction)
+    plain = Product(reduction, choose_tile(reduction, reads, target, block), None)
+    rows = size_of([axis for axis in reduction.spatial if axis[0] == row])
+    for at, op in enumerate(reduction.reads):
+        if plain.tile is None or row in reads[at].axes or rows < LEAST_PASSES * plain.tile.factors.get(row, 1):
+            continue
+        copy = blocked_copy(reduction, op, plain.tile.vector, target)
+        if copy is not None:
+            tile = choose_tile(reduction, [*reads[:at], copy.read, *reads[at + 1 :]], target, block)
+            if tile is not None and tile.aligned and tile.vector == plain.tile.vector:
+                return Product(reduction, tile, copy)
+    return plain
+
+
+def _rows_of_stages(stages: Sequence[ComputeOp], summary: ComputeOp) -> dict[ComputeOp, tuple[str, ...]] | None:
+    """The axes of each stage that correspond to a summary's, where there are all of them.
+
+    None where a stage reads another's results for other rows than its own.
+    """
+    rows = {summary: tuple(n for n, _ in summary.spatial)}
+    reads = [(made, reader, _same_axes(made, reader, read)) for made in stages for reader, read in readers_of(made)]
+    found = True
+    while found:
+        found = False
+        for made, reader, same in reads:
+            if made in rows and reader not in rows and same.keys() >= {*rows[made]}:
+                rows[reader], found = tuple(same[n] for n in rows[made]), True
+            back = {theirs: own for own, theirs in same.items()}
+            if reader in rows and made not in rows and back.keys() >= {*rows[reader]}:
+                rows[made], found = tuple(back[n] for n in rows[reader]), True
+    for made, reader, same in reads:
+        if made in rows and (reader not in rows or rows[reader] != tuple(same.get(n) for n in rows[made])):
+            return None
+    return rows
+
+
+def _same_axes(made: ComputeOp, reader: ComputeOp, read: ReadOp) -> dict[str, str]:
+    """The axes of a stage that are read at an axis of as many elements, and that one."""
+    names = {(var(n), extent): n for n, extent in reader.spatial}
+    pairs = zip(made.spatial, read.exprs, strict=True)
+    return {own: names[e, extent] for (own, extent), e in pairs if (e, extent) in names}
+
+
+def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, most_bytes: int, target: Target) -> int:
+    """How many rows at a time: whole vectors of them if they stay near; 0 where not even one does.
+
+    As many as do, but rather so many that the last block has as many.
+    """
+    stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
+    count = size_of([axis for axis in summary.spatial if axis[0] == row])
+    most = min(most_bytes * size_of(summary.spatial) // max(stored, 1), MOST_ROWS, count)
+    unit = min(target.lanes(bits_of(summary.result.type)), most)
+
+    def each(block: int) -> float:
+        blocks = -(-count // block)
+        return blocks * block / count + (blocks * block > count) * RAGGED + 1 / block
+
+    return min(range(unit, most + 1, unit), key=each) if unit else 0
+
+
+def _is_in_place(compute: ComputeOp, inside: Sequence[ComputeOp]) -> bool:
+    """Whether a stage takes the storage of one that it reads."""
+    size = size_of(compute.spatial)
+    return not compute.reduction and any(
+        size_of(c.spatial) >= size for c in inside for reader, _ in readers_of(c) if reader is compute
+    )
