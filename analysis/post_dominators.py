@@ -50,6 +50,17 @@ class Dataflow:
             escapes.append(any(u.operation not in number for u in uses) or not uses)
         return cls(ops, tuple(edges), tuple(escapes))
 
+    def between(self, i: int, sink: int, most: int) -> list[int]:
+        """The operators on the ways from i to its post-dominator; of more than `most`, only some."""
+        found: dict[int, None] = {}
+        pending = [i]
+        while pending and len(found) <= most:
+            for edge in self.edges[pending.pop()]:
+                if edge.consumer != sink and edge.consumer not in found:
+                    found[edge.consumer] = None
+                    pending.append(edge.consumer)
+        return list(found)
+
 
 def edge_category(consumer: Operation, operand: int) -> Category:
     """How `consumer` reads that operand: a broadcasting operator reads one of its own shape element by element."""

@@ -20,7 +20,7 @@ from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
 from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
-from tilework.transforms.graph.fuse_attention import FuseAttention
+from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.transpose_weights import TransposeWeights
@@ -52,7 +52,7 @@ GRAPH: tuple[ModulePass, ...] = (
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels
-    FuseAttention(),  # first: a softmax is a kernel of its own else
+    FuseRows(),  # first: a softmax is a kernel of its own else
     FuseOperators(),  # it fixes what becomes one kernel
     CollapseAxes(),  # last: a matter of whole kernels
 )

@@ -17,14 +17,19 @@ from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import iterations, schedule_elementwise
+from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import bits_of, size_of
 from tilework.rules.cpu.row_form import RowForm, row_form
+from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
 
 CHAINS = 4
 """Vectors of a row that are summed side by side: a sum waits for the one before."""
+
+SIDE_BY_SIDE = 4
+"""Vectors of other stages that are computed side by side, for the same reason."""
 
 
 class RowBlocks(ScheduleRule):
@@ -38,13 +43,13 @@ class RowBlocks(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = row_form(kernel, target)
         assert form is not None, "the rule matches"
-        return kernel_cycles(kernel, form.plan.stages, target, parameters)
+        return kernel_cycles(kernel, plan_stages(kernel, target).stages, target, parameters)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         form = row_form(kernel, target)
         assert form is not None, "the rule matches"
         s = ScheduleBuilder(kernel)
-        for name in form.plan.inlined:
+        for name in form.inlined:
             s.compute_inline(s.stage(name))
         _Writer(s, form, target).write()
         return s.finish()
@@ -83,35 +88,29 @@ class _Writer:
         """The loop over blocks of rows."""
         s, form, axes = self.s, self.form, stage.axes
         *around, rows = form.rows[form.final]
+        extents = {n: size_of([(n, e)]) for n, e in form.final.spatial}
         block, row = s.split(axes[rows], form.block, Tail.SHIFT)
-        *others, (last, extent) = [a for a in form.final.spatial if a[0] not in form.rows[form.final]]
-        vectors, lane = self.vectors(axes[last], extent.constant or 0, form.final)
-        s.reorder([*(axes[n] for n in around), block, row, *(axes[n] for n, _ in others), *vectors, lane])
-        s.vectorize(lane)
-        extents = dict(form.final.spatial)
-        loops = [(axes[n], size_of([(n, extents[n])])) for n in around]
-        count = -(-size_of([(rows, extents[rows])]) // form.block)
-        loops.sort(key=lambda loop: loop[1] != 1)
-        [*_, inner] = parallel_prefix(s, [*loops, (block, count)], sum(map(iterations, form.inside)), self.target)
+        loops = [(axes[n], extents[n]) for n in around]
+        loops.append((block, -(-extents[rows] // form.block)))
+        *others, last = sorted((n for n in extents if n not in form.rows[form.final]), key=lambda n: extents[n] > 1)
+        vectors = self.vectors(axes[last], extents[last], form.final)
+        s.reorder([*(axis for axis, _ in loops), row, *(axes[n] for n in others), *vectors])
+        [*_, inner] = parallel_prefix(s, loops, sum(map(iterations, form.inside)), self.target)
         return inner
 
-    def vectors(self, axis: SSAValue, extent: int, compute: ComputeOp) -> tuple[list[SSAValue], SSAValue]:
-        """An axis as loops and lanes."""
-        import os
-
-        lanes = self.lanes(compute) * int(os.environ.get("XV", "1"))
-        if extent <= lanes:
-            return [], axis
-        outer, lane = self.s.split(axis, lanes, Tail.PARTITION)
-        return [outer], lane
+    def vectors(self, axis: SSAValue, extent: int, compute: ComputeOp) -> list[SSAValue]:
+        """An axis of so many elements as vectors and their lanes."""
+        width = self.lanes(compute) * SIDE_BY_SIDE
+        axes = [axis] if extent <= width else list(self.s.split(axis, width, Tail.PARTITION))
+        self.s.vectorize(axes[-1])
+        return axes
 
     def elementwise(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
         """A stage that sums nothing."""
-        s = self.s
-        *others, last = stage.axes.values()
-        vectors, lane = self.vectors(last, size_of(compute.spatial[-1:]), compute)
-        s.reorder([*others, *vectors, lane])
-        s.vectorize(lane)
+        s, row = self.s, self.form.rows[compute][-1]
+        extents = {n: self.form.block if n == row else size_of([(n, e)]) for n, e in compute.spatial}
+        *others, last = sorted(extents, key=lambda n: extents[n] > 1)
+        s.reorder([*(stage.axes[n] for n in others), *self.vectors(stage.axes[last], extents[last], compute)])
         s.compute_at(stage, block, "local")
 
     def product(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
@@ -126,47 +125,40 @@ class _Writer:
 
     def summary(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
         """One number for each row: sums of every so many elements first, side by side, and then of these."""
-        s = self.s
-        rows, (name, extent), lanes = [n for n, _ in compute.spatial], compute.reduction[-1], self.lanes(compute)
+        s, lanes = self.s, self.lanes(compute)
+        spatial, (name, extent) = [n for n, _ in compute.spatial], compute.reduction[-1]
+        rows = self.form.rows[compute]
+        rows = [*(n for n in spatial if n not in rows), *rows]
         span = next((n * lanes for n in (CHAINS, 2, 1) if (extent.constant or 1) % (n * lanes) == 0), None)
         if span is not None:
             _, inner = s.split(stage.axes[name], span)
             lane, others = f"{name}.inner", [n for n, _ in compute.reduction[:-1]]
-            parts, left = s.rfactor(stage, inner, [*rows, lane, *others, f"{name}.outer"], factor_axis=-1)
-            self.parts(parts, rows, lane, block)
-            stage = StageHandle(stage.handle, {**{n: stage.axes[n] for n in rows}, lane: left})
-        self.across(stage, rows, block)
+            parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
+            self.parts(parts, rows, lane, lanes, block)
+            stage = StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
+        self.across(stage, rows, lanes, block)
 
-    def parts(self, stage: StageHandle, rows: Sequence[str], lane: str, block: SSAValue) -> None:
+    def parts(self, stage: StageHandle, rows: Sequence[str], lane: str, lanes: int, block: SSAValue) -> None:
         """The sums of every so many elements, in registers."""
         s = self.s
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, block, "local")
-        vectors, lanes = self.chains(stage.axes[lane])
-        s.reorder([*(stage.axes[n] for n in rows), *vectors, lanes])
-        s.vectorize(lanes)
+        s.reorder([*(stage.axes[n] for n in rows), *vectors_and_lanes(s, stage.axes[lane], lanes)])
         s.compute_at(inside, stage.axes[rows[-1]])
-        reduced = [axis for n, axis in inside.axes.items() if n not in rows and n != lane]
-        vectors, lanes = self.chains(inside.axes[lane])
-        s.reorder([*(inside.axes[n] for n in rows), *reduced, *vectors, lanes])
-        s.vectorize(lanes)
+        summed = [axis for n, axis in inside.axes.items() if n not in rows and n != lane]
+        s.reorder([*(inside.axes[n] for n in rows), *summed, *vectors_and_lanes(s, inside.axes[lane], lanes)])
 
-    def chains(self, axis: SSAValue) -> tuple[list[SSAValue], SSAValue]:
-        """The sums side by side as unrolled vectors and their lanes."""
-        vectors, lanes = self.s.split(axis, self.target.lanes(32))
-        self.s.unroll(vectors)
-        return [vectors], lanes
-
-    def across(self, stage: StageHandle, rows: Sequence[str], block: SSAValue) -> None:
+    def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:
         """Sums of several rows in the lanes of a vector."""
         s = self.s
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, block, "local")
-        width = min(self.target.lanes(32), self.form.block)
-        outer, lane = s.split(stage.axes[rows[-1]], width, Tail.PARTITION)
+        *others, row = (stage.axes[n] for n in rows)
+        vectors, lane = s.split(row, min(lanes, self.form.block), Tail.PARTITION)
+        s.reorder([*others, vectors, lane])
         s.vectorize(lane)
-        s.compute_at(inside, outer)
-        reduced = [axis for n, axis in inside.axes.items() if n not in rows]
+        s.compute_at(inside, vectors)
+        summed = [axis for n, axis in inside.axes.items() if n not in rows]
         *others, row = (inside.axes[n] for n in rows)
-        s.reorder([*others, *reduced, row])
+        s.reorder([*others, *summed, row])
         s.vectorize(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
@@ -39,13 +39,14 @@ class Product:
 
 @dataclass(frozen=True)
 class RowForm:
-    """`final`: the stage that is returned; `inside`: those computed for `block` rows at a time along the last row axis.
+    """`inlined` stages by name; `final`: the stage that is returned; `inside`: those computed for `block` rows at a
+    time along the last row axis; `before`: those that belong to no row.
 
-    before: those that belong to no row. rows: the names of the row axes, for the stages of a block. summaries: the
-    stages with a single number for each row. products: the reductions inside, or inside those that follow them.
+    rows: the names of the row axes, for the stages of a block. summaries: the stages with a single number for each row.
+    products: other reductions, each at the stage that is computed in their tiles.
     """
 
-    plan: Plan
+    inlined: Sequence[str]
     final: ComputeOp
     inside: Sequence[ComputeOp]
     before: Sequence[ComputeOp]
@@ -64,23 +65,44 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     if any(not e.constant for c in stages for _, e in (*c.spatial, *c.reduction)):
         return None
     *others, final = plan.roots
-    summary = next((c for c in others if c.reduction and len(c.spatial) < len(final.spatial)), None)
-    if summary is None or size_of(summary.spatial) == 1:
-        return None
-    rows = _rows_of_stages(stages, summary)
-    if rows is None or final not in rows or final.spatial[-1][0] in rows[final]:
+    summary = next((c for c in stages if c.reduction and 0 < len(_long(c)) < len(_long(final))), None)
+    rows = None if summary is None else _rows_of_stages(stages, summary)
+    if summary is None or rows is None or final not in rows or _long(final)[-1] in rows[final]:
         return None
     before = [c for c in others if c not in rows]
-    if any(c.reduction for c in before):
+    if any(c.reduction or c in plan.anchored for c in before):
         return None
-    last = plan.anchored.pop(final, final)  # which is computed for all rows of a block, then copied
-    inside = [*(c for c in others if c in rows), *([last] if last.reduction else [])]
-    summaries = [c for c in inside if c.reduction and len(c.spatial) == len(rows[c])]
-    reductions = {c: plan.anchored.get(c, c) for c in inside if c not in summaries}
-    reductions = {c: r for c, r in reductions.items() if r.reduction}
-    block = _block_of(inside, summary, rows[summary][-1], PRODUCT_BYTES if reductions else NEAR_BYTES, target)
-    products = {c: _product(r, (rows[c][-1], block), target) for c, r in reductions.items()}
-    return RowForm(plan, final, inside, before, rows, summaries, products, block) if block else None
+    summaries = [c for c in stages if c in rows and c.reduction and len(_long(c)) == len(rows[c])]
+    inside, products = _inside(plan, final, rows, summaries)
+    block = _block_of(inside, summary, rows[summary][-1], PRODUCT_BYTES if products else NEAR_BYTES, target)
+    tiled = {c: _product(r, (rows[c][-1], block), target) for c, r in products.items()}
+    return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block) if block else None
+
+
+def _inside(
+    plan: Plan, final: ComputeOp, rows: Container[ComputeOp], summaries: Sequence[ComputeOp]
+) -> tuple[list[ComputeOp], dict[ComputeOp, ComputeOp]]:
+    """The stages of a block, in order; and the products among them, each with its reduction.
+
+    That is the stage itself, or one in the tiles of which the stage is computed. The final stage copies what it would
+    sum.
+    """
+    inside: list[ComputeOp] = []
+    products: dict[ComputeOp, ComputeOp] = {}
+    for root in (c for c in plan.roots if c in rows):
+        reduction = plan.anchored.get(root, root)
+        if reduction is not root and (reduction in summaries or root is final):
+            inside.append(reduction)
+        if root is not final or root.reduction:
+            inside.append(root)
+        if reduction.reduction and reduction not in summaries:
+            products[inside[-1]] = reduction
+    return inside, products
+
+
+def _long(compute: ComputeOp) -> list[str]:
+    """The axes of a stage with more than one element."""
+    return [name for name, extent in compute.spatial if extent != 1]
 
 
 def _product(reduction: ComputeOp, block: tuple[str, int], target: Target) -> Product:
@@ -105,7 +127,7 @@ def _rows_of_stages(stages: Sequence[ComputeOp], summary: ComputeOp) -> dict[Com
 
     None where a stage reads another's results for other rows than its own.
     """
-    rows = {summary: tuple(n for n, _ in summary.spatial)}
+    rows = {summary: tuple(_long(summary))}
     reads = [(made, reader, _same_axes(made, reader, read)) for made in stages for reader, read in readers_of(made)]
     found = True
     while found:

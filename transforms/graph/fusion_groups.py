@@ -84,7 +84,7 @@ class FusionGroups:
         sink = self._tree.parent[i]
         if sink is None or self._groups[i].root() is self._groups[sink].root():
             return
-        between = self._between(i, sink)
+        between = self._flow.between(i, sink, self._max_operators)
         involved = {id(group): group for group in self._roots((i, *between, sink))}
         if sum(len(group.members) for group in involved.values()) > self._max_operators:
             self._refusals[i] = f"together they would be more than {self._max_operators} operators"
@@ -97,17 +97,6 @@ class FusionGroups:
         for group in involved.values():
             if group is not target:
                 target.take(group)
-
-    def _between(self, i: int, sink: int) -> list[int]:
-        """The operators on the ways from i to its post-dominator; of too many, only some."""
-        found: dict[int, None] = {}
-        pending = [i]
-        while pending and len(found) <= self._max_operators:
-            for edge in self._flow.edges[pending.pop()]:
-                if edge.consumer != sink and edge.consumer not in found:
-                    found[edge.consumer] = None
-                    pending.append(edge.consumer)
-        return list(found)
 
     def _refusal(self, i: int, sink: int, between: list[int], phase: int) -> str | None:
         """Why operator i and what lies between are not merged into the sink's group, None where they are."""

@@ -1,0 +1,149 @@
+"""One kernel of operators that go row by row: a softmax between products, a normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.analysis.functions import body_of
+from tilework.analysis.parameters import is_compiled
+from tilework.analysis.post_dominators import Dataflow, PostDominators
+from tilework.dialects.graph.base import Category, GraphOp
+from tilework.dialects.graph.dense import MatmulOp
+from tilework.dialects.graph.normalization import SoftmaxLikeOp
+from tilework.dialects.graph.reduction import ReduceOp
+from tilework.dialects.shapes import dims_of
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.fuse_operators import outline
+from tilework.transforms.graph.fusion_groups import MAX_OPERATORS
+
+LEAST_ROWS = 8
+"""Of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
+
+
+@dataclass(frozen=True)
+class FuseRows(TileworkPass):
+    """Put a softmax or row-wise reduction and the operators around it that go row by row into one graph.fused.
+
+    %0 = graph.matmul %q, %k ...         %3 = graph.fused "matmul_mul_softmax_matmul" (%q, %k, %v) : ... {
+    %1 = graph.mul %0, %scale ...        ^bb0(%a: ..., %b: ..., %c: ...):
+    %2 = graph.softmax %1 ...        ->    ..
+    %3 = graph.matmul %2, %v ...           graph.yield %r : ...
+                                         }
+
+    What they hand on is needed a few rows at a time then, and never as a whole. Row by row go element-wise and
+    broadcasting operators, softmax along the last axis, reductions over it that keep it as 1, and products that take
+    the rows as their left operand, next to a softmax. Nothing outside may read what is between. Nothing is fused where
+    sizes are not known, or there is a single row. Run it before graph-fuse-operators. Requires nothing.
+    """
+
+    name = "graph-fuse-rows"
+    anchor: ClassVar = FuncOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, FuncOp)
+        if not is_compiled(op):
+            return
+        flow = Dataflow.of(body_of(op))
+        for members in list(_groups(flow)):
+            outline(members)
+
+
+def _groups(flow: Dataflow) -> Iterator[list[GraphOp]]:
+    """The operators of each group in program order, the last the one whose result leaves it."""
+    tree, taken = PostDominators(flow), set[int]()
+    for seed, op in enumerate(flow.ops):
+        rows = _rows_of(op)
+        if rows is None or seed in taken:
+            continue
+        members = _Growth(flow, tree, rows, taken).around(seed)
+        if len(members) > 1:
+            taken.update(members)
+            yield [flow.ops[i] for i in sorted(members)]
+
+
+def _rows_of(op: GraphOp) -> _Rows | None:
+    """The rows that a softmax or reduction goes by; None for another operator, or one that goes across rows."""
+    if isinstance(op, SoftmaxLikeOp):
+        axes = (op.axis.value.data,)
+    elif isinstance(op, ReduceOp) and op.keep_dims.value.data:
+        axes = op.axes.get_values()
+    else:
+        return None
+    full = op.dims(0)
+    is_known = all(d.constant for d in full)
+    several = any(d != 1 for d in full[:-1])
+    return _Rows(full) if tuple(axes) == (len(full) - 1,) and is_known and several else None
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Those of tensors with these dimensions, but for the last."""
+
+    full: tuple[Expr, ...]
+
+    def fills(self, op: GraphOp) -> bool:
+        """Whether the operator's result has all elements of each row."""
+        return dims_of(op.results[0].type) == self.full
+
+    def has(self, op: GraphOp) -> bool:
+        """Whether an operator that is no product goes row by row, if its operands do."""
+        if isinstance(op, SoftmaxLikeOp | ReduceOp):
+            return _rows_of(op) == self
+        return op.CATEGORY <= Category.BROADCAST and (self.fills(op) or self._summarizes(op))
+
+    def _summarizes(self, op: GraphOp) -> bool:
+        return dims_of(op.results[0].type) == (*self.full[:-1], const(1))
+
+
+@dataclass(frozen=True)
+class _Growth:
+    """What grows around a seed; `taken` are the operators of other groups."""
+
+    flow: Dataflow
+    tree: PostDominators
+    rows: _Rows
+    taken: Set[int]
+
+    def around(self, seed: int) -> set[int]:
+        """The seed, what follows it as far as all of that goes row by row, and what leads to it and to nothing else."""
+        weighs = isinstance(self.flow.ops[seed], SoftmaxLikeOp) and (self.rows.full[-2].constant or 0) >= LEAST_ROWS
+        members = self._with_following(seed, weighs)
+        for i in range(max(members, default=0), -1, -1):
+            if i not in members and self._leads_to(i, members, weighs):
+                members.add(i)
+        return members
+
+    def _with_following(self, seed: int, weighs: bool) -> set[int]:
+        """The seed and what follows, up to an operator that fills rows; up to a product with these, if it `weighs`."""
+        members, end = {seed}, seed
+        found = set(members) if self.rows.fills(self.flow.ops[seed]) else set[int]()
+        while (sink := self.tree.parent[end]) is not None:
+            op, step = self.flow.ops[sink], {sink, *self.flow.between(end, sink, MAX_OPERATORS)}
+            if step & self.taken or len(members | step) > MAX_OPERATORS:
+                break
+            if weighs and isinstance(op, MatmulOp) and len(step) == 1:
+                return members | step if op.left.owner is self.flow.ops[end] is not op.right.owner else found
+            if not all(self.rows.has(self.flow.ops[i]) for i in step):
+                break
+            members, end = members | step, sink
+            found = set(members) if self.rows.fills(op) else found
+        return found
+
+    def _leads_to(self, i: int, members: Set[int], weighs: bool) -> bool:
+        """Whether only members read the result, row by row, and it is not better fused with what it reads."""
+        op, consumers = self.flow.ops[i], {edge.consumer for edge in self.flow.edges[i]}
+        if i in self.taken or self.flow.escapes[i] or not consumers <= members:
+            return False
+        if any(isinstance(self.flow.ops[consumer], MatmulOp) for consumer in consumers):
+            return False
+        if isinstance(op, MatmulOp):
+            return weighs and self.rows.fills(op)
+        made = [v.owner for v in op.operands if isinstance(v.owner, GraphOp) and v.owner.CATEGORY is Category.COMPLEX]
+        return self.rows.has(op) and all(weighs and isinstance(o, MatmulOp) and self.rows.fills(o) for o in made)
