@@ -58,14 +58,16 @@ class RowForm:
 
 def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     """The form of a kernel; None for one that has another."""
+    if not any(_is_summary(c, kernel.computes[-1]) for c in kernel.computes):  # soon known of most
+        return None
     plan = plan_stages(kernel, target)
     stages = plan.stages
     if plan.steps or plan.relayouts or any(len(c.results) > 1 or not c.spatial for c in stages):
         return None
-    if any(not e.constant for c in stages for _, e in (*c.spatial, *c.reduction)):
+    if len(kernel.results_returned) > 1 or any(not e.constant for c in stages for _, e in (*c.spatial, *c.reduction)):
         return None
     *others, final = plan.roots
-    summary = next((c for c in stages if c.reduction and 0 < len(_long(c)) < len(_long(final))), None)
+    summary = next((c for c in stages if _is_summary(c, final)), None)
     rows = None if summary is None else _rows_of_stages(stages, summary)
     if summary is None or rows is None or final not in rows or _long(final)[-1] in rows[final]:
         return None
@@ -98,6 +100,12 @@ def _inside(
         if reduction.reduction and reduction not in summaries:
             products[inside[-1]] = reduction
     return inside, products
+
+
+def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
+    """Whether a stage may sum up rows of the final stage's."""
+    smaller = 2 * size_of(compute.spatial) <= size_of(final.spatial)
+    return bool(compute.reduction) and smaller and 0 < len(_long(compute)) < len(_long(final))
 
 
 def _long(compute: ComputeOp) -> list[str]:
@@ -154,12 +162,13 @@ def _same_axes(made: ComputeOp, reader: ComputeOp, read: ReadOp) -> dict[str, st
 def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, most_bytes: int, target: Target) -> int:
     """How many rows at a time: whole vectors of them if they stay near; 0 where not even one does.
 
-    As many as do, but rather so many that the last block has as many.
+    As many as do, but for all cores to have some, and rather so many that the last block has as many.
     """
     stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
-    count = size_of([axis for axis in summary.spatial if axis[0] == row])
-    most = min(most_bytes * size_of(summary.spatial) // max(stored, 1), MOST_ROWS, count)
-    unit = min(target.lanes(bits_of(summary.result.type)), most)
+    count, rows = size_of([axis for axis in summary.spatial if axis[0] == row]), size_of(summary.spatial)
+    lanes = target.lanes(bits_of(summary.result.type))
+    most = min(most_bytes * rows // max(stored, 1), MOST_ROWS, count, max(lanes, rows // target.cores))
+    unit = min(lanes, most)
 
     def each(block: int) -> float:
         blocks = -(-count // block)

@@ -1,0 +1,101 @@
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' | filecheck %s --check-prefix=LOOPS
+
+// All of a softmax is computed for a block of rows before the next one begins. Maxima and sums are those of 32 columns
+// side by side first, in four vectors of registers, then of these for eight rows in the lanes of a vector.
+
+// CHECK-LABEL: schedule.sequence @softmax
+// CHECK:         %[[BLOCK:.*]], %{{.*}} = schedule.split %i factor 40 tail shift
+// CHECK:         schedule.parallel %[[BLOCK]]
+// CHECK:         %r_o, %[[LANE:.*]] = schedule.split %r factor 32
+// CHECK-NEXT:    %rf, %{{.*}} = schedule.rfactor %max, %[[LANE]] at -1
+// CHECK-NEXT:    schedule.cache_write %rf "register"
+// CHECK-NEXT:    schedule.compute_at %rf, %[[BLOCK]]
+// CHECK:         schedule.compute_at %max, %[[BLOCK]]
+// CHECK:         schedule.compute_at %exp, %[[BLOCK]]
+// CHECK:         schedule.compute_at %sum, %[[BLOCK]]
+// LOOPS-LABEL: loop.kernel @softmax
+// LOOPS:         loop.for %{{.*}} = 0 to 12 "i.outer" parallel {
+// LOOPS-NOT:     parallel
+// LOOPS:           memref.alloca() : memref<40x384xf32, "local">
+// LOOPS-NOT:     parallel
+te.kernel @softmax(%x: tensor<480x384xf32>) -> tensor<480x384xf32> {
+  %max = te.compute "max" [i: 480] reduce [r: 384] : tensor<480xf32> {
+    %a = te.read %x[i, r] : tensor<480x384xf32>
+    te.reduce max %a : f32
+  }
+  %exp = te.compute "exp" [i: 480, j: 384] : tensor<480x384xf32> {
+    %a = te.read %x[i, j] : tensor<480x384xf32>
+    %m = te.read %max[i] : tensor<480xf32>
+    %d = arith.subf %a, %m : f32
+    %e = math.exp %d : f32
+    te.yield %e : f32
+  }
+  %sum = te.compute "sum" [i: 480] reduce [r: 384] : tensor<480xf32> {
+    %a = te.read %exp[i, r] : tensor<480x384xf32>
+    te.reduce add %a : f32
+  }
+  %y = te.compute "y" [i: 480, j: 384] : tensor<480x384xf32> {
+    %e = te.read %exp[i, j] : tensor<480x384xf32>
+    %s = te.read %sum[i] : tensor<480xf32>
+    %q = arith.divf %e, %s : f32
+    te.yield %q : f32
+  }
+  te.return %y : tensor<480x384xf32>
+}
+
+// Attention: scores, their softmax and what it weighs, a block of rows at a time in a buffer of its own. The matrix whose
+// rows are 2 kB apart is copied in blocks of a vector first. The last block begins among the rows of the one before.
+
+// CHECK-LABEL: schedule.sequence @attention
+// CHECK:         schedule.cache_write %y_1 "local"
+// CHECK:         %[[BLOCK:.*]], %{{.*}} = schedule.split %i_{{.*}} factor 40 tail shift
+// CHECK:         schedule.compute_at %s, %[[BLOCK]]
+// CHECK:         schedule.cache_read %{{.*}} "global"
+// CHECK:         schedule.split %p1 factor 8
+// CHECK:         schedule.cache_write %{{.*}} "global" [p1.outer, p0, p1.inner]
+// LOOPS-LABEL: loop.kernel @attention
+// LOOPS-SAME:    scratch(%{{.*}}: memref<64x64x8xf32>)
+te.kernel @attention(%q: tensor<197x64xf32>, %k: tensor<64x512xf32>, %v: tensor<512x32xf32>) -> tensor<197x32xf32> {
+  %s = te.compute "s" [i: 197, j: 512] reduce [d: 64] : tensor<197x512xf32> {
+    %a = te.read %q[i, d] : tensor<197x64xf32>
+    %b = te.read %k[d, j] : tensor<64x512xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  %max = te.compute "max" [i: 197] reduce [r: 512] : tensor<197xf32> {
+    %a = te.read %s[i, r] : tensor<197x512xf32>
+    te.reduce max %a : f32
+  }
+  %exp = te.compute "exp" [i: 197, j: 512] : tensor<197x512xf32> {
+    %a = te.read %s[i, j] : tensor<197x512xf32>
+    %m = te.read %max[i] : tensor<197xf32>
+    %d = arith.subf %a, %m : f32
+    %e = math.exp %d : f32
+    te.yield %e : f32
+  }
+  %y = te.compute "y" [i: 197, j: 32] reduce [r: 512] : tensor<197x32xf32> {
+    %a = te.read %exp[i, r] : tensor<197x512xf32>
+    %b = te.read %v[r, j] : tensor<512x32xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<197x32xf32>
+}
+
+// Columns of another row's sum: no rows.
+// CHECK-LABEL: schedule.sequence @across
+// CHECK-NOT:     rfactor
+te.kernel @across(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %sum = te.compute "sum" [i: 64] reduce [r: 64] : tensor<64xf32> {
+    %a = te.read %x[i, r] : tensor<64x64xf32>
+    te.reduce add %a : f32
+  }
+  %y = te.compute "y" [i: 64, j: 64] : tensor<64x64xf32> {
+    %a = te.read %sum[i] : tensor<64xf32>
+    %b = te.read %sum[j] : tensor<64xf32>
+    %c = arith.addf %a, %b : f32
+    te.yield %c : f32
+  }
+  te.return %y : tensor<64x64xf32>
+}
