@@ -20,8 +20,8 @@ from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
 from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
-from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_operators import FuseOperators
+from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes

@@ -16,10 +16,11 @@ from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.targets.target import Target
 
 NEAR_BYTES = 64 << 10
-"""What the stages of a block of rows may take: they are on the stack, and stay near."""
+"""What the stages of a block of rows should take: they are on the stack, and stay near."""
 
-PRODUCT_BYTES = 256 << 10
-"""The same where more rows are multiplied by a matrix that is read once for all of them."""
+FAR_BYTES = 256 << 10
+"""What they may take where more rows are worth it: they multiply a matrix that is read once for all of them, or only
+rows make lanes."""
 
 MOST_ROWS = 64
 """Of a block: more of them save nothing."""
@@ -61,22 +62,23 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     if not any(_is_summary(c, kernel.computes[-1]) for c in kernel.computes):  # soon known of most
         return None
     plan = plan_stages(kernel, target)
-    stages = plan.stages
-    if plan.steps or plan.relayouts or any(len(c.results) > 1 or not c.spatial for c in stages):
-        return None
-    if len(kernel.results_returned) > 1 or any(not e.constant for c in stages for _, e in (*c.spatial, *c.reduction)):
+    if plan.steps or plan.relayouts or len(kernel.results_returned) > 1 or not all(map(_is_known, plan.stages)):
         return None
     *others, final = plan.roots
-    summary = next((c for c in stages if _is_summary(c, final)), None)
-    rows = None if summary is None else _rows_of_stages(stages, summary)
+    summary = next((c for c in plan.stages if _is_summary(c, final)), None)
+    rows = None if summary is None else _rows_of_stages(plan.stages, summary)
     if summary is None or rows is None or final not in rows or _long(final)[-1] in rows[final]:
         return None
     before = [c for c in others if c not in rows]
     if any(c.reduction or c in plan.anchored for c in before):
         return None
-    summaries = [c for c in stages if c in rows and c.reduction and len(_long(c)) == len(rows[c])]
+    summaries = [c for c in plan.stages if c in rows and c.reduction and len(_long(c)) == len(rows[c])]
     inside, products = _inside(plan, final, rows, summaries)
-    block = _block_of(inside, summary, rows[summary][-1], PRODUCT_BYTES if products else NEAR_BYTES, target)
+    lanes = target.lanes(bits_of(summary.result.type))
+    whole = all(size_of(c.reduction[-1:]) % lanes == 0 for c in summaries)
+    block = _block_of(inside, summary, rows[summary][-1], bool(products) or not whole, target)
+    if block < lanes and not whole:
+        return None
     tiled = {c: _product(r, (rows[c][-1], block), target) for c, r in products.items()}
     return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block) if block else None
 
@@ -100,6 +102,12 @@ def _inside(
         if reduction.reduction and reduction not in summaries:
             products[inside[-1]] = reduction
     return inside, products
+
+
+def _is_known(compute: ComputeOp) -> bool:
+    """Whether a stage makes a single tensor with axes of known extents, none of them 0."""
+    axes = [*compute.spatial, *compute.reduction]
+    return len(compute.results) == 1 and len(compute.spatial) > 0 and all(e.constant for _, e in axes)
 
 
 def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
@@ -159,22 +167,27 @@ def _same_axes(made: ComputeOp, reader: ComputeOp, read: ReadOp) -> dict[str, st
     return {own: names[e, extent] for (own, extent), e in pairs if (e, extent) in names}
 
 
-def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, most_bytes: int, target: Target) -> int:
-    """How many rows at a time: whole vectors of them if they stay near; 0 where not even one does.
+def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, far: bool, target: Target) -> int:
+    """How many rows at a time: whole vectors of them if they stay near, or `far`; 0 where not even one does.
 
     As many as do, but for all cores to have some, and rather so many that the last block has as many.
     """
-    stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
     count, rows = size_of([axis for axis in summary.spatial if axis[0] == row]), size_of(summary.spatial)
+    stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
+    each = max(stored // rows, 1)
     lanes = target.lanes(bits_of(summary.result.type))
-    most = min(most_bytes * rows // max(stored, 1), MOST_ROWS, count, max(lanes, rows // target.cores))
+    fitting = FAR_BYTES // each if far else max(NEAR_BYTES // each, min(FAR_BYTES // each, 1))
+    most = min(fitting, MOST_ROWS, count, max(lanes, rows // target.cores))
     unit = min(lanes, most)
 
-    def each(block: int) -> float:
+    def cost(block: int) -> float:
         blocks = -(-count // block)
         return blocks * block / count + (blocks * block > count) * RAGGED + 1 / block
 
-    return min(range(unit, most + 1, unit), key=each) if unit else 0
+    counts = list(range(unit, most + 1, unit)) if unit else []
+    if most == count:
+        counts.append(count)
+    return min(counts, key=cost, default=0)
 
 
 def _is_in_place(compute: ComputeOp, inside: Sequence[ComputeOp]) -> bool:

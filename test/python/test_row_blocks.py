@@ -1,0 +1,122 @@
+"""Kernels that go row by row: which of them the rule takes, in what blocks, and that results stay what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import IntegerAttr, TensorType, f32
+
+from tilework.dialects.schedule import CacheReadOp, RFactorOp, SequenceOp, SplitOp
+from tilework.dialects.shapes import dims_of
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.rules.cpu.reads import size_of
+from tilework.rules.cpu.row_blocks import RowBlocks
+from tilework.targets.parse import parse_target
+
+TARGET = replace(parse_target("llvm -mcpu=haswell"), cores=2)
+
+
+def softmax(k: KernelBuilder, x: Tensor) -> Tensor:
+    """Along the last axis."""
+    *rows, columns = x.dims
+    largest = k.compute("max", rows, lambda *i: k.reduce_max((columns,), lambda r: x[(*i, r)]))
+    exps = k.compute("exp", x.dims, lambda *i: k.call("exp", x[i] - largest[i[:-1]]))
+    total = k.compute("sum", rows, lambda *i: k.sum((columns,), lambda r: exps[(*i, r)]))
+    return k.compute("softmax", x.dims, lambda *i: exps[i] / total[i[:-1]])
+
+
+def softmax_kernel(*shape: int) -> KernelOp:
+    """Of a tensor."""
+    k = KernelBuilder("softmax")
+    return k.finish([softmax(k, k.argument(TensorType(f32, shape), "x"))])
+
+
+def normalization(rows: int, columns: int) -> KernelOp:
+    """x less its mean over its deviation, with sums that keep their axis as 1."""
+    k = KernelBuilder("normalization")
+    x = k.argument(TensorType(f32, (rows, columns)), "x")
+    mean = k.compute("mean", (rows, 1), lambda i, o: k.sum((columns,), lambda r: x[i, r] * (1 / columns)))
+    square = k.compute("square", x.dims, lambda i, j: (x[i, j] - mean[i, 0]) * (x[i, j] - mean[i, 0]))
+    variance = k.compute("variance", (rows, 1), lambda i, o: k.sum((columns,), lambda r: square[i, r]))
+    root = k.compute("root", (rows, 1), lambda i, o: k.call("sqrt", variance[i, o] + 1.0))
+    return k.finish([k.compute("y", x.dims, lambda i, j: (x[i, j] - mean[i, 0] + 2.0) / root[i, 0])])
+
+
+def attention(rows: int, keys: int, depth: int, width: int, bias: int = 0) -> KernelOp:
+    """Two heads of it; with a bias, the last stage is one behind the second product."""
+    k = KernelBuilder("attention")
+    q = k.argument(TensorType(f32, (2, rows, depth)), "q")
+    w = k.argument(TensorType(f32, (2, depth, keys)), "k")
+    v = k.argument(TensorType(f32, (2, keys, width)), "v")
+    scores = k.compute("s", (2, rows, keys), lambda h, i, j: k.sum((depth,), lambda r: q[h, i, r] * w[h, r, j]))
+    scaled = k.compute("scaled", scores.dims, lambda *i: scores[i] * 0.25)
+    weights = softmax(k, scaled)
+    y = k.compute("y", (2, rows, width), lambda h, i, j: k.sum((keys,), lambda r: weights[h, i, r] * v[h, r, j]))
+    return k.finish([k.compute("bias", y.dims, lambda *i: y[i] + 1.0) if bias else y])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "block", "factored"),
+    [
+        (lambda: softmax_kernel(64, 96), 32, True),
+        (lambda: softmax_kernel(3, 20, 64), 20, True),  # as many as there are
+        (lambda: softmax_kernel(61, 40), 16, True),  # the last block begins before the one in front of it ends
+        (lambda: softmax_kernel(64, 37), 32, False),  # no whole vectors: only rows are lanes
+        (lambda: softmax_kernel(5, 16), 5, True),
+        (lambda: softmax_kernel(64, 3001), 16, False),  # 192 kB: only rows are lanes
+        (lambda: softmax_kernel(3, 40000), 1, True),
+        (lambda: normalization(48, 64), 24, True),
+        (lambda: normalization(48, 61), 24, False),
+    ],
+)
+def test_summaries(
+    run_kernel_everywhere: Callable[..., object], kernel: Callable[[], KernelOp], block: int, factored: bool
+):
+    op = kernel()
+    schedule = RowBlocks().schedule(op, TARGET)
+    first = next(s for s in schedule.walk() if isinstance(s, SplitOp))
+    assert isinstance(first.factor, IntegerAttr) and first.factor.value.data == block
+    assert any(isinstance(s, RFactorOp) for s in schedule.walk()) == factored
+    _run(run_kernel_everywhere, op, schedule)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "copied"),
+    [
+        ((40, 520, 8, 16), True),  # rows of k that are 2 kB apart
+        ((40, 96, 8, 16), False),
+        ((19, 24, 5, 16), False),
+        ((40, 521, 8, 16), False),  # no whole vectors
+        ((9, 520, 8, 24), False),  # few tiles read it
+        ((40, 520, 8, 16, 1), True),
+    ],
+    ids=str,
+)
+def test_attention(run_kernel_everywhere: Callable[..., object], sizes: tuple[int, ...], copied: bool):
+    kernel = attention(*sizes)
+    schedule = RowBlocks().schedule(kernel, TARGET)
+    assert any(isinstance(op, CacheReadOp) for op in schedule.walk()) == copied
+    _run(run_kernel_everywhere, kernel, schedule)
+
+
+def _run(run_kernel_everywhere: Callable[..., object], kernel: KernelOp, schedule: SequenceOp):
+    rng = np.random.default_rng(0)
+    shapes = [[size_of([("", e)]) for e in dims_of(t)] for t in kernel.body.block.arg_types]
+    arrays = [rng.random(shape).astype(np.float32) for shape in shapes]
+    run_kernel_everywhere(kernel, arrays, schedule, 1e-5)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        lambda: softmax_kernel(1, 64),  # a single row
+        lambda: softmax_kernel(64, 1 << 17),  # too long to stay near
+        lambda: attention(33, 64, 8, 1),  # nothing is left of a row but a number
+    ],
+)
+def test_refused(kernel: Callable[[], KernelOp]):
+    assert not RowBlocks().matches(kernel(), TARGET)
