@@ -336,7 +336,8 @@ def test_explain_names_both_sides_and_the_reason():
 
 def test_explain_reasons_of_branches_and_size():
     assert explain(function([(4, 4)], lambda x: [(y := exp(x)), relu(y)])) == [
-        "exp and relu are not fused: the result of exp is needed in memory: it is returned, seen through a view, or read by a kernel of rows"
+        "exp and relu are not fused: the result of exp is needed in memory: "
+        "it is returned, seen through a view, or read by a kernel of rows"
     ]
     assert explain(function([(4, 4)], lambda x: [relu(y := exp(x)), tanh(y)])) == [
         "exp and relu are not fused: not everything that uses the result of exp comes together again",

@@ -135,7 +135,8 @@ class FusionGroups:
             if self._flow.ops[op].CATEGORY is Category.OPAQUE:
                 return f"{self._name(op)} is a kernel of its own"
         if self._flow.escapes[i]:
-            return f"the result of {self._name(i)} is needed in memory: it is returned, seen through a view, or read by a kernel of rows"
+            where = "returned, seen through a view, or read by a kernel of rows"
+            return f"the result of {self._name(i)} is needed in memory: it is {where}"
         if self._tree.parent[i] is None:
             return f"not everything that uses the result of {self._name(i)} comes together again"
         return self._refusals[i]
