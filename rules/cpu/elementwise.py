@@ -11,8 +11,9 @@ from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.reads import LARGE, bits_of, size_of
-from tilework.targets.target import Target
+from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
+from tilework.targets.target import LINE_BYTES, Target
+from tilework.transforms.loop.transpose import LANES
 
 
 def schedule_elementwise(
@@ -32,8 +33,12 @@ def schedule_elementwise(
         last = max((i for i, e in enumerate(extents) if e > 1), default=len(extents) - 1)
         inner_extent = compute.spatial[last][1].constant
         axes, extents = axes[: last + 1], extents[: last + 1]
+        row = _row_of_lanes(compute, last)
         if loop is None:
             axes, extents = _for_each_core(s, compute, axes, extents, target)
+        if row is not None:
+            width = LINE_BYTES * 8 // bits_of(compute.results[0].type)
+            axes, extents = _line_by_line(s, axes, extents, row - last - 1, width)
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = iterations(compute) if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
     if inner_extent is None or len(axes) == 1:
@@ -51,6 +56,32 @@ def schedule_elementwise(
         parallel_prefix(s, around, work, target)
     else:
         s.compute_at(stage, loop, "local")
+
+
+def _row_of_lanes(compute: ComputeOp, last: int) -> int | None:
+    """The axis along which elements lie side by side that are far apart along the last, which becomes lanes."""
+    (lane, extent), width = compute.spatial[last], LINE_BYTES * 8 // bits_of(compute.results[0].type)
+    if width not in LANES or (extent.constant or 0) < width:
+        return None
+    for read in reads_of(compute):
+        if read.is_apart(lane, width, 0):
+            rows = [at for at, (n, e) in enumerate(compute.spatial[:last]) if read.step(n) == 1 and e.constant]
+            return next((at for at in rows if size_of(compute.spatial[at : at + 1]) >= width), None)
+    return None
+
+
+def _line_by_line(
+    s: ScheduleBuilder, axes: list[SSAValue], extents: list[int], row: int, width: int
+) -> tuple[list[SSAValue], list[int]]:
+    """The last axis cut into so many lanes at a time, and next to these the axis that is number `row` from the end.
+
+    What its iterations load is transposed then.
+    """
+    outer, lane = s.split(axes[-1], width, Tail.PARTITION)
+    others = [at for at in range(-len(axes), -1) if at != row]
+    ordered = [*(axes[at] for at in others), outer, axes[row], lane]
+    s.reorder(ordered)
+    return ordered, [*(extents[at] for at in others), -(-extents[-1] // width), extents[row], width]
 
 
 def _for_each_core(

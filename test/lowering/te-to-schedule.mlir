@@ -526,3 +526,31 @@ te.kernel @points(%x: tensor<64x5xf32>, %w: tensor<64x64xf32>) -> tensor<64x5xf3
   }
   te.return %y : tensor<64x5xf32>
 }
+
+// Columns that become rows: a line of them at a time, in the innermost loop along what is side by side in memory, so that
+// `loop-transpose` finds both.
+
+// CHECK-LABEL: schedule.sequence @columns
+// CHECK: %[[OUTER:.*]], %[[LANE:.*]] = schedule.split %j{{.*}} factor 16 tail partition
+// CHECK: schedule.reorder %{{.*}}, %[[OUTER]], %i{{.*}}, %[[LANE]]
+// CHECK: schedule.vectorize %[[LANE]]
+te.kernel @columns(%x: tensor<5x61x48xf32>) -> tensor<5x48x61xf32> {
+  %y = te.compute "y" [n: 5, i: 48, j: 61] : tensor<5x48x61xf32> {
+    %a = te.read %x[n, j, i] : tensor<5x61x48xf32>
+    te.yield %a : f32
+  }
+  te.return %y : tensor<5x48x61xf32>
+}
+
+// Neither rows that are read as they are, nor columns that fill no line.
+
+// CHECK-LABEL: schedule.sequence @few_columns
+// CHECK-NOT: schedule.split
+// CHECK: schedule.vectorize %j
+te.kernel @few_columns(%x: tensor<5x12x48xf32>) -> tensor<5x48x12xf32> {
+  %y = te.compute "y" [n: 5, i: 48, j: 12] : tensor<5x48x12xf32> {
+    %a = te.read %x[n, j, i] : tensor<5x12x48xf32>
+    te.yield %a : f32
+  }
+  te.return %y : tensor<5x48x12xf32>
+}
