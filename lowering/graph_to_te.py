@@ -216,5 +216,5 @@ def _dims(value: SSAValue) -> DimsAttr:
 
 
 def _identifier(name: str) -> str | None:
-    word = "".join(c if c.isalnum() else "_" for c in name)
+    word = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
     return None if word[:1].isdigit() else word

@@ -110,6 +110,7 @@ def choose_tile(
     block: an axis that is cut into blocks of so many; the tiles of one leave no rest.
     """
     axis, count = block or (None, 0)
+    assert axis is None or axis in dict(compute.spatial), f"no axis {axis}"
     spatial = tuple((n, const(count) if n == axis else e) for n, e in compute.spatial)
     return _cheapest(spatial, tuple(compute.reduction), tuple(reads), target, bits_of(compute.results[0].type), axis)
 

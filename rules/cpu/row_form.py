@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
@@ -79,7 +81,8 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     block = _block_of(inside, summary, rows[summary][-1], bool(products) or not whole, target)
     if block < lanes and not whole:
         return None
-    tiled = {c: _product(r, (rows[c][-1], block), target) for c, r in products.items()}
+    copied: set[SSAValue] = set()
+    tiled = {c: _product(r, (rows[r][-1], block), copied, target) for c, r in products.items() if block}
     return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block) if block else None
 
 
@@ -121,8 +124,11 @@ def _long(compute: ComputeOp) -> list[str]:
     return [name for name, extent in compute.spatial if extent != 1]
 
 
-def _product(reduction: ComputeOp, block: tuple[str, int], target: Target) -> Product:
-    """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it."""
+def _product(reduction: ComputeOp, block: tuple[str, int], copied: set[SSAValue], target: Target) -> Product:
+    """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it.
+
+    Not of one that is read in several ways: those in `copied`, to which what is copied is added, or by one product.
+    """
     row, _ = block
     reads = reads_of(reduction)
     plain = Product(reduction, choose_tile(reduction, reads, target, block), None)
@@ -131,9 +137,11 @@ def _product(reduction: ComputeOp, block: tuple[str, int], target: Target) -> Pr
         if plain.tile is None or row in reads[at].axes or rows < LEAST_PASSES * plain.tile.factors.get(row, 1):
             continue
         copy = blocked_copy(reduction, op, plain.tile.vector, target)
-        if copy is not None:
+        is_read_once = sum(other.tensor == op.tensor for other in reduction.reads) == 1
+        if copy is not None and is_read_once and op.tensor not in copied:
             tile = choose_tile(reduction, [*reads[:at], copy.read, *reads[at + 1 :]], target, block)
             if tile is not None and tile.aligned and tile.vector == plain.tile.vector:
+                copied.add(op.tensor)
                 return Product(reduction, tile, copy)
     return plain
 

@@ -47,13 +47,14 @@ def normalization(rows: int, columns: int) -> KernelOp:
 
 
 def attention(rows: int, keys: int, depth: int, width: int, bias: int = 0) -> KernelOp:
-    """Two heads of it; with a bias, the last stage is one behind the second product."""
+    """Two heads of it; with a bias, the last stage is one behind the second product, and scores are bounded by tanh."""
     k = KernelBuilder("attention")
     q = k.argument(TensorType(f32, (2, rows, depth)), "q")
     w = k.argument(TensorType(f32, (2, depth, keys)), "k")
     v = k.argument(TensorType(f32, (2, keys, width)), "v")
     scores = k.compute("s", (2, rows, keys), lambda h, i, j: k.sum((depth,), lambda r: q[h, i, r] * w[h, r, j]))
-    scaled = k.compute("scaled", scores.dims, lambda *i: scores[i] * 0.25)
+    bounded = (lambda x: k.call("tanh", x)) if bias else (lambda x: x * 0.25)
+    scaled = k.compute("scaled", scores.dims, lambda *i: bounded(scores[i]))
     weights = softmax(k, scaled)
     y = k.compute("y", (2, rows, width), lambda h, i, j: k.sum((keys,), lambda r: weights[h, i, r] * v[h, r, j]))
     return k.finish([k.compute("bias", y.dims, lambda *i: y[i] + 1.0) if bias else y])
@@ -100,6 +101,18 @@ def test_attention(run_kernel_everywhere: Callable[..., object], sizes: tuple[in
     kernel = attention(*sizes)
     schedule = RowBlocks().schedule(kernel, TARGET)
     assert any(isinstance(op, CacheReadOp) for op in schedule.walk()) == copied
+    _run(run_kernel_everywhere, kernel, schedule)
+
+
+def test_one_matrix_for_both_products(run_kernel_everywhere: Callable[..., object]):
+    """It is copied for the first of them only."""
+    k = KernelBuilder("attention")
+    q, w = k.argument(TensorType(f32, (40, 512)), "q"), k.argument(TensorType(f32, (512, 512)), "w")
+    scores = k.compute("s", (40, 512), lambda i, j: k.sum((512,), lambda r: q[i, r] * w[r, j] * 0.01))
+    weights = softmax(k, scores)
+    kernel = k.finish([k.compute("y", (40, 512), lambda i, j: k.sum((512,), lambda r: weights[i, r] * w[r, j]))])
+    schedule = RowBlocks().schedule(kernel, TARGET)
+    assert sum(isinstance(op, CacheReadOp) for op in schedule.walk()) == 1
     _run(run_kernel_everywhere, kernel, schedule)
 
 

@@ -145,5 +145,20 @@ class _Growth:
             return False
         if isinstance(op, MatmulOp):
             return weighs and self.rows.fills(op)
-        made = [v.owner for v in op.operands if isinstance(v.owner, GraphOp) and v.owner.CATEGORY is Category.COMPLEX]
+        made = _anchors_before(op)
         return self.rows.has(op) and all(weighs and isinstance(o, MatmulOp) and self.rows.fills(o) for o in made)
+
+
+def _anchors_before(op: GraphOp) -> list[GraphOp]:
+    """The convolutions and products that the operator would be fused behind, with those between that only it reads."""
+    found: list[GraphOp] = []
+    pending: list[Operation] = [op]
+    while pending:
+        for value in pending.pop().operands:
+            made = value.owner
+            if isinstance(made, GraphOp) and len({use.operation for use in value.uses}) == 1:
+                if made.CATEGORY is Category.COMPLEX:
+                    found.append(made)
+                elif made.CATEGORY <= Category.BROADCAST:
+                    pending.append(made)
+    return found

@@ -65,6 +65,7 @@ func.func @normalization(%x: tensor<5x12xf32>) -> tensor<5x12xf32> {
 // What multiplies the rows of a dense layer stays with that layer; a number for each row alone is no end of a group.
 // CHECK-LABEL: func.func @ends
 // CHECK-NEXT:    graph.dense
+// CHECK-NEXT:    graph.add
 // CHECK-NEXT:    graph.relu
 // CHECK-NEXT:    graph.fused "softmax_mul"
 // CHECK:           graph.yield
@@ -72,7 +73,8 @@ func.func @normalization(%x: tensor<5x12xf32>) -> tensor<5x12xf32> {
 // CHECK-NEXT:    graph.reduce_sum
 func.func @ends(%x: tensor<5x12xf32>, %w: tensor<12x12xf32>) -> tensor<5x1xf32> {
   %0 = graph.dense %x, %w : (tensor<5x12xf32>, tensor<12x12xf32>) -> tensor<5x12xf32>
-  %1 = graph.relu %0 : (tensor<5x12xf32>) -> tensor<5x12xf32>
+  %b = graph.add %0, %0 : (tensor<5x12xf32>, tensor<5x12xf32>) -> tensor<5x12xf32>
+  %1 = graph.relu %b : (tensor<5x12xf32>) -> tensor<5x12xf32>
   %2 = graph.softmax %1 {axis = 1 : i64} : (tensor<5x12xf32>) -> tensor<5x12xf32>
   %3 = graph.mul %2, %2 : (tensor<5x12xf32>, tensor<5x12xf32>) -> tensor<5x12xf32>
   %4 = graph.reduce_sum %3 {axes = array<i64: 1>, keep_dims = true} : (tensor<5x12xf32>) -> tensor<5x1xf32>
