@@ -542,7 +542,7 @@ te.kernel @columns(%x: tensor<5x61x48xf32>) -> tensor<5x48x61xf32> {
   te.return %y : tensor<5x48x61xf32>
 }
 
-// Neither rows that are read as they are, nor columns that fill no line.
+// Not columns that fill no line.
 
 // CHECK-LABEL: schedule.sequence @few_columns
 // CHECK-NOT: schedule.split
@@ -553,4 +553,38 @@ te.kernel @few_columns(%x: tensor<5x12x48xf32>) -> tensor<5x48x12xf32> {
     te.yield %a : f32
   }
   te.return %y : tensor<5x48x12xf32>
+}
+
+// Every second pixel is copied, since sums read it often. Where channels are summed while filters are the lanes, the copy
+// is stored in lines of channels; one whose channels are its last axis is in lines already.
+
+// CHECK-LABEL: schedule.sequence @lines
+// CHECK: schedule.cache_write %pixels "global" [n, c.outer, y, x, c.inner]
+// CHECK-LABEL: schedule.sequence @last
+// CHECK-NOT: c.inner
+te.kernel @lines(%x: tensor<1x32x14x14xf32>, %w: tensor<32x64xf32>) -> tensor<1x64x7x7xf32> {
+  %pixels = te.compute "pixels" [n: 1, c: 32, y: 7, x: 7] : tensor<1x32x7x7xf32> {
+    %v = te.read %x[n, c, 2 * y, 2 * x] : tensor<1x32x14x14xf32>
+    te.yield %v : f32
+  }
+  %y = te.compute "conv" [n: 1, o: 64, y: 7, x: 7] reduce [c: 32] : tensor<1x64x7x7xf32> {
+    %a = te.read %pixels[n, c, y, x] : tensor<1x32x7x7xf32>
+    %f = te.read %w[c, o] : tensor<32x64xf32>
+    %p = arith.mulf %a, %f : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<1x64x7x7xf32>
+}
+te.kernel @last(%x: tensor<1x14x14x64xf32>, %w: tensor<32x64xf32>) -> tensor<1x64x7x7xf32> {
+  %pixels = te.compute "pixels" [n: 1, y: 7, x: 7, c: 32] : tensor<1x7x7x32xf32> {
+    %v = te.read %x[n, 2 * y, 2 * x, 2 * c] : tensor<1x14x14x64xf32>
+    te.yield %v : f32
+  }
+  %y = te.compute "conv" [n: 1, o: 64, y: 7, x: 7] reduce [c: 32] : tensor<1x64x7x7xf32> {
+    %a = te.read %pixels[n, y, x, c] : tensor<1x7x7x32xf32>
+    %f = te.read %w[c, o] : tensor<32x64xf32>
+    %p = arith.mulf %a, %f : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<1x64x7x7xf32>
 }

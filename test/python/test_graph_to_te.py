@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     ModuleOp,
+    StringAttr,
     TensorType,
     UnitAttr,
     f32,
@@ -328,3 +329,22 @@ def test_parts_of_buffers_under_other_dimensions(seed: int):
         return
     reshaped = np.lib.stride_tricks.as_strided(part, after, [s.offset * part.itemsize for s in found])
     np.testing.assert_array_equal(reshaped, part.reshape(after))
+
+
+def test_names_in_other_alphabets():
+    module = parse(
+        """func.func @main(%x: tensor<2xf32> {tilework.name = "größe x"}) -> (tensor<2xf32> {tilework.name = "β"}) {
+             %0 = graph.fused "relu" (%x) : (tensor<2xf32>) -> (tensor<2xf32>) {
+             ^bb0(%a: tensor<2xf32>):
+               %r = graph.relu %a : (tensor<2xf32>) -> tensor<2xf32>
+               graph.yield %r : tensor<2xf32>
+             }
+             func.return %0 : tensor<2xf32>
+           }"""
+    )
+    GraphToTe().apply(make_context(), module)
+    verify(parse(str(module)))
+    main = next(op for op in module.ops if isinstance(op, FuncOp))
+    assert [a.name_hint for a in main.body.block.args] == ["gr__e_x", "_"]
+    assert main.arg_attrs is not None
+    assert [a.data["tilework.name"] for a in main.arg_attrs] == [StringAttr("größe x"), StringAttr("β")]

@@ -59,7 +59,8 @@ loop.kernel @windows ins(%a: memref<64xf32>) outs(%c: memref<4xf32>) {
   loop.store %r, %c[0] : memref<4xf32>
 }
 
-// Left alone: loops around others, what stores to memory, conditions, and two steps at most that may be one.
+// Left alone: loops around others, what stores to memory, conditions, two steps at most that may be one, and loops from
+// tile to tile.
 
 // CHECK-LABEL: loop.kernel @others
 // CHECK-NOT:     unroll_factor
@@ -78,6 +79,12 @@ loop.kernel @others ins(%a: memref<64xf32>) outs(%c: memref<64xf32>) symbols(%N)
     }
     loop.for %k = 0 to min(-2 * %i + 15, 2) "k" {
       %v = loop.load %a[2 * %i + %k] : memref<64xf32>
+      loop.store %v, %acc[0] : memref<4xf32, "register">
+    }
+    loop.for %k = 0 to 8 "k" {
+      %tile = memref.alloca() : memref<1xf32, "register">
+      %v = loop.load %a[%k] : memref<64xf32>
+      loop.store %v, %tile[0] : memref<1xf32, "register">
       loop.store %v, %acc[0] : memref<4xf32, "register">
     }
     %r = loop.load %acc[0] : memref<4xf32, "register">
