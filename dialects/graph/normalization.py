@@ -190,7 +190,8 @@ class SoftmaxOp(SoftmaxLikeOp):
         x = widened_array(inputs[0])
         axis = self.axis.value.data
         exps = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
-        return (exps / exps.sum(axis=axis, keepdims=True, dtype=x.dtype)).astype(inputs[0].dtype, copy=False)
+        total = exps.sum(axis=axis, keepdims=True, dtype=x.dtype)
+        return (exps * (1 / total)).astype(inputs[0].dtype, copy=False)
 
 
 @irdl_op_definition

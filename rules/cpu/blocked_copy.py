@@ -17,6 +17,7 @@ from tilework.dialects.te import ComputeOp, ReadOp
 from tilework.rules.cpu.panels import FAR_BYTES
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import Read, bits_of
+from tilework.rules.cpu.relayout import in_blocks, store_stage_as
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.handles import fresh_stage_name
 
@@ -38,19 +39,14 @@ class BlockedCopy:
         names = [f"p{d}" for d in range(len(self.extents))]
         others = [d for d in range(len(names)) if d not in (self.vector, self.depth)]
         copy = s.cache_read(s.argument(self.number), "global", [reader], names)
-        vector = names[self.vector]
-        block, lane = f"{vector}.outer", f"{vector}.inner"
-        axes = dict(copy.axes)
-        axes[block], axes[lane] = s.split(axes.pop(vector), self.lanes)
-        order = [*(names[d] for d in others), block, names[self.depth], lane]
-        s.reorder([axes[n] for n in order])
-        stored = s.cache_write(copy, "global", order)
         argument = s.kernel.body.block.args[self.number].name_hint or f"arg{self.number}"
-        s.compute_inline(s.stage_with_axes(fresh_stage_name(s.kernel, f"{argument}.global"), names))
-        loops = [(stored.axes[names[d]], self.extents[d]) for d in others]
-        loops.append((stored.axes[block], self.extents[self.vector] // self.lanes))
-        parallel_prefix(s, loops, prod(self.extents), target)
-        s.vectorize(stored.axes[lane])
+        stage = fresh_stage_name(s.kernel, f"{argument}.global")
+        order = [*(names[d] for d in others), names[self.vector], names[self.depth]]
+        stored = store_stage_as(s, copy, in_blocks(stage, order, names[self.vector], self.lanes), names)
+        *around, _, lane = stored.axes.values()
+        counts = [*(self.extents[d] for d in others), self.extents[self.vector] // self.lanes]
+        parallel_prefix(s, list(zip(around, counts, strict=True)), prod(self.extents), target)
+        s.vectorize(lane)
 
 
 def blocked_copy(reduction: ComputeOp, op: ReadOp, vector: str, target: Target) -> BlockedCopy | None:

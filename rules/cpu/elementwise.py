@@ -11,7 +11,7 @@ from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, bits_of, iterations, reads_of, size_of
 from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.loop.transpose import LANES
 
@@ -37,8 +37,7 @@ def schedule_elementwise(
         if loop is None:
             axes, extents = _for_each_core(s, compute, axes, extents, target)
         if row is not None:
-            width = LINE_BYTES * 8 // bits_of(compute.results[0].type)
-            axes, extents = _line_by_line(s, axes, extents, row - last - 1, width)
+            axes, extents = _line_by_line(s, axes, extents, row - last - 1, _line(compute))
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = iterations(compute) if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
     if inner_extent is None or len(axes) == 1:
@@ -60,7 +59,7 @@ def schedule_elementwise(
 
 def _row_of_lanes(compute: ComputeOp, last: int) -> int | None:
     """The axis along which elements lie side by side that are far apart along the last, which becomes lanes."""
-    (lane, extent), width = compute.spatial[last], LINE_BYTES * 8 // bits_of(compute.results[0].type)
+    (lane, extent), width = compute.spatial[last], _line(compute)
     if width not in LANES or (extent.constant or 0) < width:
         return None
     for read in reads_of(compute):
@@ -84,6 +83,11 @@ def _line_by_line(
     return ordered, [*(extents[at] for at in others), -(-extents[-1] // width), extents[row], width]
 
 
+def _line(compute: ComputeOp) -> int:
+    """How many results fill a line of a cache."""
+    return LINE_BYTES * 8 // bits_of(compute.results[0].type)
+
+
 def _for_each_core(
     s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[int], target: Target
 ) -> tuple[list[SSAValue], list[int]]:
@@ -101,10 +105,6 @@ def _for_each_core(
     extents.insert(first, piece.count)
     s.reorder(axes)
     return axes, extents
-
-
-def iterations(compute: ComputeOp) -> int:
-    return size_of([*compute.spatial, *compute.reduction])
 
 
 def shared_work(compute: ComputeOp, final: ComputeOp) -> int:

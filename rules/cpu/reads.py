@@ -43,6 +43,11 @@ def size_of(axes: Sequence[Axis]) -> int:
     return result
 
 
+def iterations(compute: ComputeOp) -> int:
+    """The points of a stage's axes, those that it sums along among them."""
+    return size_of([*compute.spatial, *compute.reduction])
+
+
 @dataclass(frozen=True)
 class Read:
     """One access of the body: the element of a tensor of size `dims` at `indices`.

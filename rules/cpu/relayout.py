@@ -8,7 +8,7 @@ result made of [n, 16 * co + ci, y, x], a stage with axes (n, c, y, x) is stored
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilework.algebra.index_expr import Compound, Expr, var
@@ -56,14 +56,23 @@ def store_as(s: ScheduleBuilder, relayout: Relayout) -> StageHandle:
     """Let a new stage fill the layout, and inline the old one, which reads it; the new one."""
     compute = s.kernel.compute(relayout.stage)
     assert compute is not None
-    stage, axis = s.stage(relayout.stage), relayout.axis
-    leaves = dict(stage.axes)
+    return store_stage_as(s, s.stage(relayout.stage), relayout, [n for n, _ in compute.spatial])
+
+
+def store_stage_as(s: ScheduleBuilder, stage: StageHandle, relayout: Relayout, spatial: Sequence[str]) -> StageHandle:
+    """The same of a stage with these spatial axes that the schedule itself has made."""
+    axis, leaves = relayout.axis, dict(stage.axes)
     leaves[_outer(axis)], leaves[_inner(axis)] = s.split(leaves.pop(axis), relayout.size)
-    order = [*relayout.order, *(n for n, _ in compute.reduction)]
+    order = [*relayout.order, *(n for n in stage.axes if n not in spatial)]
     s.reorder([leaves[n] for n in order])
     stored = s.cache_write(stage, "global", order)
-    s.compute_inline(s.stage_with_axes(relayout.stage, [n for n, _ in compute.spatial]))
+    s.compute_inline(s.stage_with_axes(relayout.stage, spatial))
     return stored
+
+
+def in_blocks(stage: str, axes: Sequence[str], axis: str, size: int) -> Relayout:
+    """Blocks along one of these axes, the place in a block innermost."""
+    return Relayout(stage, axis, size, (*(_outer(n) if n == axis else n for n in axes), _inner(axis)))
 
 
 def _outer(axis: str) -> str:
@@ -82,8 +91,7 @@ def _relayout_of(kernel: KernelOp, compute: ComputeOp, target: Target) -> Relayo
     names, extents = [n for n, _ in compute.spatial], {n: e.constant for n, e in compute.spatial}
     for axis, size in (*_as_read(compute), *_as_it_reads(compute), *_as_summed(compute, target)):
         if (extents[axis] or 1) % size == 0:
-            order = [_outer(n) if n == axis else n for n in names]
-            return Relayout(compute.stage.data, axis, size, (*order, _inner(axis)))
+            return in_blocks(compute.stage.data, names, axis, size)
     step = _step_of_readers(compute)
     if step > 1:
         order = (*names[:-1], _inner(names[-1]), _outer(names[-1]))

@@ -16,10 +16,10 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.costs import kernel_cycles
-from tilework.rules.cpu.elementwise import iterations, schedule_elementwise
+from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, size_of
+from tilework.rules.cpu.reads import bits_of, iterations, size_of
 from tilework.rules.cpu.row_form import RowForm, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
@@ -41,8 +41,6 @@ class RowBlocks(ScheduleRule):
         return row_form(kernel, target) is not None
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
-        form = row_form(kernel, target)
-        assert form is not None, "the rule matches"
         return kernel_cycles(kernel, plan_stages(kernel, target).stages, target, parameters)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:

@@ -20,7 +20,7 @@ from tilework.targets.target import Target
 NEAR_BYTES = 64 << 10
 """What the stages of a block of rows should take: they are on the stack, and stay near."""
 
-FAR_BYTES = 256 << 10
+PLENTY_BYTES = 256 << 10
 """What they may take where more rows are worth it: they multiply a matrix that is read once for all of them, or only
 rows make lanes."""
 
@@ -79,11 +79,11 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     lanes = target.lanes(bits_of(summary.result.type))
     whole = all(size_of(c.reduction[-1:]) % lanes == 0 for c in summaries)
     block = _block_of(inside, summary, rows[summary][-1], bool(products) or not whole, target)
-    if block < lanes and not whole:
+    if block < (1 if whole else lanes):
         return None
     copied: set[SSAValue] = set()
-    tiled = {c: _product(r, (rows[r][-1], block), copied, target) for c, r in products.items() if block}
-    return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block) if block else None
+    tiled = {c: _product(r, (rows[r][-1], block), copied, target) for c, r in products.items()}
+    return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block)
 
 
 def _inside(
@@ -175,8 +175,8 @@ def _same_axes(made: ComputeOp, reader: ComputeOp, read: ReadOp) -> dict[str, st
     return {own: names[e, extent] for (own, extent), e in pairs if (e, extent) in names}
 
 
-def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, far: bool, target: Target) -> int:
-    """How many rows at a time: whole vectors of them if they stay near, or `far`; 0 where not even one does.
+def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty: bool, target: Target) -> int:
+    """How many rows at a time: whole vectors of them if they stay near, or `plenty`; 0 where not even one does.
 
     As many as do, but for all cores to have some, and rather so many that the last block has as many.
     """
@@ -184,7 +184,7 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, far: bo
     stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
     each = max(stored // rows, 1)
     lanes = target.lanes(bits_of(summary.result.type))
-    fitting = FAR_BYTES // each if far else max(NEAR_BYTES // each, min(FAR_BYTES // each, 1))
+    fitting = PLENTY_BYTES // each if plenty else max(NEAR_BYTES // each, min(PLENTY_BYTES // each, 1))
     most = min(fitting, MOST_ROWS, count, max(lanes, rows // target.cores))
     unit = min(lanes, most)
 

@@ -12,7 +12,7 @@ from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.costs import lanes_differ
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import reads_of, size_of
+from tilework.rules.cpu.reads import iterations, reads_of, size_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target
@@ -115,7 +115,7 @@ def _gathers(compute: ComputeOp) -> bool:
         return False
     readers = [reader for reader, _ in readers_of(compute)]
     apart = abs(reads[0].exprs[-1].coefficient(compute.spatial[-1][0])) > 1
-    return apart and any(_iterations(r) > 2 * size_of(compute.spatial) for r in readers if r.reduction)
+    return apart and any(iterations(r) > 2 * size_of(compute.spatial) for r in readers if r.reduction)
 
 
 def _only_moves(kernel: KernelOp, compute: ComputeOp) -> bool:
@@ -131,7 +131,7 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
     readers = readers_of(compute)
     for reader, _ in readers:
-        repeated = dear or _iterations(reader) > 2 * size_of(compute.spatial)
+        repeated = dear or iterations(reader) > 2 * size_of(compute.spatial)
         if reader.reduction and ops and repeated:
             return False
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
@@ -191,10 +191,6 @@ def _pads_along(axes: Set[str], compute: ComputeOp) -> bool:
 
 def _conditions(compute: ComputeOp) -> list[Predicate]:
     return [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
-
-
-def _iterations(compute: ComputeOp) -> int:
-    return size_of([*compute.spatial, *compute.reduction])
 
 
 def _anchor_of(kernel: KernelOp, compute: ComputeOp) -> ComputeOp | None:

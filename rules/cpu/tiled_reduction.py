@@ -99,11 +99,7 @@ def tile_reduction(
     around = [*outer, *loops.late]
     if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
         s.parallel(loops.late[0])
-    for axis in loops.unrolled.values():
-        s.unroll(axis)
-    _mark_vector(s, loops.vector)
-    s.compute_at(inside, around[-1], _scope(reduction, tile, target))
-    steps = _order_reduction(s, inside, reduction, tile, target)
+    steps = _fill_tile(s, loops, around[-1], inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
     if tile is not None and tile.aligned:
@@ -132,11 +128,27 @@ def tile_within(
         _split_final(s, loops, axis, extent, tile, name)
     around = [*(axis for axis, _ in loops.outer), *loops.late]
     s.reorder([*around, *_inside(tile, loops)])
+    _fill_tile(s, loops, around[-1], inside, reduction, tile, target)
+
+
+def _fill_tile(
+    s: ScheduleBuilder,
+    loops: _Loops,
+    around: SSAValue,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    tile: Tile | None,
+    target: Target,
+) -> tuple[SSAValue, int] | None:
+    """Compute the reduction in the innermost loop around a tile of the final stage, which is straight-line code.
+
+    Returns the innermost reduce axis and its extent, if it is a loop.
+    """
     for axis in loops.unrolled.values():
         s.unroll(axis)
     _mark_vector(s, loops.vector)
-    s.compute_at(inside, around[-1], _scope(reduction, tile, target))
-    _order_reduction(s, inside, reduction, tile, target)
+    s.compute_at(inside, around, _scope(reduction, tile, target))
+    return _order_reduction(s, inside, reduction, tile, target)
 
 
 def _place_ragged(loops: _Loops, target: Target) -> None:

@@ -129,7 +129,8 @@ class _Growth:
             if step & self.taken or len(members | step) > MAX_OPERATORS:
                 break
             if weighs and isinstance(op, MatmulOp) and len(step) == 1:
-                return members | step if op.left.owner is self.flow.ops[end] is not op.right.owner else found
+                end_op = self.flow.ops[end]
+                return members | step if op.left.owner is end_op and op.right.owner is not end_op else found
             if not all(self.rows.has(self.flow.ops[i]) for i in step):
                 break
             members, end = members | step, sink
@@ -154,7 +155,7 @@ def _anchors_before(op: GraphOp) -> list[GraphOp]:
     found: list[GraphOp] = []
     pending: list[Operation] = [op]
     while pending:
-        for value in pending.pop().operands:
+        for value in dict.fromkeys(pending.pop().operands):
             made = value.owner
             if isinstance(made, GraphOp) and len({use.operation for use in value.uses}) == 1:
                 if made.CATEGORY is Category.COMPLEX:
