@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from math import inf, prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i64
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -21,6 +21,7 @@ from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, St
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
 from tilework.dialects.locations import copy_location
+from tilework.dialects.shapes import dims_of
 from tilework.lowering.te_kernels import build_kernel, content_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
@@ -82,6 +83,11 @@ class Winograd:
             pads[2:] = (pad + missing for pad in pads[2:])
         return WinogradConvOp.of(product.input, transformed, **transform.properties, pads=ints(pads))
 
+    def uses(self, product: Product) -> int:
+        """How many times each number of the transformed weight is multiplied, at least."""
+        batch, _, *image = (e.constant or 1 for e in dims_of(product.result.type))
+        return batch * prod(-(-e // self.tile) for e in image)
+
 
 @dataclass(frozen=True)
 class Strassen:
@@ -98,6 +104,11 @@ class Strassen:
         if isinstance(product, DenseOp):
             return StrassenDenseOp.of(product.input, transformed)
         return StrassenConvOp.of(product.input, transformed, strides=product.strides)
+
+    def uses(self, product: Product) -> int:
+        """How many times each number of the transformed weight is multiplied, at least."""
+        outputs = product.dims(1)[0].constant or 1
+        return prod(e.constant or 1 for e in dims_of(product.result.type)) // outputs // 2**self.levels
 
 
 Fast = Winograd | Strassen
@@ -159,13 +170,24 @@ class Algorithms:
     def _best_for(self, group: FusedOp) -> Algorithm:
         best = Algorithm(self._cycles(group))
         product = product_with_parameter(group)
-        for fast in () if product is None else _fast_algorithms(product, self.precision):
-            if fast.levels > best.levels + 1:
-                continue  # one level less was not worth it
+        options = () if product is None else _fast_algorithms(product, self.precision)
+        least = {fast: self._least_cycles(fast, product) for fast in options if product is not None}
+        for fast in sorted(least, key=lambda fast: (fast.levels, least[fast])):
+            if fast.levels > best.levels + 1 or Algorithm(least[fast], fast).price >= best.price:
+                continue  # one level less was not worth it, or another one takes less than this can
             option = Algorithm(self._cycles_with(fast, group), fast)
             if option.price < best.price:
                 best = option
         return best
+
+    def _least_cycles(self, fast: Fast, product: Product) -> float:
+        """Of nothing but multiplying, or reading weights from memory."""
+        transform = fast.transform(product.weight, product)
+        weights = prod(e.constant or 1 for e in dims_of(transform.results[0].type))
+        transform.erase()
+        bits = f32.bitwidth
+        multiplying = weights * fast.uses(product) / self.target.lanes(bits) / self.target.vectors_per_cycle
+        return max(multiplying, weights * bits / 8 / self.target.bandwidth.memory)
 
     def _cycles_with(self, fast: Fast, group: FusedOp) -> float:
         trial = group.clone()
@@ -180,7 +202,7 @@ class Algorithms:
         """Infinite where only rules of less benefit match, which are not made for such kernels."""
         kernel = build_kernel(group.label.data, group)
         rule = choose_rule(kernel, self.target)
-        return rule.cycles(kernel, self.target, parameters_of(group)) if rule.BENEFIT >= least_benefit else math.inf
+        return rule.cycles(kernel, self.target, parameters_of(group)) if rule.BENEFIT >= least_benefit else inf
 
 
 def parameters_of(group: FusedOp) -> frozenset[int]:

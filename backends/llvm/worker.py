@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import IO, Any
 
 from tilework.algebra.errors import TileworkError
+from tilework.lowering.garbage import no_cyclic_gc
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def compile_job(job: KernelJob) -> Outcome:
     from tilework.backends.llvm.build import build_kernel  # the compiler: a parent that only hands out jobs needs none
 
     try:
-        object_code, metadata = build_kernel(job.text, job.kernel, job.target, job.options)
+        with no_cyclic_gc():
+            object_code, metadata = build_kernel(job.text, job.kernel, job.target, job.options)
     except TileworkError as error:
         return FailedKernel(job.kernel, str(error))
     except Exception as error:

@@ -67,7 +67,8 @@ class _AccessOp(IRDLOperation):
     def exprs(self) -> tuple[Expr, ...]:
         """The subscripts, over SSA values."""
         a = cast(LoadOp | StoreOp, self)
-        return tuple(e.substitute(over_values(a.index_operands)) for e in a.indices)
+        values = over_values(a.index_operands)
+        return tuple(e.substitute(values) for e in a.indices)
 
     @property
     def lane_count(self) -> Expr | None:

@@ -51,7 +51,8 @@ class PrefetchOp(IRDLOperation):
     @property
     def exprs(self) -> tuple[Expr, ...]:
         """The subscripts, over SSA values."""
-        return tuple(e.substitute(over_values(self.index_operands)) for e in self.indices)
+        values = over_values(self.index_operands)
+        return tuple(e.substitute(values) for e in self.indices)
 
     def verify_(self) -> None:
         rank = memref_of(self.memref).get_num_dims()

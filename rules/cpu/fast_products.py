@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
+from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing
@@ -31,14 +32,38 @@ def inlined_stages(
     """
     if not {c.stage.data for c in kernel.computes}.issuperset(names) or len(kernel.results_returned) != 1:
         return None
-    copy = kernel.clone()
-    *others, final = (c for c in copy.computes if c.stage.data not in names)
-    if any(c.reduction or len(c.results) > 1 for c in (*others, final)):
+    inlined = [c.stage.data for c in kernel.computes if c.stage.data not in names]
+    final = inlined.pop()
+    stages = _copied(kernel, {*inlined, final})
+    if any(stages[name].reduction or len(stages[name].results) > 1 for name in (*inlined, final)):
         return None
-    inlined = [c.stage.data for c in others]
-    for compute in others:
-        inline_compute(compute)
-    return inlined, {c.stage.data: c for c in copy.computes if c is not final}, final
+    for name in inlined:
+        inline_compute(stages.pop(name))
+    last = stages.pop(final)
+    return inlined, stages, last
+
+
+def _copied(kernel: KernelOp, names: Set[str]) -> dict[str, ComputeOp]:
+    """The stages of a kernel by name: copies of those of these names and of what reads them, the others themselves.
+
+    Those others have long bodies.
+    """
+    block = Block(arg_types=kernel.body.block.arg_types)
+    copies = dict[SSAValue, SSAValue](zip(kernel.body.block.args, block.args, strict=True))
+    tensors = {tensor for c in kernel.computes if c.stage.data in names for tensor in c.results}
+    stages: dict[str, ComputeOp] = {}
+    for compute in kernel.computes:
+        is_copied = compute.stage.data in names or any(r.tensor in tensors for r in compute.reads)
+        copy = compute.clone(copies) if is_copied else compute.clone_without_regions(copies)
+        block.add_op(copy)
+        stages[compute.stage.data] = copy if is_copied else compute
+    return stages
+
+
+def takes(compute: ComputeOp, stage: str, exprs: tuple[Expr, ...]) -> bool:
+    """Whether a compute reads a stage of that name at this place."""
+    owners = (r.tensor.owner for r in compute.reads if r.exprs == exprs)
+    return any(isinstance(owner, ComputeOp) and owner.stage.data == stage for owner in owners)
 
 
 def sizes_of(compute: ComputeOp) -> list[int]:

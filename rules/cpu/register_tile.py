@@ -280,9 +280,8 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
         yield {}
         return
     for f in factors(axes[0]):
-        for rest in _tilings(axes[1:], factors, most // f):
-            if f <= most:
-                yield {axes[0]: f, **rest}
+        if f <= most:
+            yield from ({axes[0]: f, **rest} for rest in _tilings(axes[1:], factors, most // f))
 
 
 @dataclass(frozen=True)
@@ -353,9 +352,11 @@ class _Step:
 
     def _crowding(self, read: Read, factors: Mapping[str, int]) -> float:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
+        if self.vector in read.axes:
+            return 1.0
         crowd = max((read.crowd(axis, f, self.of.element_bytes) for axis, f in factors.items()), default=1)
         ways = self.of.target.cache_bytes[0] // (SETS * LINE_BYTES)
-        return _CROWDED if self.vector not in read.axes and crowd > ways - 2 else 1.0
+        return _CROWDED if crowd > ways - 2 else 1.0
 
     def row_of(self, factors: Mapping[str, int]) -> str | None:
         """The row axis if enough results lie side by side to be transposed."""

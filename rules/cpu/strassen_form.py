@@ -9,7 +9,7 @@ from math import prod
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import MOST_BYTES, NEAR_BYTES, balanced, inlined_stages, sizes_of
+from tilework.rules.cpu.fast_products import MOST_BYTES, NEAR_BYTES, balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.reads import Axes, bits_of
 from tilework.targets.target import Target
 
@@ -104,7 +104,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     if found is None:
         return None
     inlined, stages, final = found
-    data, product, result = (stages[name] for name in STAGES)
+    data, product = stages[DATA], stages[PRODUCT]
     lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
     *batch, rows, outputs = sizes_of(product)
     del batch[len(batch) - levels :]
@@ -112,7 +112,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     block = sizes_of(final)[-1] if images else lanes
     if 0 in (*batch[1:], rows, outputs, channels) or outputs % block or channels % lanes:
         return None
-    if not any(r.tensor == result.result and r.exprs == _taken(final, images) for r in final.reads):
+    if not takes(final, RESULT, _taken(final, images)):
         return None
     first = stages[[DATA, *inner(DATA, levels)][-1]]
     vectors = max(block // lanes, 1 if outputs % (2 * lanes) else 2)

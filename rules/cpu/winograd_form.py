@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of
+from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.reads import bits_of, size_of
 from tilework.targets.target import Target
 
@@ -144,7 +144,7 @@ def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, t
             o = _block_of(final) * block + place
         case _:
             return False
-    return any(r.exprs == (n, y, x, o) for r in final.reads)
+    return takes(final, RESULT, (n, y, x, o))
 
 
 def _blocks(
