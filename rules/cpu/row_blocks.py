@@ -6,11 +6,12 @@ stays in a near cache. What belongs to no row, such as a copy of a matrix that a
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
+from tilework.algebra.index_expr import const
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -20,7 +21,7 @@ from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import bits_of, iterations, size_of
-from tilework.rules.cpu.row_form import RowForm, row_form
+from tilework.rules.cpu.row_form import RowForm, in_one_piece, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
@@ -90,26 +91,25 @@ class _Writer:
         block, row = s.split(axes[rows], form.block, Tail.SHIFT)
         loops = [(axes[n], extents[n]) for n in around]
         loops.append((block, -(-extents[rows] // form.block)))
-        *others, last = sorted((n for n in extents if n not in form.rows[form.final]), key=lambda n: extents[n] > 1)
-        vectors = self.vectors(axes[last], extents[last], form.final)
-        s.reorder([*(axis for axis, _ in loops), row, *(axes[n] for n in others), *vectors])
+        inside = {n: row if n == rows else axes[n] for n in extents if n not in around}
+        s.reorder([*(axis for axis, _ in loops), *self.in_vectors(form.final, inside)])
         [*_, inner] = parallel_prefix(s, loops, sum(map(iterations, form.inside)), self.target)
         return inner
 
-    def vectors(self, axis: SSAValue, extent: int, compute: ComputeOp) -> list[SSAValue]:
-        """An axis of so many elements as vectors and their lanes."""
-        width = self.lanes(compute) * SIDE_BY_SIDE
-        axes = [axis] if extent <= width else list(self.s.split(axis, width, Tail.PARTITION))
-        self.s.vectorize(axes[-1])
-        return axes
+    def in_vectors(self, compute: ComputeOp, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
+        """Some axes of a stage that sums nothing, for a block, in order: the last of several elements as vectors."""
+        s, width = self.s, self.lanes(compute) * SIDE_BY_SIDE
+        extents = dict(compute.spatial) | {self.form.rows[compute][-1]: const(self.form.block)}
+        counts = {n: size_of([(n, extents[n])]) for n in axes}
+        *others, last = sorted(axes, key=lambda n: counts[n] > 1)
+        vectors = [axes[last]] if counts[last] <= width else list(s.split(axes[last], width, Tail.PARTITION))
+        s.vectorize(vectors[-1])
+        return [*(axes[n] for n in others), *vectors]
 
     def elementwise(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
         """A stage that sums nothing."""
-        s, row = self.s, self.form.rows[compute][-1]
-        extents = {n: self.form.block if n == row else size_of([(n, e)]) for n, e in compute.spatial}
-        *others, last = sorted(extents, key=lambda n: extents[n] > 1)
-        s.reorder([*(stage.axes[n] for n in others), *self.vectors(stage.axes[last], extents[last], compute)])
-        s.compute_at(stage, block, "local")
+        self.s.reorder(self.in_vectors(compute, stage.axes))
+        self.s.compute_at(stage, block, "local")
 
     def product(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
         """A reduction with several results in a row."""
@@ -124,22 +124,29 @@ class _Writer:
     def summary(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
         """One number for each row: sums of every so many elements first, side by side, and then of these."""
         s, lanes = self.s, self.lanes(compute)
-        spatial, (name, extent) = [n for n, _ in compute.spatial], compute.reduction[-1]
-        rows = self.form.rows[compute]
+        spatial, rows = [n for n, _ in compute.spatial], self.form.rows[compute]
         rows = [*(n for n in spatial if n not in rows), *rows]
-        span = next((n * lanes for n in (CHAINS, 2, 1) if (extent.constant or 1) % (n * lanes) == 0), None)
+        piece = in_one_piece(compute)
+        length, whole = size_of(piece), True
+        span = next((n * lanes for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), None)
+        if span is None and self.form.block < lanes:
+            span, whole = max(min(CHAINS, length // lanes), 1) * lanes, False
         if span is not None:
-            _, inner = s.split(stage.axes[name], span)
-            lane, others = f"{name}.inner", [n for n, _ in compute.reduction[:-1]]
+            others = [n for n, _ in compute.reduction[: -len(piece)]]
+            name = ".".join(n for n, _ in piece)
+            _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
+            lane = f"{name}.inner"
             parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
-            self.parts(parts, rows, lane, lanes, block)
+            self.parts(parts, rows, lane, lanes, block, "register" if whole else "local")
             stage = StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
         self.across(stage, rows, lanes, block)
 
-    def parts(self, stage: StageHandle, rows: Sequence[str], lane: str, lanes: int, block: SSAValue) -> None:
-        """The sums of every so many elements, in registers."""
+    def parts(
+        self, stage: StageHandle, rows: Sequence[str], lane: str, lanes: int, block: SSAValue, scope: str
+    ) -> None:
+        """The sums of every so many elements, in registers, which those left at the end cannot be taken to be in."""
         s = self.s
-        inside = s.cache_write(stage, "register")
+        inside = s.cache_write(stage, scope)
         s.compute_at(stage, block, "local")
         s.reorder([*(stage.axes[n] for n in rows), *vectors_and_lanes(s, stage.axes[lane], lanes)])
         s.compute_at(inside, stage.axes[rows[-1]])

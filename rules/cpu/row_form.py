@@ -12,7 +12,7 @@ from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.targets.target import Target
@@ -24,8 +24,14 @@ PLENTY_BYTES = 256 << 10
 """What they may take where more rows are worth it: they multiply a matrix that is read once for all of them, or only
 rows make lanes."""
 
+MOST_BYTES = 768 << 10
+"""What those of a single row may take: a stack has no room for more."""
+
 MOST_ROWS = 64
 """Of a block: more of them save nothing."""
+
+LEAST_PIECE = 32
+"""Elements that follow each other, from which on summing vectors of them pays."""
 
 RAGGED = 0.02
 """What a last block that begins among the rows of the one before costs beside these."""
@@ -69,17 +75,19 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     *others, final = plan.roots
     summary = next((c for c in plan.stages if _is_summary(c, final)), None)
     rows = None if summary is None else _rows_of_stages(plan.stages, summary)
-    if summary is None or rows is None or final not in rows or _long(final)[-1] in rows[final]:
+    if summary is None or rows is None or final not in rows:
+        return None
+    if {*_long(final)} - {*rows[final]} and _long(final)[-1] in rows[final]:
         return None
     before = [c for c in others if c not in rows]
     if any(c.reduction or c in plan.anchored for c in before):
         return None
-    summaries = [c for c in plan.stages if c in rows and c.reduction and len(_long(c)) == len(rows[c])]
+    summaries = [c for c in plan.stages if c in rows and c.reduction and {*_long(c)} <= {*rows[c]}]
     inside, products = _inside(plan, final, rows, summaries)
     lanes = target.lanes(bits_of(summary.result.type))
-    whole = all(size_of(c.reduction[-1:]) % lanes == 0 for c in summaries)
+    whole = all(size_of(in_one_piece(c)) % lanes == 0 for c in summaries)
     block = _block_of(inside, summary, rows[summary][-1], bool(products) or not whole, target)
-    if block < (1 if whole else lanes):
+    if block == 0:
         return None
     copied: set[SSAValue] = set()
     tiled = {c: _product(r, (rows[r][-1], block), copied, target) for c, r in products.items()}
@@ -115,8 +123,32 @@ def _is_known(compute: ComputeOp) -> bool:
 
 def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
     """Whether a stage may sum up rows of the final stage's."""
-    smaller = 2 * size_of(compute.spatial) <= size_of(final.spatial)
-    return bool(compute.reduction) and smaller and 0 < len(_long(compute)) < len(_long(final))
+    if not compute.reduction or not compute.spatial:
+        return False
+    if len(_long(compute)) < len(_long(final)):
+        return 2 * size_of(compute.spatial) <= size_of(final.spatial)
+    return size_of(compute.spatial) == size_of(final.spatial) and _sums_rows(compute)
+
+
+def _sums_rows(compute: ComputeOp) -> bool:
+    """Whether a reduction reads pieces of memory from end to end, each for one result."""
+    piece = in_one_piece(compute)
+    last, _ = piece[-1]
+    along = [read for read in reads_of(compute) if last in read.axes]
+    apart = all(abs(read.step(name)) >= size_of(piece) for read in along for name in _long(compute))
+    return apart and all(read.step(last) == 1 for read in along) and size_of(piece) >= LEAST_PIECE
+
+
+def in_one_piece(reduction: ComputeOp) -> tuple[Axis, ...]:
+    """The last reduce axes along which elements follow each other as they do along the last one alone."""
+    *others, last = reduction.reduction
+    piece, length = (last,), size_of([last])
+    reads = [read for read in reads_of(reduction) if {name for name, _ in reduction.reduction} & read.axes]
+    for axis in reversed(others):
+        if any(read.step(axis[0]) != read.step(last[0]) * length or not read.step(last[0]) for read in reads):
+            break
+        piece, length = (axis, *piece), length * size_of([axis])
+    return piece
 
 
 def _long(compute: ComputeOp) -> list[str]:
@@ -151,7 +183,7 @@ def _rows_of_stages(stages: Sequence[ComputeOp], summary: ComputeOp) -> dict[Com
 
     None where a stage reads another's results for other rows than its own.
     """
-    rows = {summary: tuple(_long(summary))}
+    rows = {summary: tuple(_long(summary)) or (summary.spatial[0][0],)}
     reads = [(made, reader, _same_axes(made, reader, read)) for made in stages for reader, read in readers_of(made)]
     found = True
     while found:
@@ -184,7 +216,7 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
     stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
     each = max(stored // rows, 1)
     lanes = target.lanes(bits_of(summary.result.type))
-    fitting = PLENTY_BYTES // each if plenty else max(NEAR_BYTES // each, min(PLENTY_BYTES // each, 1))
+    fitting = max((PLENTY_BYTES if plenty else NEAR_BYTES) // each, min(MOST_BYTES // each, 1))
     most = min(fitting, MOST_ROWS, count, max(lanes, rows // target.cores))
     unit = min(lanes, most)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import IntegerAttr, TensorType, f32
 
+from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule import CacheReadOp, RFactorOp, SequenceOp, SplitOp
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import KernelOp
@@ -60,6 +61,34 @@ def attention(rows: int, keys: int, depth: int, width: int, bias: int = 0) -> Ke
     return k.finish([k.compute("bias", y.dims, lambda *i: y[i] + 1.0) if bias else y])
 
 
+def mean(dims: tuple[int, ...], *summed: int) -> KernelOp:
+    """Over some axes, which stay as 1."""
+    k = KernelBuilder("mean")
+    x = k.argument(TensorType(f32, dims), "x")
+    kept = [1 if axis in summed else extent for axis, extent in enumerate(dims)]
+
+    def element(*i: Expr):
+        def term(*r: Expr):
+            places = dict(zip(summed, r, strict=True))
+            return x[tuple(places.get(axis, e) for axis, e in enumerate(i))]
+
+        return k.sum([dims[axis] for axis in summed], term)
+
+    total = k.compute("sum", kept, element)
+    return k.finish([k.compute("mean", kept, lambda *i: total[i] * 0.5)])
+
+
+def largest(rows: int, columns: int, step: int = 1, width: int | None = None) -> KernelOp:
+    """Of every row, or of windows that move by `step` along the only one."""
+    k = KernelBuilder("largest")
+    x = k.argument(TensorType(f32, (rows, columns) if width is None else (step * rows + width,)), "x")
+
+    def term(i: Expr, r: Expr):
+        return x[i, r] if width is None else x[i * step + r]
+
+    return k.finish([k.compute("y", (rows,), lambda i: k.reduce_max((width or columns,), lambda r: term(i, r)))])
+
+
 @pytest.mark.parametrize(
     ("kernel", "block", "factored"),
     [
@@ -72,6 +101,18 @@ def attention(rows: int, keys: int, depth: int, width: int, bias: int = 0) -> Ke
         (lambda: softmax_kernel(3, 40000), 1, True),
         (lambda: normalization(48, 64), 24, True),
         (lambda: normalization(48, 61), 24, False),
+        (lambda: softmax_kernel(1, 64), 1, True),
+        (lambda: softmax_kernel(1, 1, 77), 1, True),  # a single row has no other lanes, so some are left at its end
+        (lambda: softmax_kernel(3, 1003), 3, True),
+        (lambda: normalization(1, 61), 1, True),
+        (lambda: largest(70, 96), 24, True),  # nothing else reads them
+        (lambda: largest(3, 37), 3, True),
+        (lambda: largest(64, 37), 32, False),
+        (lambda: mean((2, 12, 14, 16), 2, 3), 12, True),  # two axes in one piece
+        (lambda: mean((2, 12, 14, 48), 1, 3), 14, True),
+        (lambda: mean((1, 3, 7, 7), 2, 3), 3, True),
+        (lambda: mean((1, 96), 0, 1), 1, True),
+        (lambda: attention(33, 64, 8, 1), 33, True),  # nothing is left of a row but a number
     ],
 )
 def test_summaries(
@@ -126,9 +167,10 @@ def _run(run_kernel_everywhere: Callable[..., object], kernel: KernelOp, schedul
 @pytest.mark.parametrize(
     "kernel",
     [
-        lambda: softmax_kernel(1, 64),  # a single row
-        lambda: softmax_kernel(64, 1 << 17),  # too long to stay near
-        lambda: attention(33, 64, 8, 1),  # nothing is left of a row but a number
+        lambda: softmax_kernel(64, 1 << 18),  # too long to stay near
+        lambda: mean((64, 64), 0),  # columns
+        lambda: largest(64, 0, step=8, width=32),  # windows that overlap
+        lambda: largest(64, 24),  # a few vectors
     ],
 )
 def test_refused(kernel: Callable[[], KernelOp]):

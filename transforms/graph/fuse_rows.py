@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -26,6 +27,9 @@ from tilework.transforms.graph.fusion_groups import MAX_OPERATORS
 LEAST_ROWS = 8
 """Of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
 
+MOST_ELEMENTS = 1 << 16
+"""Of a row: longer ones do not stay near between one operator and the next."""
+
 
 @dataclass(frozen=True)
 class FuseRows(TileworkPass):
@@ -38,9 +42,9 @@ class FuseRows(TileworkPass):
                                          }
 
     What they hand on is needed a few rows at a time then, and never as a whole. Row by row go element-wise and
-    broadcasting operators, softmax along the last axis, reductions over it that keep it as 1, and products that take
-    the rows as their left operand, next to a softmax. Nothing outside may read what is between. Nothing is fused where
-    sizes are not known, or there is a single row. Run it before graph-fuse-operators. Requires nothing.
+    broadcasting operators, softmax along the last axis, reductions over the last axes that keep them as 1, and products
+    that take the rows as their left operand, next to a softmax of several. Nothing outside may read what is between.
+    Nothing is fused where sizes are not known. Run it before graph-fuse-operators. Requires nothing.
     """
 
     name = "graph-fuse-rows"
@@ -77,16 +81,27 @@ def _rows_of(op: GraphOp) -> _Rows | None:
     else:
         return None
     full = op.dims(0)
-    is_known = all(d.constant for d in full)
-    several = any(d != 1 for d in full[:-1])
-    return _Rows(full) if tuple(axes) == (len(full) - 1,) and is_known and several else None
+    rows = _Rows(full, len(axes))
+    are_last = tuple(axes) == tuple(range(len(full) - len(axes), len(full)))
+    return rows if are_last and all(d.constant for d in full) and 0 < rows.length <= MOST_ELEMENTS else None
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Those of tensors with these dimensions, but for the last."""
+    """Those of tensors with these dimensions, of which the last are those of a row."""
 
     full: tuple[Expr, ...]
+    last: int
+
+    @property
+    def count(self) -> int:
+        """How many of them follow each other along one axis."""
+        return prod(d.constant or 0 for d in self.full[-self.last - 1 : -self.last])
+
+    @property
+    def length(self) -> int:
+        """Elements of one."""
+        return prod(d.constant or 0 for d in self.full[-self.last :])
 
     def fills(self, op: GraphOp) -> bool:
         """Whether the operator's result has all elements of each row."""
@@ -99,7 +114,7 @@ class _Rows:
         return op.CATEGORY <= Category.BROADCAST and (self.fills(op) or self._summarizes(op))
 
     def _summarizes(self, op: GraphOp) -> bool:
-        return dims_of(op.results[0].type) == (*self.full[:-1], const(1))
+        return dims_of(op.results[0].type) == (*self.full[: -self.last], *[const(1)] * self.last)
 
 
 @dataclass(frozen=True)
@@ -113,7 +128,7 @@ class _Growth:
 
     def around(self, seed: int) -> set[int]:
         """The seed, what follows it as far as all of that goes row by row, and what leads to it and to nothing else."""
-        weighs = isinstance(self.flow.ops[seed], SoftmaxLikeOp) and (self.rows.full[-2].constant or 0) >= LEAST_ROWS
+        weighs = isinstance(self.flow.ops[seed], SoftmaxLikeOp) and self.rows.count >= LEAST_ROWS
         members = self._with_following(seed, weighs)
         for i in range(max(members, default=0), -1, -1):
             if i not in members and self._leads_to(i, members, weighs):

@@ -103,3 +103,27 @@ func.func @unknown(%x: tensor<?x12xf32, #graph.dims<[N, 12]>>) -> tensor<?x12xf3
   %1 = graph.relu %0 : (tensor<?x12xf32, #graph.dims<[N, 12]>>) -> tensor<?x12xf32, #graph.dims<[N, 12]>>
   func.return %1 : tensor<?x12xf32, #graph.dims<[N, 12]>>
 }
+
+// Rows of two axes, a single one of them, and one too long to stay near.
+// CHECK-LABEL: func.func @images
+// CHECK-NEXT:    [[Y:%[a-z0-9]+]] = graph.fused "reduce_mean_sub" (%x) : (
+// CHECK:         func.return [[Y]]
+// CHECK-LABEL: func.func @one
+// CHECK-NEXT:    graph.fused "softmax_mul" (%x) : (
+// CHECK-LABEL: func.func @long
+// CHECK-NOT:     graph.fused
+func.func @images(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
+  %0 = graph.reduce_mean %x {axes = array<i64: 2, 3>, keep_dims = true} : (tensor<2x3x4x5xf32>) -> tensor<2x3x1x1xf32>
+  %1 = graph.sub %x, %0 : (tensor<2x3x4x5xf32>, tensor<2x3x1x1xf32>) -> tensor<2x3x4x5xf32>
+  func.return %1 : tensor<2x3x4x5xf32>
+}
+func.func @one(%x: tensor<12xf32>) -> tensor<12xf32> {
+  %0 = graph.softmax %x {axis = 0 : i64} : (tensor<12xf32>) -> tensor<12xf32>
+  %1 = graph.mul %0, %0 : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  func.return %1 : tensor<12xf32>
+}
+func.func @long(%x: tensor<1x65537xf32>) -> tensor<1x65537xf32> {
+  %0 = graph.softmax %x {axis = 1 : i64} : (tensor<1x65537xf32>) -> tensor<1x65537xf32>
+  %1 = graph.relu %0 : (tensor<1x65537xf32>) -> tensor<1x65537xf32>
+  func.return %1 : tensor<1x65537xf32>
+}
