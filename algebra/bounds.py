@@ -26,6 +26,7 @@ class Domain:
     def __init__(self, ranges: Mapping[Key, tuple[ExprLike | None, ExprLike | None]] | None = None):
         self._ranges: dict[Key, tuple[Expr | None, Expr | None]] = {}
         self._depths: dict[Key, int] = {}
+        self._compounds: dict[Compound, tuple[int | None, int | None]] = {}
         self._known: dict[Expr, int | None] = {}
         self._effort = 0
         for key, (first, last) in (ranges or {}).items():
@@ -42,14 +43,32 @@ class Domain:
 
     def extended(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
         """A copy with one more innermost variable."""
+        result = self._copy()
+        result.add(key, first, last)
+        return result
+
+    def narrowed(self, compound: Compound, first: int | None, last: int | None) -> Domain:
+        """A copy in which a quotient or remainder has these inclusive ends, besides those that are known."""
+        result, known = self._copy(), self._compounds.get(compound, (None, None))
+        low = max((e for e in (known[0], first) if e is not None), default=None)
+        high = min((e for e in (known[1], last) if e is not None), default=None)
+        result._compounds[compound] = low, high
+        return result
+
+    def _copy(self) -> Domain:
         result = Domain()
         result._ranges, result._depths = dict(self._ranges), dict(self._depths)
-        result.add(key, first, last)
+        result._compounds = dict(self._compounds)
         return result
 
     def range_of(self, key: Key) -> tuple[Expr | None, Expr | None]:
         """The inclusive ends of a variable; (None, None) for one that is not known."""
         return self._ranges.get(key, (None, None))
+
+    def value_of(self, compound: Compound) -> int | None:
+        """What a quotient or remainder is, if conditions leave it one value."""
+        low, high = self._compounds.get(compound, (None, None))
+        return low if low == high else None
 
     def innermost(self, e: Expr) -> Key | None:
         """The innermost variable of `e`, unknown ones being innermost of all; None for a constant."""
@@ -138,6 +157,11 @@ class Domain:
 
     def _one_sided(self, atom: Compound, *, below: bool, depth: int) -> Iterable[Expr]:
         """Expressions that are never above (`below`) or never below the atom."""
+        known = self._compounds.get(atom, (None, None))[not below]
+        return [*([] if known is None else [const(known)]), *self._structural(atom, below=below, depth=depth)]
+
+    def _structural(self, atom: Compound, *, below: bool, depth: int) -> Iterable[Expr]:
+        """Those that follow from what the atom is made of."""
         if atom.kind in ("min", "max"):
             return atom.args if (atom.kind == "max") == below else ()
         if atom.kind == "floordiv" and (d := atom.args[1].constant):

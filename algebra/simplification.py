@@ -17,6 +17,10 @@ class Ranges(Protocol):
         """The inclusive ends of a variable, None where unknown."""
         ...
 
+    def value_of(self, compound: Compound) -> int | None:
+        """The value of a quotient or remainder that has but one; None where that is not known."""
+        ...
+
     def lower(self, e: Expr) -> int | None:
         """A constant that `e` never goes below."""
         ...
@@ -52,6 +56,8 @@ def _pin(e: Expr, ranges: Ranges) -> Expr:
 
 
 def _simplified_atom(atom: Compound, ranges: Ranges) -> Expr:
+    if (value := ranges.value_of(atom)) is not None:
+        return const(value)
     args = [simplified(a, ranges) for a in atom.args]
     if atom.kind in ("min", "max"):
         return _simplified_extremum(atom.kind, args, ranges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from math import gcd
 
@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Compound, Expr, Key, Var, maximum, minimum
-from tilework.algebra.predicate import Predicate
+from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects.loop import ForOp, IfOp, KernelOp
 
 
@@ -25,7 +25,19 @@ class Scope:
 
     def inside_loop(self, index: SSAValue, lower: Expr, upper: Expr) -> Scope:
         """The scope of the body of a loop over `lower <= index < upper`."""
-        return Scope(self.domain.extended(index, lower, upper - 1), self.facts)
+        # what runs is not empty: no maximum that ends it is an argument up to `lower`, no minimum one from `upper` on
+        first = self._without("min", lower, lambda e: at_least(e, upper))
+        end = self._without("max", upper, lambda e: at_least(lower, e))
+        return Scope(self.domain.extended(index, first, end - 1), self.facts)
+
+    def _without(self, kind: str, e: Expr, is_none: Callable[[Expr], Predicate]) -> Expr:
+        """A minimum or maximum of the arguments of `e` that it may be, if `e` is one."""
+        match e.terms:
+            case ((Compound() as atom, 1),) if atom.kind == kind:
+                left = [a for a in atom.args if not self.domain.proves(is_none(a + e.offset))]
+                return (minimum if kind == "min" else maximum)(*left) + e.offset if left else e
+            case _:
+                return e
 
     def inside_if(self, conditions: Iterable[Predicate]) -> Scope:
         """The scope where all `conditions` hold."""
@@ -129,7 +141,16 @@ def _negated(p: Predicate) -> Predicate:
 
 
 def _narrowed(domain: Domain, p: Predicate) -> Domain:
-    """The domain with the innermost variable of `p` restricted to where `p` can hold."""
+    """The domain with the innermost variable of `p`, or its only quotient, restricted to where `p` can hold."""
+    match p.expr.terms:
+        case ((Compound(kind="floordiv" | "mod") as compound, c),) if p.kind == ">=":
+            first, last = (-(p.expr.offset // c), None) if c > 0 else (None, p.expr.offset // -c)
+            return domain.narrowed(compound, first, last)
+        case _:
+            return _with_narrowed_variable(domain, p)
+
+
+def _with_narrowed_variable(domain: Domain, p: Predicate) -> Domain:
     key = domain.innermost(p.expr)
     if key is None:
         return domain

@@ -255,6 +255,51 @@ loop.kernel @no_op ins(%x: memref<?xf32> [N], %m: memref<?xf32> [M]) outs(%y: me
   }
 }
 
+// Conditions leave a remainder one value, which decides another condition and is known in subscripts.
+// CHECK-LABEL: loop.kernel @one_value
+// CHECK:           loop.if [{{.*}} mod 3 - 1 >= 0, {{.*}} mod 3) + 1 >= 0] {
+// CHECK-NEXT:        loop.for %[[Y:.*]] = 0 to 11 "y" {
+// CHECK-NEXT:          loop.store %{{.*}}, %{{.*}}[%[[Y]] + 10] : memref<33xf32>
+loop.kernel @one_value outs(%y: memref<33xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %i = 0 to 24 "i" {
+    loop.if [(%i floordiv 4) mod 3 - 1 >= 0, 1 - (%i floordiv 4) mod 3 >= 0] {
+      loop.for %j = 0 to 11 "y" {
+        loop.if [11 * ((%i floordiv 4) mod 3) + %j - 2 >= 0] {
+          loop.store %v, %y[11 * ((%i floordiv 4) mod 3) + %j - 1] : memref<33xf32>
+        }
+      }
+    }
+  }
+}
+
+// A loop that runs ends at the argument of its maximum that is no empty range, and begins at that of its minimum.
+// CHECK-LABEL: loop.kernel @not_empty
+// CHECK:         loop.for %[[I:.*]] = 0 to 33 "i" {
+// CHECK-NEXT:      loop.for %[[J:.*]] = 0 to max(-(%[[I]] floordiv 2) + 1, 0) "j" {
+// CHECK-NEXT:        loop.store %{{.*}}, %{{.*}}[0]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      loop.for %[[K:.*]] = min(-%[[I]] + 31, 3) to 3 "k" {
+// CHECK-NEXT:        loop.store %{{.*}}, %{{.*}}[1]
+// CHECK-NEXT:      }
+loop.kernel @not_empty outs(%y: memref<4xf32>) {
+  %v = arith.constant 1.0 : f32
+  loop.for %i = 0 to 33 "i" {
+    loop.for %j = 0 to max(1 - %i floordiv 2, 0) "j" {
+      loop.store %v, %y[0] : memref<4xf32>
+      loop.if [%i + 2 * %j - 2 >= 0] {
+        loop.store %v, %y[2] : memref<4xf32>
+      }
+    }
+    loop.for %k = min(31 - %i, 3) to 3 "k" {
+      loop.store %v, %y[1] : memref<4xf32>
+      loop.if [30 - %i - %k >= 0] {
+        loop.store %v, %y[3] : memref<4xf32>
+      }
+    }
+  }
+}
+
 // A declaration has nothing to simplify.
 // CHECK-LABEL: loop.kernel @declared
 loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>) in_place [0 -> 0]
