@@ -177,14 +177,16 @@ class _Tiled:
     def alignments(self, vector: str, width: int, vectors: int) -> list[bool]:
         """Whether tiles may begin at multiples of their span, and whether they need not.
 
-        What is in blocks, or will be, is read faster so; the rest that whole tiles leave is whole vectors, or one.
+        What is in blocks, or will be, is read faster so. Where loads have no masks, the rest that whole tiles leave is
+        whole vectors, or one.
         """
         extent, span = self.extents[vector], width * vectors
         if extent == LARGE or extent % span == 0:
             return [extent != LARGE]
         rest = extent % span
         in_blocks = any(read.is_in_blocks(vector) or read.axis_to_pack(vector) is not None for read in self.reads)
-        return [False, True] if in_blocks and (rest < width or rest % width == 0) else [False]
+        is_simple = self.target.masks_loads or rest < width or rest % width == 0
+        return [False, True] if in_blocks and is_simple else [False]
 
     def step(self, vector: str, width: int, vectors: int, aligned: bool) -> _Step:
         """One of a tile with so many vectors."""

@@ -147,8 +147,19 @@ def _fill_tile(
     for axis in loops.unrolled.values():
         s.unroll(axis)
     _mark_vector(s, loops.vector)
+    if tile is not None and _leaves_lanes(reduction, tile, target):
+        s.pad_to_multiple(inside.axes[tile.vector], tile.lanes)
     s.compute_at(inside, around, _scope(reduction, tile, target))
     return _order_reduction(s, inside, reduction, tile, target)
+
+
+def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
+    """Whether the last vector of whole tiles has lanes without results.
+
+    They are computed from zeros: what is stored under a mask has to reach memory before it is loaded again.
+    """
+    extent = dict(reduction.spatial)[tile.vector].constant
+    return tile.aligned and target.masks_loads and extent is not None and extent % tile.lanes > 0
 
 
 def _place_ragged(loops: _Loops, target: Target) -> None:
@@ -302,7 +313,8 @@ def _order_reduction(
     straight = reduce_axes if tile is not None and tile.straight else []
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
-    _mark_vector(s, vector, masked=tile is not None and lanes_are_masked(reduction, tile.vector, target))
+    padded = tile is not None and _leaves_lanes(reduction, tile, target)
+    _mark_vector(s, vector, padded or (tile is not None and lanes_are_masked(reduction, tile.vector, target)))
     return None if straight or not loops else loops[-1]
 
 

@@ -41,8 +41,8 @@ func.func @stay(%x: tensor<1x64xf32>, %v: tensor<96x64xf32>) -> tensor<1x96xf32>
 }
 
 // The last block need not be full.
-// CHECK:         graph.pack %{{.*}} {axis = 0 : i64, block = 24 : i64} : (tensor<97x64xf32>) -> tensor<5x64x24xf32>
-// CHECK:           graph.unpack %{{.*}} {axis = 0 : i64, size = 97 : i64} : (tensor<5x64x24xf32>) -> tensor<97x64xf32>
+// CHECK:         graph.pack %{{.*}} {axis = 0 : i64, block = 40 : i64} : (tensor<97x64xf32>) -> tensor<3x64x40xf32>
+// CHECK:           graph.unpack %{{.*}} {axis = 0 : i64, size = 97 : i64} : (tensor<3x64x40xf32>) -> tensor<97x64xf32>
 func.func @rest(%x: tensor<1x64xf32>) -> tensor<1x97xf32> {
   %w = graph.parameter @odd : tensor<97x64xf32>
   %z = graph.fused "dense" (%x, %w) : (tensor<1x64xf32>, tensor<97x64xf32>) -> (tensor<1x97xf32>) {

@@ -588,3 +588,22 @@ te.kernel @last(%x: tensor<1x14x14x64xf32>, %w: tensor<32x64xf32>) -> tensor<1x6
   }
   te.return %y : tensor<1x64x7x7xf32>
 }
+
+// Of the last tile's last vector, lanes without a result are computed from zeros, where loads have masks.
+// CHECK-LABEL: schedule.sequence @lanes_left
+// CHECK: %cache{{.*}}, %{{.*}}, [[J:%[a-z0-9_]+]], %{{.*}} = schedule.cache_write
+// CHECK: schedule.pad_to_multiple [[J]] factor 8
+// CHECK: schedule.vectorize %{{.*}} masked
+// MASKS-LABEL: schedule.sequence @lanes_left
+// MASKS: schedule.pad_to_multiple %{{.*}} factor 16
+// NARROW-LABEL: schedule.sequence @lanes_left
+// NARROW-NOT: pad_to_multiple
+te.kernel @lanes_left(%x: tensor<24x64xf32>, %w: tensor<4x64x16xf32>) -> tensor<24x60xf32> {
+  %y = te.compute "y" [i: 24, j: 60] reduce [k: 64] : tensor<24x60xf32> {
+    %a = te.read %x[i, k] : tensor<24x64xf32>
+    %b = te.read %w[j floordiv 16, k, j mod 16] : tensor<4x64x16xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<24x60xf32>
+}

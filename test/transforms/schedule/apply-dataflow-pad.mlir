@@ -31,3 +31,32 @@ schedule.sequence @pad {
   schedule.pad_to_multiple %j factor 2
   schedule.pad_to_multiple %k factor 8
 }
+
+// What does not depend on the longer axis is read all the same.
+
+// CHECK-LABEL: te.kernel @beside
+// CHECK: te.compute "y" [i: 8, j: 8] reduce [k: 13] : tensor<8x8xf32>
+// CHECK-NEXT: te.read %x[i, k] : tensor<8x13xf32>
+// CHECK-NEXT: te.if_then_else [-j + 4 >= 0] : f32 {
+// CHECK-NEXT:   te.read %w[k, j] : tensor<13x5xf32>
+// CHECK: te.if_then_else [-j + 4 >= 0] : f32 {
+// CHECK-NEXT:   te.read %n[0] : tensor<?xf32
+te.kernel @beside(%x: tensor<8x13xf32>, %w: tensor<13x5xf32>, %n: tensor<?xf32, #graph.dims<[N]>>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8, j: 5] reduce [k: 13] : tensor<8x5xf32> {
+    %a = te.read %x[i, k] : tensor<8x13xf32>
+    %b = te.read %w[k, j] : tensor<13x5xf32>
+    %c = te.read %n[0] : tensor<?xf32, #graph.dims<[N]>>
+    %p = arith.mulf %a, %b : f32
+    %q = arith.mulf %p, %c : f32
+    te.reduce add %q : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i, 0] : tensor<8x5xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @beside {
+  %y, %i, %j, %k = schedule.stage "y" [i, j, k]
+  schedule.pad_to_multiple %j factor 8
+}

@@ -11,6 +11,7 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
+from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 
 
@@ -77,10 +78,18 @@ def gather_of(
 
 
 def guard_reads(body: Region, when: Sequence[Predicate]) -> None:
-    """Read only where the conditions hold, elsewhere take zero."""
-    if when:
-        for read in [op for op in body.walk() if isinstance(op, ReadOp)]:
+    """Read only where the conditions hold, elsewhere take zero; but for elements that are read all the same."""
+    for read in [op for op in body.walk() if isinstance(op, ReadOp)] if when else []:
+        if not _is_read_anyway(read, when):
             _guard_read(read, when)
+
+
+def _is_read_anyway(read: ReadOp, when: Sequence[Predicate]) -> bool:
+    """Whether the element is there whatever the conditions say: it depends on none of their indices."""
+    keys = {key for e in read.exprs for key in e.variables()}
+    asked = {key for p in when for key in p.expr.variables()}
+    are_axes = all(isinstance(key, str) for key in keys)
+    return are_axes and keys.isdisjoint(asked) and all(e.constant for e in dims_of(read.tensor.type))
 
 
 def guard_reduction(body: Region, when: Sequence[Predicate]) -> None:
