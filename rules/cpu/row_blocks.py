@@ -17,10 +17,10 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.costs import kernel_cycles
-from tilework.rules.cpu.elementwise import schedule_elementwise
+from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, iterations, size_of
+from tilework.rules.cpu.reads import bits_of, size_of
 from tilework.rules.cpu.row_form import RowForm, in_one_piece, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
@@ -34,7 +34,8 @@ SIDE_BY_SIDE = 4
 
 
 class RowBlocks(ScheduleRule):
-    """For known numbers of rows, each in one piece, from which numbers are summed up that all of the row reads."""
+    """For known numbers of rows, each in one piece, from which numbers are summed up that all of the row reads, or that
+    are the result."""
 
     BENEFIT: ClassVar[int] = 1
 
@@ -93,7 +94,8 @@ class _Writer:
         loops.append((block, -(-extents[rows] // form.block)))
         inside = {n: row if n == rows else axes[n] for n in extents if n not in around}
         s.reorder([*(axis for axis, _ in loops), *self.in_vectors(form.final, inside)])
-        [*_, inner] = parallel_prefix(s, loops, sum(map(iterations, form.inside)), self.target)
+        work = sum(shared_work(c, form.final) for c in form.inside)
+        [*_, inner] = parallel_prefix(s, loops, work, self.target)
         return inner
 
     def in_vectors(self, compute: ComputeOp, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
