@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.index_expr import Compound, Expr, Key, var
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp
 from tilework.targets.target import LINE_BYTES
@@ -148,6 +148,12 @@ class Read:
     def is_in_blocks(self, axis: str) -> bool:
         """Whether an index along an axis is split into a block and a place in it."""
         return any(axis in e.variables() and not e.is_affine_in(axis) for e in self.indices)
+
+    def block(self, axis: str) -> int | None:
+        """Of how many elements the blocks are that an index along an axis is split into, if it is."""
+        atoms = [atom for e in self.indices for atom, _ in e.terms if isinstance(atom, Compound) and atom.kind == "mod"]
+        sizes = [size.constant for x, size in (atom.args for atom in atoms) if axis in x.variables()]
+        return sizes[0] if sizes else None
 
     def axis_to_pack(self, vector: str) -> int | None:
         """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""

@@ -47,6 +47,9 @@ copies do not stay near."""
 _CROWDED = 3.0
 """How much longer a load takes that the second cache answers."""
 
+_CROSSING = 1.05
+"""How much longer a tile's loads take that begin or end inside blocks: they come from two places in turn."""
+
 _STRAIGHT = 64
 """Of how many steps a reduction may become straight-line code."""
 
@@ -191,7 +194,7 @@ class _Tiled:
     def step(self, vector: str, width: int, vectors: int, aligned: bool) -> _Step:
         """One of a tile with so many vectors."""
         count = -(-self.extents[vector] // width) if aligned else 0
-        loads = [(read, self._load(read, vector, width, count)) for read in self.reads]
+        loads = [(read, self._load(read, vector, width, vectors, count)) for read in self.reads]
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
         store = self.output.cost(vector, width, 0)
         return _Step(self, vector, width, vectors, loads, store, self._row(vector, width), pieces)
@@ -202,13 +205,15 @@ class _Tiled:
             return None
         return next((axis for axis, extent in self.extents.items() if extent > 1 and self.output.step(axis) == 1), None)
 
-    def _load(self, read: Read, vector: str, width: int, count: int) -> float:
-        """Load slots taken for a vector: more where some of them lie in two cache lines."""
+    def _load(self, read: Read, vector: str, width: int, vectors: int, count: int) -> float:
+        """Load slots taken for a vector: more where some of them lie in two cache lines, or tiles in two blocks."""
         if count and read.axis_to_pack(vector) is not None:
             return 1.0
         slots = read.cost(vector, width, count)
         split = slots == 1.0 and vector in read.axes and not read.is_aligned(vector, width)
-        return slots + split * width * self.element_bytes / LINE_BYTES
+        block, span = read.block(vector) or 1, width * vectors
+        crossing = _CROSSING if span % block and block % span else 1.0
+        return (slots + split * width * self.element_bytes / LINE_BYTES) * crossing
 
     def from_memory(self, vector: str, span: int) -> Iterator[Operand]:
         """The operands of vectors that are larger than the second cache."""

@@ -607,3 +607,16 @@ te.kernel @lanes_left(%x: tensor<24x64xf32>, %w: tensor<4x64x16xf32>) -> tensor<
   }
   te.return %y : tensor<24x60xf32>
 }
+
+// Tiles begin where blocks of the weights do, even if others leave no rest.
+// CHECK-LABEL: schedule.sequence @where_blocks_begin
+// CHECK: schedule.split %{{.*}} factor 48 tail partition
+te.kernel @where_blocks_begin(%x: tensor<1x1024xf32>, %w: tensor<21x1024x48xf32>) -> tensor<1x1000xf32> {
+  %y = te.compute "y" [i: 1, j: 1000] reduce [k: 1024] : tensor<1x1000xf32> {
+    %a = te.read %x[i, k] : tensor<1x1024xf32>
+    %b = te.read %w[j floordiv 48, k, j mod 48] : tensor<21x1024x48xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<1x1000xf32>
+}
