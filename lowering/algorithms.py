@@ -170,8 +170,9 @@ class Algorithms:
     def _best_for(self, group: FusedOp) -> Algorithm:
         best = Algorithm(self._cycles(group))
         product = product_with_parameter(group)
-        options = () if product is None else _fast_algorithms(product, self.precision)
-        least = {fast: self._least_cycles(fast, product) for fast in options if product is not None}
+        if product is None:
+            return best
+        least = {fast: self._least_cycles(fast, product) for fast in _fast_algorithms(product, self.precision)}
         for fast in sorted(least, key=lambda fast: (fast.levels, least[fast])):
             if fast.levels > best.levels + 1 or Algorithm(least[fast], fast).price >= best.price:
                 continue  # one level less was not worth it, or another one takes less than this can

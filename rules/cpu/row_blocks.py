@@ -34,8 +34,7 @@ SIDE_BY_SIDE = 4
 
 
 class RowBlocks(ScheduleRule):
-    """For known numbers of rows, each in one piece, from which numbers are summed up that all of the row reads, or that
-    are the result."""
+    """For known numbers of rows, each summed up to a number that all of the row reads, or that is the result."""
 
     BENEFIT: ClassVar[int] = 1
 
@@ -125,35 +124,41 @@ class _Writer:
 
     def summary(self, stage: StageHandle, compute: ComputeOp, block: SSAValue) -> None:
         """One number for each row: sums of every so many elements first, side by side, and then of these."""
-        s, lanes = self.s, self.lanes(compute)
-        spatial, rows = [n for n, _ in compute.spatial], self.form.rows[compute]
+        lanes, spatial = self.lanes(compute), [n for n, _ in compute.spatial]
+        rows = self.form.rows[compute]
         rows = [*(n for n in spatial if n not in rows), *rows]
-        piece = in_one_piece(compute)
-        length, whole = size_of(piece), True
-        span = next((n * lanes for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), None)
-        if span is None and self.form.block < lanes:
-            span, whole = max(min(CHAINS, length // lanes), 1) * lanes, False
-        if span is not None:
-            others = [n for n, _ in compute.reduction[: -len(piece)]]
-            name = ".".join(n for n, _ in piece)
-            _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
-            lane = f"{name}.inner"
-            parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
-            self.parts(parts, rows, lane, lanes, block, "register" if whole else "local")
-            stage = StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
+        span, scope = self.side_by_side(compute)
+        if span:
+            stage = self.parts(stage, compute, rows, span, scope, block)
         self.across(stage, rows, lanes, block)
 
+    def side_by_side(self, compute: ComputeOp) -> tuple[int, str]:
+        """How many elements of a row are summed apart, 0 for none, and where: registers cannot take what is left over.
+
+        That is masked only where there are too few rows to be lanes.
+        """
+        length, lanes = size_of(in_one_piece(compute)), self.lanes(compute)
+        whole = next((n * lanes for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), 0)
+        if whole or self.form.block >= lanes:
+            return whole, "register"
+        return max(min(CHAINS, length // lanes), 1) * lanes, "local"
+
     def parts(
-        self, stage: StageHandle, rows: Sequence[str], lane: str, lanes: int, block: SSAValue, scope: str
-    ) -> None:
-        """The sums of every so many elements, in registers, which those left at the end cannot be taken to be in."""
-        s = self.s
-        inside = s.cache_write(stage, scope)
-        s.compute_at(stage, block, "local")
-        s.reorder([*(stage.axes[n] for n in rows), *vectors_and_lanes(s, stage.axes[lane], lanes)])
-        s.compute_at(inside, stage.axes[rows[-1]])
+        self, stage: StageHandle, compute: ComputeOp, rows: Sequence[str], span: int, scope: str, block: SSAValue
+    ) -> StageHandle:
+        """The sums of every `span` elements, as a stage of their own. Returns what sums these."""
+        s, spatial, piece = self.s, [n for n, _ in compute.spatial], in_one_piece(compute)
+        name, others = ".".join(n for n, _ in piece), [n for n, _ in compute.reduction[: -len(piece)]]
+        lane = f"{name}.inner"
+        _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
+        parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
+        inside, lanes = s.cache_write(parts, scope), self.lanes(compute)
+        s.compute_at(parts, block, "local")
+        s.reorder([*(parts.axes[n] for n in rows), *vectors_and_lanes(s, parts.axes[lane], lanes)])
+        s.compute_at(inside, parts.axes[rows[-1]])
         summed = [axis for n, axis in inside.axes.items() if n not in rows and n != lane]
         s.reorder([*(inside.axes[n] for n in rows), *summed, *vectors_and_lanes(s, inside.axes[lane], lanes)])
+        return StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
 
     def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:
         """Sums of several rows in the lanes of a vector."""
