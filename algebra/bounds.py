@@ -66,7 +66,7 @@ class Domain:
         return self._ranges.get(key, (None, None))
 
     def value_of(self, compound: Compound) -> int | None:
-        """What a quotient or remainder is, if conditions leave it one value."""
+        """What a quotient or remainder is, if it was narrowed to one value."""
         low, high = self._compounds.get(compound, (None, None))
         return low if low == high else None
 

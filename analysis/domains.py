@@ -30,11 +30,11 @@ class Scope:
         end = self._without("max", upper, lambda e: at_least(lower, e))
         return Scope(self.domain.extended(index, first, end - 1), self.facts)
 
-    def _without(self, kind: str, e: Expr, is_none: Callable[[Expr], Predicate]) -> Expr:
-        """A minimum or maximum of the arguments of `e` that it may be, if `e` is one."""
+    def _without(self, kind: str, e: Expr, is_other: Callable[[Expr], Predicate]) -> Expr:
+        """Where `e` is a minimum or maximum and a number: that of the arguments of which `is_other` is not proven."""
         match e.terms:
             case ((Compound() as atom, 1),) if atom.kind == kind:
-                left = [a for a in atom.args if not self.domain.proves(is_none(a + e.offset))]
+                left = [a for a in atom.args if not self.domain.proves(is_other(a + e.offset))]
                 return (minimum if kind == "min" else maximum)(*left) + e.offset if left else e
             case _:
                 return e

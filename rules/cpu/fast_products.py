@@ -61,7 +61,7 @@ def _copied(kernel: KernelOp, names: Set[str]) -> dict[str, ComputeOp]:
 
 
 def takes(compute: ComputeOp, stage: str, exprs: tuple[Expr, ...]) -> bool:
-    """Whether a compute reads a stage of that name at this place."""
+    """Whether a compute reads a stage of that name at this place; by name, since what is copied reads other copies."""
     owners = (r.tensor.owner for r in compute.reads if r.exprs == exprs)
     return any(isinstance(owner, ComputeOp) and owner.stage.data == stage for owner in owners)
 

@@ -25,7 +25,7 @@ PLENTY_BYTES = 256 << 10
 rows make lanes."""
 
 MOST_BYTES = 768 << 10
-"""What those of a single row may take: a stack has no room for more."""
+"""What they may take where they do not stay near, as of one long row: a stack has no room for more."""
 
 MOST_ROWS = 64
 """Of a block: more of them save nothing."""
@@ -136,7 +136,8 @@ def _sums_rows(compute: ComputeOp) -> bool:
     last, _ = piece[-1]
     along = [read for read in reads_of(compute) if last in read.axes]
     apart = all(abs(read.step(name)) >= size_of(piece) for read in along for name in _long(compute))
-    return apart and all(read.step(last) == 1 for read in along) and size_of(piece) >= LEAST_PIECE
+    side_by_side = bool(along) and all(read.step(last) == 1 for read in along)
+    return apart and side_by_side and size_of(piece) >= LEAST_PIECE
 
 
 def in_one_piece(reduction: ComputeOp) -> tuple[Axis, ...]:
@@ -213,11 +214,12 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
     As many as do, but for all cores to have some, and rather so many that the last block has as many.
     """
     count, rows = size_of([axis for axis in summary.spatial if axis[0] == row]), size_of(summary.spatial)
-    stored = sum(size_of(c.spatial) * bits_of(c.result.type) // 8 for c in inside if not _is_in_place(c, inside))
+    stored = sum(_bytes(c) for c in inside if not _is_in_place(c, inside))
     each = max(stored // rows, 1)
     lanes = target.lanes(bits_of(summary.result.type))
-    fitting = max((PLENTY_BYTES if plenty else NEAR_BYTES) // each, min(MOST_BYTES // each, 1))
-    most = min(fitting, MOST_ROWS, count, max(lanes, rows // target.cores))
+    fitting = max((PLENTY_BYTES if plenty else NEAR_BYTES) // each, 1)
+    stack = MOST_BYTES // max(_at_once(inside) // rows, 1)
+    most = min(fitting, stack, MOST_ROWS, count, max(lanes, rows // target.cores))
     unit = min(lanes, most)
 
     def cost(block: int) -> float:
@@ -228,6 +230,18 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
     if most == count:
         counts.append(count)
     return min(counts, key=cost, default=0)
+
+
+def _at_once(inside: Sequence[ComputeOp]) -> int:
+    """The most bytes of stages that are there at a time: each from when it is computed to when it is last read."""
+    place = {compute: at for at, compute in enumerate(inside)}
+    last = {c: max((place.get(reader, 0) for reader, _ in readers_of(c)), default=0) for c in inside}
+    return max(sum(_bytes(c) for c in inside[: at + 1] if max(last[c], place[c]) >= at) for at in range(len(inside)))
+
+
+def _bytes(compute: ComputeOp) -> int:
+    """Of a stage's results."""
+    return size_of(compute.spatial) * bits_of(compute.result.type) // 8
 
 
 def _is_in_place(compute: ComputeOp, inside: Sequence[ComputeOp]) -> bool:

@@ -147,16 +147,18 @@ def _fill_tile(
     for axis in loops.unrolled.values():
         s.unroll(axis)
     _mark_vector(s, loops.vector)
+    masked = tile is not None and lanes_are_masked(reduction, tile.vector, target)
     if tile is not None and _leaves_lanes(reduction, tile, target):
         s.pad_to_multiple(inside.axes[tile.vector], tile.lanes)
+        masked = True
     s.compute_at(inside, around, _scope(reduction, tile, target))
-    return _order_reduction(s, inside, reduction, tile, target)
+    return _order_reduction(s, inside, reduction, tile, masked)
 
 
 def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
-    """Whether the last vector of whole tiles has lanes without results.
+    """Whether the last vector of whole tiles has lanes without results, and may be computed whole.
 
-    They are computed from zeros: what is stored under a mask has to reach memory before it is loaded again.
+    Masks are for what it reads: what is stored under one has to reach memory before it is loaded again.
     """
     extent = dict(reduction.spatial)[tile.vector].constant
     return tile.aligned and target.masks_loads and extent is not None and extent % tile.lanes > 0
@@ -292,7 +294,7 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue], masked: bool = 
 
 
 def _order_reduction(
-    s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, target: Target
+    s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, masked: bool
 ) -> tuple[SSAValue, int] | None:
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost.
 
@@ -313,8 +315,7 @@ def _order_reduction(
     straight = reduce_axes if tile is not None and tile.straight else []
     for axis in (*straight, *plain.values()):
         s.unroll(axis)
-    padded = tile is not None and _leaves_lanes(reduction, tile, target)
-    _mark_vector(s, vector, padded or (tile is not None and lanes_are_masked(reduction, tile.vector, target)))
+    _mark_vector(s, vector, masked)
     return None if straight or not loops else loops[-1]
 
 

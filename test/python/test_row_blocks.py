@@ -13,7 +13,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule import CacheReadOp, RFactorOp, SequenceOp, SplitOp
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 from tilework.rules.cpu.reads import size_of
 from tilework.rules.cpu.row_blocks import RowBlocks
 from tilework.targets.parse import parse_target
@@ -78,6 +78,29 @@ def mean(dims: tuple[int, ...], *summed: int) -> KernelOp:
     return k.finish([k.compute("mean", kept, lambda *i: total[i] * 0.5)])
 
 
+def many_stages(columns: int) -> KernelOp:
+    """Of one row, whose stages are read again when others have been computed: four of them are there at a time."""
+    k = KernelBuilder("many")
+    x = k.argument(TensorType(f32, (1, columns)), "x")
+
+    def total(of: Tensor) -> Tensor:
+        return k.compute("sum", (1,), lambda i: k.sum((columns,), lambda r: of[i, r]))
+
+    def following(before: Tensor, total: Tensor) -> Tensor:
+        return k.compute("tanh", x.dims, lambda i, j: k.call("tanh", before[i, j] / total[i]))
+
+    first = k.compute("exp", x.dims, lambda i, j: k.call("exp", x[i, j]))
+    second = following(first, total(first))
+    third = following(second, total(second))
+    fourth = following(third, total(third))
+    last = total(fourth)
+
+    def element(i: Expr, j: Expr) -> Scalar:
+        return (first[i, j] + second[i, j] + third[i, j] + fourth[i, j]) * last[i]
+
+    return k.finish([k.compute("y", x.dims, element)])
+
+
 def largest(rows: int, columns: int, step: int = 1, width: int | None = None) -> KernelOp:
     """Of every row, or of windows that move by `step` along the only one."""
     k = KernelBuilder("largest")
@@ -105,6 +128,7 @@ def largest(rows: int, columns: int, step: int = 1, width: int | None = None) ->
         (lambda: softmax_kernel(1, 1, 77), 1, True),  # a single row has no other lanes, so some are left at its end
         (lambda: softmax_kernel(3, 1003), 3, True),
         (lambda: normalization(1, 61), 1, True),
+        (lambda: many_stages(4000), 1, True),
         (lambda: largest(70, 96), 24, True),  # nothing else reads them
         (lambda: largest(3, 37), 3, True),
         (lambda: largest(64, 37), 32, False),
@@ -167,7 +191,8 @@ def _run(run_kernel_everywhere: Callable[..., object], kernel: KernelOp, schedul
 @pytest.mark.parametrize(
     "kernel",
     [
-        lambda: softmax_kernel(64, 1 << 18),  # too long to stay near
+        lambda: softmax_kernel(64, 1 << 18),  # too long for the stack
+        lambda: many_stages(60000),
         lambda: mean((64, 64), 0),  # columns
         lambda: largest(64, 0, step=8, width=32),  # windows that overlap
         lambda: largest(64, 24),  # a few vectors

@@ -27,7 +27,7 @@ from tilework.transforms.graph.fusion_groups import MAX_OPERATORS
 LEAST_ROWS = 8
 """Of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
 
-MOST_ELEMENTS = 1 << 16
+MOST_ELEMENTS = 1 << 15
 """Of a row: longer ones do not stay near between one operator and the next."""
 
 
@@ -83,7 +83,7 @@ def _rows_of(op: GraphOp) -> _Rows | None:
     full = op.dims(0)
     rows = _Rows(full, len(axes))
     are_last = tuple(axes) == tuple(range(len(full) - len(axes), len(full)))
-    return rows if are_last and all(d.constant for d in full) and 0 < rows.length <= MOST_ELEMENTS else None
+    return rows if are_last and all(d.constant for d in full) and rows.length <= MOST_ELEMENTS else None
 
 
 @dataclass(frozen=True)

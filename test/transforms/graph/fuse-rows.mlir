@@ -122,8 +122,8 @@ func.func @one(%x: tensor<12xf32>) -> tensor<12xf32> {
   %1 = graph.mul %0, %0 : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
   func.return %1 : tensor<12xf32>
 }
-func.func @long(%x: tensor<1x65537xf32>) -> tensor<1x65537xf32> {
-  %0 = graph.softmax %x {axis = 1 : i64} : (tensor<1x65537xf32>) -> tensor<1x65537xf32>
-  %1 = graph.relu %0 : (tensor<1x65537xf32>) -> tensor<1x65537xf32>
-  func.return %1 : tensor<1x65537xf32>
+func.func @long(%x: tensor<1x32769xf32>) -> tensor<1x32769xf32> {
+  %0 = graph.softmax %x {axis = 1 : i64} : (tensor<1x32769xf32>) -> tensor<1x32769xf32>
+  %1 = graph.relu %0 : (tensor<1x32769xf32>) -> tensor<1x32769xf32>
+  func.return %1 : tensor<1x32769xf32>
 }

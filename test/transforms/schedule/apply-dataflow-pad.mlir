@@ -60,3 +60,32 @@ schedule.sequence @beside {
   %y, %i, %j, %k = schedule.stage "y" [i, j, k]
   schedule.pad_to_multiple %j factor 8
 }
+
+// Whether it is read depends on the longer axis here: w has no more elements than j allows.
+
+// CHECK-LABEL: te.kernel @triangle
+// CHECK: te.compute "y" [j: 24] reduce [k: 100] : tensor<24xf32>
+// CHECK-NEXT: te.if_then_else [j - k >= 0] : f32 {
+// CHECK-NEXT:   te.if_then_else [-j + 19 >= 0] : f32 {
+// CHECK-NEXT:     te.read %w[k] : tensor<20xf32>
+te.kernel @triangle(%w: tensor<20xf32>) -> tensor<20xf32> {
+  %y = te.compute "y" [j: 20] reduce [k: 100] : tensor<20xf32> {
+    %v = te.if_then_else [j - k >= 0] : f32 {
+      %a = te.read %w[k] : tensor<20xf32>
+      te.yield %a : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      te.yield %zero : f32
+    }
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 20] : tensor<20xf32> {
+    %v = te.read %y[i] : tensor<20xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<20xf32>
+}
+schedule.sequence @triangle {
+  %y, %j, %k = schedule.stage "y" [j, k]
+  schedule.pad_to_multiple %j factor 8
+}

@@ -79,14 +79,20 @@ def gather_of(
 
 def guard_reads(body: Region, when: Sequence[Predicate]) -> None:
     """Read only where the conditions hold, elsewhere take zero; but for elements that are read all the same."""
-    for read in [op for op in body.walk() if isinstance(op, ReadOp)] if when else []:
+    if not when:
+        return
+    for read in [op for op in body.walk() if isinstance(op, ReadOp)]:
         if not _is_read_anyway(read, when):
             _guard_read(read, when)
 
 
 def _is_read_anyway(read: ReadOp, when: Sequence[Predicate]) -> bool:
-    """Whether the element is there whatever the conditions say: it depends on none of their indices."""
+    """Whether none of the conditions' indices decides which element is read, nor whether it is."""
     keys = {key for e in read.exprs for key in e.variables()}
+    parent = read.parent_op()
+    while isinstance(parent, IfThenElseOp):
+        keys |= {key for p in parent.conditions for key in p.expr.variables()}
+        parent = parent.parent_op()
     asked = {key for p in when for key in p.expr.variables()}
     are_axes = all(isinstance(key, str) for key in keys)
     return are_axes and keys.isdisjoint(asked) and all(e.constant for e in dims_of(read.tensor.type))
