@@ -235,7 +235,7 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
 def _at_once(inside: Sequence[ComputeOp]) -> int:
     """The most bytes of stages that are there at a time: each from when it is computed to when it is last read."""
     place = {compute: at for at, compute in enumerate(inside)}
-    last = {c: max((place.get(reader, 0) for reader, _ in readers_of(c)), default=0) for c in inside}
+    last = {c: max((place.get(reader, len(inside)) for reader, _ in readers_of(c)), default=0) for c in inside}
     return max(sum(_bytes(c) for c in inside[: at + 1] if max(last[c], place[c]) >= at) for at in range(len(inside)))
 
 
