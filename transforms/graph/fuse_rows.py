@@ -82,7 +82,7 @@ def _rows_of(op: GraphOp) -> _Rows | None:
         return None
     full = op.dims(0)
     rows = _Rows(full, len(axes))
-    are_last = tuple(axes) == tuple(range(len(full) - len(axes), len(full)))
+    are_last = len(axes) > 0 and tuple(axes) == tuple(range(len(full) - len(axes), len(full)))
     return rows if are_last and all(d.constant for d in full) and rows.length <= MOST_ELEMENTS else None
 
 

@@ -127,3 +127,12 @@ func.func @long(%x: tensor<1x32769xf32>) -> tensor<1x32769xf32> {
   %1 = graph.relu %0 : (tensor<1x32769xf32>) -> tensor<1x32769xf32>
   func.return %1 : tensor<1x32769xf32>
 }
+
+// A reduction over no axis goes by no rows.
+// CHECK-LABEL: func.func @no_axis
+// CHECK-NOT:     graph.fused
+func.func @no_axis(%x: tensor<5x12xf32>) -> tensor<5x12xf32> {
+  %0 = graph.reduce_mean %x {axes = array<i64>, keep_dims = true} : (tensor<5x12xf32>) -> tensor<5x12xf32>
+  %1 = graph.relu %0 : (tensor<5x12xf32>) -> tensor<5x12xf32>
+  func.return %1 : tensor<5x12xf32>
+}
