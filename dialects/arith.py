@@ -24,6 +24,7 @@ from xdsl.dialects.arith import (
     DivUIOp,
     ExtFOp,
     FastMathFlagsAttr,
+    FloatingPointLikeBinaryOperation,
     FloorDivSIOp,
     MaximumfOp,
     MaxnumfOp,
@@ -104,6 +105,7 @@ __all__ = [
     "MuliOp",
     "NegfOp",
     "OrIOp",
+    "RemFOp",
     "RemSIOp",
     "RemUIOp",
     "SIToFPOp",
@@ -224,6 +226,14 @@ class CmpfOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_comparison(self)
+
+
+@irdl_op_definition
+class RemFOp(FloatingPointLikeBinaryOperation):
+    """What is left of a float by another, with the sign of the first: C's fmod."""
+
+    name = "arith.remf"
+    traits = traits_def(Pure())
 
 
 @irdl_op_definition
@@ -384,16 +394,16 @@ _OPERATIONS: tuple[type[Operation], ...] = (
     FPToSIOp,
     FPToUIOp,
     IndexCastOp,
+    RemFOp,
     SelectOp,
     SIToFPOp,
     TruncIOp,
     UIToFPOp,
 )
-_OURS = {op.name: op for op in _OPERATIONS}
 
 Arith = Dialect(
     "arith",
-    [_OURS.get(op.name, op) for op in upstream.Arith.operations],
+    list({op.name: op for op in (*upstream.Arith.operations, *_OPERATIONS)}.values()),
     list(upstream.Arith.attributes),
     [upstream.ArithConstantMaterializationInterface()],
 )

@@ -21,7 +21,7 @@ ScalarLike: TypeAlias = "Scalar | float | int"
 IndexLike: TypeAlias = "ExprLike | Scalar"
 """An index: an expression over axes, or a scalar of integer type, which is data."""
 
-_FLOAT = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp}
+_FLOAT = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp, "%": arith.RemFOp}
 _SIGNED = {
     "+": arith.AddiOp,
     "-": arith.SubiOp,

@@ -129,6 +129,7 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     arith.ShRSIOp: np.right_shift,
     arith.FloorDivSIOp: np.floor_divide,
     arith.DivSIOp: _divide_towards_zero,
+    arith.RemFOp: np.fmod,
     arith.RemSIOp: np.fmod,
     arith.DivUIOp: _unsigned(np.floor_divide),
     arith.RemUIOp: _unsigned(np.remainder),

@@ -18,6 +18,7 @@ from tilework.backends.llvm.llvm_types import (
     vector_text,
 )
 from tilework.backends.llvm.math import VECTOR_FUNCTIONS, math_function, math_function_name
+from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 
 _INTRINSICS: dict[type[Operation], str] = {
@@ -57,6 +58,7 @@ _FUNCTIONS: dict[type[Operation], str] = {
     math.AtanhOp: "atanh",
     math.CbrtOp: "cbrt",
     math.PowFOp: "pow",
+    arith.RemFOp: "fmod",
     math.Atan2Op: "atan2",
 }
 """Operations that are functions of libm; those among `VECTOR_FUNCTIONS` are ours on float."""

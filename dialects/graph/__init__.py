@@ -2,14 +2,21 @@
 
 from xdsl.ir import Dialect
 
-from tilework.dialects.graph.broadcast import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, PReluOp, SubOp
+from tilework.dialects.graph.broadcast import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import (
     AbsOp,
+    AcoshOp,
+    AcosOp,
+    AsinhOp,
+    AsinOp,
+    AtanhOp,
+    AtanOp,
     CeilOp,
     ClipOp,
+    CoshOp,
     CosOp,
     DropoutOp,
     EluOp,
@@ -20,15 +27,30 @@ from tilework.dialects.graph.elementwise import (
     LogOp,
     NegOp,
     ReluOp,
+    RoundOp,
     SigmoidOp,
+    SignOp,
+    SinhOp,
     SinOp,
     SqrtOp,
     TanhOp,
+    TanOp,
 )
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp
-from tilework.dialects.graph.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, WhereOp, XorOp
+from tilework.dialects.graph.logic import (
+    AndOp,
+    EqualOp,
+    LessEqualOp,
+    LessOp,
+    NotOp,
+    OrOp,
+    ShiftLeftOp,
+    ShiftRightOp,
+    WhereOp,
+    XorOp,
+)
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
@@ -44,9 +66,10 @@ STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, YieldOp]
 
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
-    *(ReluOp, SigmoidOp, SinOp, SqrtOp, TanhOp, CastOp),
-    *(AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, PReluOp, SubOp),
-    *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, WhereOp),
+    *(ReluOp, RoundOp, SigmoidOp, SignOp, SinOp, SqrtOp, TanhOp, CastOp),
+    *(AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CoshOp, SinhOp, TanOp),
+    *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp),
+    *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightOp, WhereOp),
     *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),

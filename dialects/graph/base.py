@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FunctionType, IntegerType, TensorType, i64
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FunctionType, IntegerType, TensorType, i1, i64
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
@@ -111,6 +111,12 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         for i in range(len(self.operands)):
             if not isinstance(self.dtype(i), AnyFloat):
                 raise VerifyException(f"{self.name} computes on floating-point numbers, not on {self.dtype(i)}")
+
+    def require_numbers(self) -> None:
+        """Refuse an operand of truth values."""
+        for i in range(len(self.operands)):
+            if self.dtype(i) == i1:
+                raise VerifyException(f"{self.name} computes on numbers, not on truth values, i1")
 
     def require_same_dtype(self) -> None:
         """Refuse operands of different element types."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
@@ -109,19 +109,77 @@ class MulOp(BinaryOp):
 
 @irdl_op_definition
 class DivOp(BinaryOp):
-    """a / b, of floating-point numbers."""
+    """a / b; of integers the quotient is cut off towards zero, wraps around, and is 0 for a b of 0."""
 
     name = "graph.div"
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_float()
+        self.require_numbers()
         return super().infer()
 
     def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
-        return a / b
+        if not a.is_integer:
+            return a / b
+        quotient = a / _harmless(k, b)
+        quotient = quotient if b.unsigned else k.select(b.compare("eq", -1), -a, quotient)
+        return k.select(b.compare("eq", 0), b, quotient)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.divide(*inputs)
+        a, b = inputs
+        if a.dtype.kind == "f":
+            return np.divide(a, b)
+        with np.errstate(divide="ignore", over="ignore"):  # numpy's quotient for 0 is 0, its remainder too
+            return a // b + ((np.fmod(a, b) != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+
+
+def _harmless(k: KernelBuilder, divisor: Scalar) -> Scalar:
+    """1 in place of what processors do not divide by: 0, and -1, by which the least integer of a type overflows."""
+    by_zero = k.select(divisor.compare("eq", 0), k.constant(1, divisor.dtype), divisor)
+    return by_zero if divisor.unsigned else k.select(divisor.compare("eq", -1), k.constant(1, divisor.dtype), by_zero)
+
+
+def _remainder(k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+    return a % (_harmless(k, b) if a.is_integer else b)
+
+
+class _RemainderOp(BinaryOp, ABC):
+    """Of numbers; that of an integer by 0 is 0."""
+
+    NUMPY: ClassVar[Callable[..., Any]]
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_numbers()
+        return super().infer()
+
+    def evaluate(self, *inputs: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return type(self).NUMPY(*inputs)
+
+
+@irdl_op_definition
+class FmodOp(_RemainderOp):
+    """What is left of a by b, with the sign of a, as C's % and fmod."""
+
+    name = "graph.fmod"
+    NUMPY: ClassVar = np.fmod
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        return _remainder(k, a, b)
+
+
+@irdl_op_definition
+class ModOp(_RemainderOp):
+    """What is left of a by b, with the sign of b, as Python's %."""
+
+    name = "graph.mod"
+    NUMPY: ClassVar = np.remainder
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        rest = _remainder(k, a, b)
+        if a.unsigned:
+            return rest
+        other_sign = rest.compare("lt", 0) ^ b.compare("lt", 0)
+        return k.select(other_sign & rest.compare("ne", 0) & b.compare("ne", 0), rest + b, rest)
 
 
 @irdl_op_definition

@@ -125,9 +125,17 @@ class SigmoidOp(UnaryOp):
         return 1 / (np.exp(-inputs[0]) + 1)
 
 
+class NumberOp(UnaryOp, ABC):
+    """A function of integers too."""
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_numbers()
+        return [self.operand_type(0)]
+
+
 @irdl_op_definition
-class NegOp(UnaryOp):
-    """-x."""
+class NegOp(NumberOp):
+    """-x; integers wrap around."""
 
     name = "graph.neg"
 
@@ -136,6 +144,33 @@ class NegOp(UnaryOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.negative(inputs[0])
+
+
+@irdl_op_definition
+class AbsOp(NumberOp):
+    """The magnitude; that of the least integer of a type is no number of the type, and stays as it is."""
+
+    name = "graph.abs"
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return x if x.unsigned else k.call("abs", x)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.abs(inputs[0])
+
+
+@irdl_op_definition
+class SignOp(NumberOp):
+    """1 above zero, -1 below; zero and NaN stay as they are."""
+
+    name = "graph.sign"
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        above = k.select(x.compare("gt", 0), k.constant(1, x.dtype), x)
+        return above if x.unsigned else k.select(x.compare("lt", 0), k.constant(-1, x.dtype), above)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.sign(inputs[0])
 
 
 @irdl_op_definition
@@ -216,14 +251,6 @@ class ErfOp(MathOp):
 
 
 @irdl_op_definition
-class AbsOp(MathOp):
-    """The magnitude."""
-
-    name = "graph.abs"
-    NUMPY: ClassVar = np.abs
-
-
-@irdl_op_definition
 class FloorOp(MathOp):
     """The next integer at or below x."""
 
@@ -240,6 +267,14 @@ class CeilOp(MathOp):
 
 
 @irdl_op_definition
+class RoundOp(MathOp):
+    """The nearest integer; of two that are as near, the even one."""
+
+    name = "graph.round"
+    NUMPY: ClassVar = np.round
+
+
+@irdl_op_definition
 class SinOp(MathOp):
     """The sine."""
 
@@ -253,3 +288,75 @@ class CosOp(MathOp):
 
     name = "graph.cos"
     NUMPY: ClassVar = np.cos
+
+
+@irdl_op_definition
+class TanOp(MathOp):
+    """The tangent."""
+
+    name = "graph.tan"
+    NUMPY: ClassVar = np.tan
+
+
+@irdl_op_definition
+class AsinOp(MathOp):
+    """The inverse of the sine; NaN outside -1 to 1."""
+
+    name = "graph.asin"
+    NUMPY: ClassVar = np.arcsin
+
+
+@irdl_op_definition
+class AcosOp(MathOp):
+    """The inverse of the cosine; NaN outside -1 to 1."""
+
+    name = "graph.acos"
+    NUMPY: ClassVar = np.arccos
+
+
+@irdl_op_definition
+class AtanOp(MathOp):
+    """The inverse of the tangent."""
+
+    name = "graph.atan"
+    NUMPY: ClassVar = np.arctan
+
+
+@irdl_op_definition
+class SinhOp(MathOp):
+    """The hyperbolic sine."""
+
+    name = "graph.sinh"
+    NUMPY: ClassVar = np.sinh
+
+
+@irdl_op_definition
+class CoshOp(MathOp):
+    """The hyperbolic cosine."""
+
+    name = "graph.cosh"
+    NUMPY: ClassVar = np.cosh
+
+
+@irdl_op_definition
+class AsinhOp(MathOp):
+    """The inverse of the hyperbolic sine."""
+
+    name = "graph.asinh"
+    NUMPY: ClassVar = np.arcsinh
+
+
+@irdl_op_definition
+class AcoshOp(MathOp):
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+
+    name = "graph.acosh"
+    NUMPY: ClassVar = np.arccosh
+
+
+@irdl_op_definition
+class AtanhOp(MathOp):
+    """The inverse of the hyperbolic tangent; NaN outside -1 to 1."""
+
+    name = "graph.atanh"
+    NUMPY: ClassVar = np.arctanh

@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, i1
+from xdsl.dialects.builtin import AnyFloat, TensorType, i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
 from tilework.dialects.graph.broadcast import BinaryOp, broadcast_dims, read_broadcast
 from tilework.dialects.graph.elementwise import UnaryOp
 from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Scalar, ScalarLike, Tensor
 
 
 class CompareOp(BinaryOp, ABC):
@@ -69,13 +69,13 @@ class LessEqualOp(CompareOp):
 
 
 class LogicOp(BinaryOp, ABC):
-    """Of two truth values, i1, at every element."""
+    """Of two truth values, i1, at every element, or of the bits of two integers."""
 
     SIGN: ClassVar[str]
     NUMPY: ClassVar[Callable[..., Any]]
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_truth(self, 0)
+        _require_bits(self)
         return super().infer()
 
     def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
@@ -91,7 +91,7 @@ class AndOp(LogicOp):
 
     name = "graph.and"
     SIGN: ClassVar = "&"
-    NUMPY: ClassVar = np.logical_and
+    NUMPY: ClassVar = np.bitwise_and
 
 
 @irdl_op_definition
@@ -100,7 +100,7 @@ class OrOp(LogicOp):
 
     name = "graph.or"
     SIGN: ClassVar = "|"
-    NUMPY: ClassVar = np.logical_or
+    NUMPY: ClassVar = np.bitwise_or
 
 
 @irdl_op_definition
@@ -109,24 +109,73 @@ class XorOp(LogicOp):
 
     name = "graph.xor"
     SIGN: ClassVar = "^"
-    NUMPY: ClassVar = np.logical_xor
+    NUMPY: ClassVar = np.bitwise_xor
 
 
 @irdl_op_definition
 class NotOp(UnaryOp):
-    """The opposite of a truth value, an i1."""
+    """The opposite of a truth value, an i1, or of each bit of an integer."""
 
     name = "graph.not"
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        _require_truth(self, 0)
+        _require_bits(self)
         return [self.operand_type(0)]
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return x.compare("eq", 0)
+        return x.compare("eq", 0) if x.dtype == i1 else ~x
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.logical_not(inputs[0])
+        return np.invert(inputs[0])
+
+
+class ShiftOp(BinaryOp, ABC):
+    """The bits of an integer moved by b places; with a b that is negative or no less than their number all are gone.
+
+    %y = graph.shift_left %a, %b : (tensor<8xui8>, tensor<8xui8>) -> tensor<8xui8>
+    """
+
+    SIGN: ClassVar[str]
+    NUMPY: ClassVar[Callable[..., Any]]
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        if isinstance(self.dtype(), AnyFloat) or self.dtype() == i1:
+            raise VerifyException(f"{self.name} moves the bits of integers, not of {self.dtype()}")
+        return super().infer()
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        width = numpy_dtype(a.dtype).itemsize * 8
+        inside = b.compare("lt", width)
+        inside = inside if b.unsigned else inside & b.compare("ge", 0)
+        return k.select(inside, a.binary(self.SIGN, b), self.emptied(a, width))
+
+    def emptied(self, a: Scalar, width: int) -> ScalarLike:
+        """What is there when all bits are gone."""
+        return 0
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return type(self).NUMPY(*inputs)
+
+
+@irdl_op_definition
+class ShiftLeftOp(ShiftOp):
+    """a * 2**b."""
+
+    name = "graph.shift_left"
+    SIGN: ClassVar = "<<"
+    NUMPY: ClassVar = np.left_shift
+
+
+@irdl_op_definition
+class ShiftRightOp(ShiftOp):
+    """a / 2**b, rounded down: copies of the sign come in."""
+
+    name = "graph.shift_right"
+    SIGN: ClassVar = ">>"
+    NUMPY: ClassVar = np.right_shift
+
+    def emptied(self, a: Scalar, width: int) -> ScalarLike:
+        return 0 if a.unsigned else a >> (width - 1)
 
 
 @irdl_op_definition
@@ -162,3 +211,8 @@ class WhereOp(GraphOp):
 def _require_truth(op: GraphOp, i: int) -> None:
     if op.dtype(i) != i1:
         raise VerifyException(f"operand {i} of {op.name} is of truth values, i1, not of {op.dtype(i)}")
+
+
+def _require_bits(op: GraphOp) -> None:
+    if isinstance(op.dtype(), AnyFloat):
+        raise VerifyException(f"{op.name} computes on truth values and integers, not on {op.dtype()}")

@@ -110,10 +110,10 @@ class ReduceProdOp(ReduceOp):
 
 
 class _ExtremumOp(ReduceOp, ABC):
-    """Of floating-point numbers, so that the extremum of nothing is an infinity."""
+    """Of numbers. The extremum of nothing is an infinity, or the last number on its side that an integer can be."""
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_float()
+        self.require_numbers()
         return super().infer()
 
 
@@ -126,7 +126,8 @@ class ReduceMaxOp(_ExtremumOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        return x.max(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=-np.inf)
+        least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        return x.max(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=least)
 
 
 @irdl_op_definition
@@ -138,7 +139,8 @@ class ReduceMinOp(_ExtremumOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        return x.min(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=np.inf)
+        most = np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max
+        return x.min(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=most)
 
 
 @irdl_op_definition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from tilework.algebra.index_expr import const
-from tilework.dialects.graph import AddOp, DivOp, MaxOp, MinOp, MulOp, PowOp, SubOp
+from tilework.dialects.graph import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, SubOp
 from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.values import Known, Value
@@ -47,13 +47,19 @@ for _name in BINARY:
 
 @converter("Pow", since=7)  # in place of `binary`
 def power(node: Node) -> Value:
-    """Squares and cubes are products."""
+    """Squares and cubes are products. The exponent may be of another type, the result is of the base's."""
     base, exponent = node.value(0), node.value(1)
     known = exponent.array if isinstance(exponent, Known) and exponent.array.ndim <= len(node.dims(0)) else None
     if known is None or known.size != 1 or known.item() not in (2, 3):
-        return binary(node)
+        return node.emit(PowOp, base, node.cast(exponent, node.dtype(0)))
     square = node.emit(MulOp, base, base)
     return square if known.item() == 2 else node.emit(MulOp, square, base)
+
+
+@converter("Mod", since=10)
+def mod(node: Node) -> Value:
+    """With the sign of the right operand, or with fmod=1 of the left one."""
+    return node.emit(FmodOp if node.attribute("fmod", 0) else ModOp, node.value(0), node.value(1))
 
 
 for _name in VARIADIC:

@@ -10,9 +10,16 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import const, product
 from tilework.dialects.graph import (
     AbsOp,
+    AcoshOp,
+    AcosOp,
     AddOp,
+    AsinhOp,
+    AsinOp,
+    AtanhOp,
+    AtanOp,
     CeilOp,
     ClipOp,
+    CoshOp,
     CosOp,
     DivOp,
     DropoutOp,
@@ -29,10 +36,15 @@ from tilework.dialects.graph import (
     NegOp,
     PReluOp,
     ReluOp,
+    RoundOp,
     SigmoidOp,
+    SignOp,
+    SinhOp,
     SinOp,
     SqrtOp,
+    SubOp,
     TanhOp,
+    TanOp,
     WhereOp,
 )
 from tilework.dialects.graph.base import GraphOp
@@ -41,17 +53,28 @@ from tilework.frontends.onnx.values import Value
 
 UNARY: dict[str, type[GraphOp]] = {
     "Abs": AbsOp,
+    "Acos": AcosOp,
+    "Acosh": AcoshOp,
+    "Asin": AsinOp,
+    "Asinh": AsinhOp,
+    "Atan": AtanOp,
+    "Atanh": AtanhOp,
     "Ceil": CeilOp,
     "Cos": CosOp,
+    "Cosh": CoshOp,
     "Erf": ErfOp,
     "Exp": ExpOp,
     "Floor": FloorOp,
     "Log": LogOp,
     "Neg": NegOp,
     "Relu": ReluOp,
+    "Round": RoundOp,
     "Sigmoid": SigmoidOp,
+    "Sign": SignOp,
     "Sin": SinOp,
+    "Sinh": SinhOp,
     "Sqrt": SqrtOp,
+    "Tan": TanOp,
     "Tanh": TanhOp,
 }
 
@@ -217,6 +240,16 @@ def thresholded_relu(node: Node) -> Value:
     return node.emit(WhereOp, above, x, node.scalar(0.0, x))
 
 
+@converter("Shrink")
+def shrink(node: Node) -> Value:
+    """x nearer to zero by a bias where it is further away than lambd, else 0."""
+    x = node.value(0)
+    bias, limit = (node.scalar(node.attribute(name, default), x) for name, default in (("bias", 0.0), ("lambd", 0.5)))
+    below = node.emit(LessOp, x, node.scalar(-limit.array.item(), x))
+    inside = node.emit(WhereOp, below, node.emit(AddOp, x, bias), node.scalar(0.0, x))
+    return node.emit(WhereOp, node.emit(LessOp, limit, x), node.emit(SubOp, x, bias), inside)
+
+
 @converter("Softsign")
 def softsign(node: Node) -> Value:
     """x / (1 + |x|)."""
@@ -248,3 +281,9 @@ def gelu(node: Node) -> Value:
 def cast(node: Node) -> Value:
     """To the type that an enumeration names."""
     return node.cast(node.value(0), node.element_type(node.attribute("to")))
+
+
+@converter("CastLike", since=15)
+def cast_like(node: Node) -> Value:
+    """To the type of another tensor."""
+    return node.cast(node.value(0), node.dtype(1))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, BoolAttr
 
 from tilework.dialects.graph import (
     AbsOp,
+    AddOp,
+    ClipOp,
+    ExpOp,
     LogOp,
     MulOp,
     ReduceMaxOp,
@@ -14,10 +18,11 @@ from tilework.dialects.graph import (
     ReduceProdOp,
     ReduceSumOp,
     SqrtOp,
+    SubOp,
 )
-from tilework.dialects.graph.base import GraphOp, ints
+from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
 from tilework.frontends.onnx.axes import reduced_axes
-from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.node import Node, converter, number_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
 REDUCTIONS: dict[str, type[GraphOp]] = {
@@ -65,6 +70,27 @@ def _sum_of_squares(node: Node) -> Value:
 def reduce_log_sum(node: Node) -> Value:
     """The logarithm of the sum."""
     return node.narrowed(node.emit(LogOp, _reduce(node, ReduceSumOp, node.widened(node.value(0)))))
+
+
+@converter("ReduceLogSumExp")
+def reduce_log_sum_exp(node: Node) -> Value:
+    """The logarithm of the sum of exponentials, as m + log(sum of exp(x - m)), which does not overflow.
+
+    m is the maximum, but a number: of an infinite one the difference to itself is none.
+    """
+    x = node.widened(node.value(0))
+    axes = reduced_axes(node, len(node.dims(0)))
+    dtype = node.dtype_of(x)
+    if not isinstance(dtype, AnyFloat):
+        raise node.error(f"it is computed of floating-point numbers, not of {dtype}")
+    if not axes:
+        return node.value(0)
+    highest = float(np.finfo(numpy_dtype(dtype)).max)
+    bounds = {"low": number_attr(-highest, dtype), "high": number_attr(highest, dtype)}
+    kept = node.emit(ClipOp, node.emit(ReduceMaxOp, x, axes=ints(axes), keep_dims=BoolAttr.from_bool(True)), **bounds)
+    sums = _reduce(node, ReduceSumOp, node.emit(ExpOp, node.emit(SubOp, x, kept)))
+    top = node.reshape(kept, value_dims(sums))
+    return node.narrowed(node.emit(AddOp, top, node.emit(LogOp, sums)))
 
 
 def _reduce(node: Node, op: type[GraphOp], x: Value) -> Value:

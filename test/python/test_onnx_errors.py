@@ -206,8 +206,8 @@ def test_unsupported_element_type(elements: int, name: str):
 
 
 def test_operator_on_the_wrong_element_type():
-    made = model([helper.make_node("Abs", ["x"], ["y"], name="a")], {"x": [2]}, elements=TensorProto.INT32)
-    expected = "Abs 'a': graph.abs computes on floating-point numbers, not on i32 (inputs: 2xi32)"
+    made = model([helper.make_node("Relu", ["x"], ["y"], name="a")], {"x": [2]}, elements=TensorProto.INT32, opset=14)
+    expected = "Relu 'a': graph.relu computes on floating-point numbers, not on i32 (inputs: 2xi32)"
     assert refusal(made) == expected
 
 

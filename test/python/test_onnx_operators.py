@@ -259,7 +259,17 @@ MOVEMENTS = [
     Case("SpaceToDepth", [(2, 3, 4, 6)], {"blocksize": 2}),
 ]
 
+no_number = np.array([[1, np.inf], [-np.inf, -np.inf], [np.nan, 1]], np.float32)
+
 REDUCTIONS = [
+    *(Case("ReduceLogSumExp", [(2, 3, 5), int64(*axes)], {"keepdims": 0}, (1,), opset=18) for axes in ([-1], [0, 2])),
+    Case("ReduceLogSumExp", [np.array([[500, 501], [-500, -499]], np.float32), int64(1)], {}, (1,), opset=18),
+    Case("ReduceLogSumExp", [no_number[::2], int64(1)], {}, (1,), opset=18, runtime_lacks_it=True),
+    Case("ReduceLogSumExp", [(2, 0), int64(1)], {}, (1,), opset=18),
+    Case("ReduceLogSumExp", [(2, 3), int64()], {"noop_with_empty_axes": 1}, (1,), opset=18),
+    Case("ReduceLogSum", [np.ones((2, 3), np.float32), int64(1)], {}, (1,), opset=18),
+    *(Case(f"Reduce{kind}", [int64(3, -7, 5)], {}, opset=18) for kind in ("Max", "Min")),
+    Case("ReduceMax", [np.array([[200], [3]], np.uint8), int64(0)], {}, (1,), opset=18),
     *(Case(f"Reduce{kind}", [(2, 3, 5)], {"axes": [1]}, opset=11) for kind in ("Sum", "Mean", "Max", "Min", "Prod")),
     *(Case(f"Reduce{kind}", [(2, 3, 5)], {"keepdims": 0}, opset=11) for kind in ("Sum", "Mean", "Max", "L1", "L2")),
     Case("ReduceSum", [(2, 3, 5), int64(-1, 0)], {}, (1,)),
@@ -275,6 +285,16 @@ ELEMENTWISE = [
     ),
     *(Case(op, [(3, 5)]) for op in ("Sin", "Cos", "Softplus", "Softsign", "Elu", "LeakyRelu", "Selu", "HardSigmoid")),
     *(Case(op, [np.linspace(0.1, 5, 7, dtype=np.float32)]) for op in ("Log", "Sqrt", "Reciprocal")),
+    *(Case(op, [np.linspace(-0.9, 0.9, 7, dtype=np.float32)]) for op in ("Asin", "Acos", "Atanh")),
+    *(Case(op, [(3, 5)]) for op in ("Tan", "Atan", "Sinh", "Cosh", "Asinh", "Sign")),
+    Case("Acosh", [np.linspace(1, 5, 7, dtype=np.float32)]),
+    Case("Round", [np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.4, np.inf], np.float32)]),
+    *(Case(op, [np.array([-(2**31), -3, 0, 7], np.int32)]) for op in ("Abs", "Neg", "Sign")),
+    *(Case(op, [np.array([0, 200], np.uint8)]) for op in ("Abs", "Sign")),
+    Case("Shrink", [(3, 5)], {"bias": 0.25, "lambd": 0.75}),
+    Case("Cast", [np.array([0, 200], np.uint8)], {"to": TensorProto.FLOAT}),
+    Case("Cast", [np.array([-1, 200], np.int32)], {"to": TensorProto.UINT8}),
+    Case("CastLike", [(3, 5), np.array([1.0])], opset=15),
     Case("Relu", [()]),
     Case("Relu", [(0, 3)]),
     Case("LeakyRelu", [(3, 5)], {"alpha": 0.25}),
@@ -313,12 +333,22 @@ ELEMENTWISE = [
     Case("Cast", [np.arange(-3, 4, dtype=np.int32)], {"to": TensorProto.FLOAT}),
 ]
 
+dividends = np.array([-7, 7, 0, -1], np.int32)
+divisors = np.array([[3], [-3], [-1], [1]], np.int32)
+halves = np.array([-5.5, 5.5, 0, 3, 1e8], np.float32)
+
 BROADCASTS = [
     *(Case(op, [(2, 3, 5), (3, 1)]) for op in ("Add", "Sub", "Mul", "Div", "Max", "Min")),
     Case("Pow", [np.linspace(0.1, 3, 5, dtype=np.float32), (1,)]),
     *(Case("Pow", [(3, 5), np.array(n, np.float32)], {}, (1,)) for n in (2, 3)),
     Case("Pow", [np.array([-2, 3], np.int32), int64(3)], {}, (1,)),
     Case("Pow", [(3,), np.array([[2]], np.float32)], {}, (1,)),
+    Case("Pow", [(3, 5), int64(4)], {}, (1,)),
+    *(Case(op, [dividends, divisors], opset=14) for op in ("Div", "Mod")),
+    Case("Mod", [dividends, divisors], {"fmod": 1}),
+    *(Case(op, [dividends.astype(np.uint16), divisors.astype(np.uint16)], opset=14) for op in ("Div", "Mod")),
+    Case("Mod", [halves, np.array([[2], [-2], [0.7], [np.inf], [0]], np.float32)], {"fmod": 1}),
+    Case("Mod", [halves, np.array([[2], [-2], [0.7], [np.inf]], np.float32)], {}, opset=27, runtime_lacks_it=True),
     Case("Add", [(5,), (4, 1)]),
     Case("Add", [(), (4, 1)]),
     Case("Mul", [(1, 3), (0, 1, 3)]),
@@ -374,6 +404,18 @@ LOGIC = [
     Case("Equal", [truths, np.array([True, False])]),
     *(Case(op, [truths, np.array([True, False])]) for op in ("And", "Or", "Xor")),
     Case("Not", [truths]),
+    *(Case(f"Bitwise{op}", [int64(12, -7), int64(10, 3)], opset=18) for op in ("And", "Or", "Xor")),
+    Case("BitwiseNot", [np.array([12, 255], np.uint8)], opset=18),
+    *(
+        Case("BitShift", [np.array([1, 200], np.uint8), np.array([3, 1], np.uint8)], {"direction": direction})
+        for direction in ("LEFT", "RIGHT")
+    ),
+    Case("IsNaN", [nans]),
+    *(
+        Case("IsInf", [no_number], {"detect_positive": positive, "detect_negative": negative}, opset=10)
+        for positive in (0, 1)
+        for negative in (0, 1)
+    ),
     Case("Where", [truths, (3, 1, 2), ()], opset=16),
     Case("Where", [truths, np.array([[1], [2**62 + 1]]), int64(7)], opset=16),
     Case("Where", [truths, nans[1:3], (2, 1)], opset=16),

@@ -109,3 +109,11 @@ func.func @no_index(%a: i32) {
   %0 = arith.index_cast %a : i32 to i64
   return
 }
+
+// -----
+
+func.func @rest(%a: i32) {
+  // expected-error@+1 {{Unexpected attribute i32}}
+  %0 = arith.remf %a, %a : i32
+  return
+}

@@ -12,6 +12,8 @@ func.func @scalars(%a: f32, %b: f32, %i: i32, %n: index) -> f32 {
   %smaller = arith.select %less, %a, %b : f32
   // CHECK: %{{.*}} = arith.fptosi %a : f32 to i32
   %signed = arith.fptosi %a : f32 to i32
+  // CHECK: %{{.*}} = arith.remf %a, %b : f32
+  %rest = arith.remf %a, %b : f32
   // CHECK: %{{.*}} = arith.trunci %i : i32 to i8
   %low = arith.trunci %i : i32 to i8
   return %smaller : f32

@@ -21,6 +21,10 @@ func.func @broadcast(%a: tensor<2x8x4xf32>, %b: tensor<8x1xf32>) {
   %7 = graph.prelu %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   // CHECK: graph.sub %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   %6 = graph.sub %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
+  // CHECK: graph.fmod %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
+  %8 = graph.fmod %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
+  // CHECK: graph.mod %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
+  %9 = graph.mod %a, %b : (tensor<2x8x4xf32>, tensor<8x1xf32>) -> tensor<2x8x4xf32>
   func.return
 }
 
@@ -43,5 +47,7 @@ func.func @integers(%a: tensor<8xi32>) {
   %3 = graph.mul %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   // CHECK: graph.sub %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   %4 = graph.sub %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  // CHECK: graph.div %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  %5 = graph.div %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   func.return
 }

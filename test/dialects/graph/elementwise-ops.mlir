@@ -31,6 +31,39 @@ func.func @plain(%x: tensor<8xf32>) {
   %11 = graph.sqrt %x : (tensor<8xf32>) -> tensor<8xf32>
   // CHECK: graph.tanh %x : (tensor<8xf32>) -> tensor<8xf32>
   %12 = graph.tanh %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.acos %x : (tensor<8xf32>) -> tensor<8xf32>
+  %13 = graph.acos %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.acosh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %14 = graph.acosh %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.asin %x : (tensor<8xf32>) -> tensor<8xf32>
+  %15 = graph.asin %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.asinh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %16 = graph.asinh %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.atan %x : (tensor<8xf32>) -> tensor<8xf32>
+  %17 = graph.atan %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.atanh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %18 = graph.atanh %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.cosh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %19 = graph.cosh %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.round %x : (tensor<8xf32>) -> tensor<8xf32>
+  %20 = graph.round %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.sign %x : (tensor<8xf32>) -> tensor<8xf32>
+  %21 = graph.sign %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.sinh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %22 = graph.sinh %x : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: graph.tan %x : (tensor<8xf32>) -> tensor<8xf32>
+  %23 = graph.tan %x : (tensor<8xf32>) -> tensor<8xf32>
+  func.return
+}
+
+// CHECK-LABEL: func.func @integers
+func.func @integers(%x: tensor<8xi32>, %u: tensor<8xui8>) {
+  // CHECK: graph.abs %x : (tensor<8xi32>) -> tensor<8xi32>
+  %0 = graph.abs %x : (tensor<8xi32>) -> tensor<8xi32>
+  // CHECK: graph.neg %u : (tensor<8xui8>) -> tensor<8xui8>
+  %1 = graph.neg %u : (tensor<8xui8>) -> tensor<8xui8>
+  // CHECK: graph.sign %x : (tensor<8xi32>) -> tensor<8xi32>
+  %2 = graph.sign %x : (tensor<8xi32>) -> tensor<8xi32>
   func.return
 }
 
@@ -52,7 +85,7 @@ func.func @with_properties(%x: tensor<8xf32>) {
 }
 
 // CHECK-LABEL: func.func @cast
-func.func @cast(%x: tensor<8xf32>, %i: tensor<8xi32>, %b: tensor<8xi1>) {
+func.func @cast(%x: tensor<8xf32>, %i: tensor<8xi32>, %b: tensor<8xi1>, %u: tensor<8xui8>) {
   // CHECK: graph.cast %x {to = f16} : (tensor<8xf32>) -> tensor<8xf16>
   %0 = graph.cast %x {to = f16} : (tensor<8xf32>) -> tensor<8xf16>
   // CHECK: graph.cast %x {to = i32} : (tensor<8xf32>) -> tensor<8xi32>
@@ -61,6 +94,8 @@ func.func @cast(%x: tensor<8xf32>, %i: tensor<8xi32>, %b: tensor<8xi1>) {
   %2 = graph.cast %i {to = f64} : (tensor<8xi32>) -> tensor<8xf64>
   // CHECK: graph.cast %b {to = f32} : (tensor<8xi1>) -> tensor<8xf32>
   %3 = graph.cast %b {to = f32} : (tensor<8xi1>) -> tensor<8xf32>
+  // CHECK: graph.cast %u {to = f32} : (tensor<8xui8>) -> tensor<8xf32>
+  %4 = graph.cast %u {to = f32} : (tensor<8xui8>) -> tensor<8xf32>
   func.return
 }
 

@@ -66,9 +66,25 @@ func.func @f(%a: tensor<8xf32>, %b: tensor<8xi32>) {
 
 // -----
 
-func.func @f(%a: tensor<8xi32>) {
-  // expected-error@+1 {{graph.div computes on floating-point numbers, not on i32}}
-  %y = graph.div %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+func.func @f(%a: tensor<8xi1>) {
+  // expected-error@+1 {{graph.div computes on numbers, not on truth values, i1}}
+  %y = graph.div %a, %a : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xi1>) {
+  // expected-error@+1 {{graph.fmod computes on numbers, not on truth values, i1}}
+  %y = graph.fmod %a, %a : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xi1>) {
+  // expected-error@+1 {{graph.mod computes on numbers, not on truth values, i1}}
+  %y = graph.mod %a, %a : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
   func.return
 }
 

@@ -2,9 +2,9 @@
 
 // What element-wise operators refuse.
 
-func.func @f(%x: tensor<8xi32>) {
-  // expected-error@+1 {{graph.abs computes on floating-point numbers, not on i32}}
-  %y = graph.abs %x : (tensor<8xi32>) -> tensor<8xi32>
+func.func @f(%x: tensor<8xi1>) {
+  // expected-error@+1 {{graph.abs computes on numbers, not on truth values, i1}}
+  %y = graph.abs %x : (tensor<8xi1>) -> tensor<8xi1>
   func.return
 }
 
@@ -58,9 +58,9 @@ func.func @f(%x: tensor<8xi32>) {
 
 // -----
 
-func.func @f(%x: tensor<8xi32>) {
-  // expected-error@+1 {{graph.neg computes on floating-point numbers, not on i32}}
-  %y = graph.neg %x : (tensor<8xi32>) -> tensor<8xi32>
+func.func @f(%x: tensor<8xi1>) {
+  // expected-error@+1 {{graph.neg computes on numbers, not on truth values, i1}}
+  %y = graph.neg %x : (tensor<8xi1>) -> tensor<8xi1>
   func.return
 }
 
@@ -101,6 +101,94 @@ func.func @f(%x: tensor<8xi32>) {
 func.func @f(%x: tensor<8xi32>) {
   // expected-error@+1 {{graph.tanh computes on floating-point numbers, not on i32}}
   %y = graph.tanh %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.acos computes on floating-point numbers, not on i32}}
+  %y = graph.acos %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.acosh computes on floating-point numbers, not on i32}}
+  %y = graph.acosh %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.asin computes on floating-point numbers, not on i32}}
+  %y = graph.asin %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.asinh computes on floating-point numbers, not on i32}}
+  %y = graph.asinh %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.atan computes on floating-point numbers, not on i32}}
+  %y = graph.atan %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.atanh computes on floating-point numbers, not on i32}}
+  %y = graph.atanh %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.cosh computes on floating-point numbers, not on i32}}
+  %y = graph.cosh %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.round computes on floating-point numbers, not on i32}}
+  %y = graph.round %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi1>) {
+  // expected-error@+1 {{graph.sign computes on numbers, not on truth values, i1}}
+  %y = graph.sign %x : (tensor<8xi1>) -> tensor<8xi1>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.sinh computes on floating-point numbers, not on i32}}
+  %y = graph.sinh %x : (tensor<8xi32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xi32>) {
+  // expected-error@+1 {{graph.tan computes on floating-point numbers, not on i32}}
+  %y = graph.tan %x : (tensor<8xi32>) -> tensor<8xi32>
   func.return
 }
 
@@ -171,8 +259,8 @@ func.func @f(%x: tensor<?xf32>) {
 // -----
 
 func.func @f(%x: tensor<8xf32>) {
-  // expected-error@+1 {{graph.cast converts floating-point and signless integer types, not ui8}}
-  %y = graph.cast %x {to = ui8} : (tensor<8xf32>) -> tensor<8xui8>
+  // expected-error@+1 {{graph.cast converts floating-point and integer types, not index}}
+  %y = graph.cast %x {to = index} : (tensor<8xf32>) -> tensor<8xindex>
   func.return
 }
 

@@ -26,9 +26,9 @@ func.func @f(%a: tensor<8xf32>) {
 
 // -----
 
-func.func @f(%a: tensor<8xi32>) {
-  // expected-error@+1 {{operand 0 of graph.and is of truth values, i1, not of i32}}
-  %y = graph.and %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+func.func @f(%a: tensor<8xf32>) {
+  // expected-error@+1 {{graph.and computes on truth values and integers, not on f32}}
+  %y = graph.and %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
 
@@ -43,7 +43,7 @@ func.func @f(%a: tensor<8xi1>, %b: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@+1 {{operand 0 of graph.xor is of truth values, i1, not of f32}}
+  // expected-error@+1 {{graph.xor computes on truth values and integers, not on f32}}
   %y = graph.xor %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
@@ -51,7 +51,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@+1 {{operand 0 of graph.not is of truth values, i1, not of f32}}
+  // expected-error@+1 {{graph.not computes on truth values and integers, not on f32}}
   %y = graph.not %a : (tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
@@ -69,5 +69,21 @@ func.func @f(%a: tensor<8xf32>) {
 func.func @f(%c: tensor<8xi1>, %a: tensor<8xf32>, %b: tensor<8xf64>) {
   // expected-error@+1 {{graph.where chooses between f32 and f64, two types}}
   %y = graph.where %c, %a, %b : (tensor<8xi1>, tensor<8xf32>, tensor<8xf64>) -> tensor<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xf32>) {
+  // expected-error@+1 {{graph.shift_left moves the bits of integers, not of f32}}
+  %y = graph.shift_left %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xi1>) {
+  // expected-error@+1 {{graph.shift_right moves the bits of integers, not of i1}}
+  %y = graph.shift_right %a, %a : (tensor<8xi1>, tensor<8xi1>) -> tensor<8xi1>
   func.return
 }

@@ -50,9 +50,9 @@ func.func @f(%x: tensor<2x3x4xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<8xi32>) {
-  // expected-error@+1 {{graph.reduce_max computes on floating-point numbers, not on i32}}
-  %y = graph.reduce_max %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi32>) -> tensor<i32>
+func.func @f(%x: tensor<8xi1>) {
+  // expected-error@+1 {{graph.reduce_max computes on numbers, not on truth values, i1}}
+  %y = graph.reduce_max %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi1>) -> tensor<i1>
   func.return
 }
 
@@ -66,8 +66,8 @@ func.func @f(%x: tensor<8xi32>) {
 
 // -----
 
-func.func @f(%x: tensor<8xi32>) {
-  // expected-error@+1 {{graph.reduce_min computes on floating-point numbers, not on i32}}
-  %y = graph.reduce_min %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi32>) -> tensor<i32>
+func.func @f(%x: tensor<8xi1>) {
+  // expected-error@+1 {{graph.reduce_min computes on numbers, not on truth values, i1}}
+  %y = graph.reduce_min %x {axes = array<i64: 0>, keep_dims = false} : (tensor<8xi1>) -> tensor<i1>
   func.return
 }

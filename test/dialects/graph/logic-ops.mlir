@@ -22,3 +22,16 @@ func.func @logic(%a: tensor<2x8xf32>, %b: tensor<8xf32>, %p: tensor<2x8xi1>, %q:
   %7 = graph.where %q, %a, %b : (tensor<i1>, tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
   func.return
 }
+
+// CHECK-LABEL: func.func @bits
+func.func @bits(%a: tensor<2x8xi32>, %b: tensor<8xi32>, %u: tensor<8xui8>) {
+  // CHECK: graph.and %a, %b : (tensor<2x8xi32>, tensor<8xi32>) -> tensor<2x8xi32>
+  %0 = graph.and %a, %b : (tensor<2x8xi32>, tensor<8xi32>) -> tensor<2x8xi32>
+  // CHECK: graph.not %u : (tensor<8xui8>) -> tensor<8xui8>
+  %1 = graph.not %u : (tensor<8xui8>) -> tensor<8xui8>
+  // CHECK: graph.shift_left %a, %b : (tensor<2x8xi32>, tensor<8xi32>) -> tensor<2x8xi32>
+  %2 = graph.shift_left %a, %b : (tensor<2x8xi32>, tensor<8xi32>) -> tensor<2x8xi32>
+  // CHECK: graph.shift_right %u, %u : (tensor<8xui8>, tensor<8xui8>) -> tensor<8xui8>
+  %3 = graph.shift_right %u, %u : (tensor<8xui8>, tensor<8xui8>) -> tensor<8xui8>
+  func.return
+}

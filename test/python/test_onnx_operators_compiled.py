@@ -1,0 +1,57 @@
+"""Operators of ONNX in generated code, at extents with tails, 1 and 0: what onnxruntime computes, a module computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from test_onnx_operators import Case, build, dividends, divisors, halves, int64, no_number, reference
+
+import tilework as tw
+from tilework.backends.cache import KernelCache
+
+UNIT = np.linspace(-0.95, 0.95, 37, dtype=np.float32)
+
+ARITHMETIC = [
+    *(Case(op, [UNIT]) for op in ("Acos", "Asin", "Atan", "Atanh", "Asinh", "Cosh", "Sinh", "Tan", "Round", "Sign")),
+    Case("Acosh", [UNIT + 2]),
+    *(Case(op, [np.array([-(2**31), -3, 0, 7], np.int32)]) for op in ("Abs", "Neg", "Sign")),
+    *(Case(op, [dividends, divisors], opset=14) for op in ("Div", "Mod")),
+    *(Case(op, [dividends.astype(np.uint8), divisors.astype(np.uint8)], opset=14) for op in ("Div", "Mod")),
+    Case("Mod", [halves, np.array([[2], [-2], [0.7], [np.inf], [0]], np.float32)], {"fmod": 1}),
+    Case("BitShift", [np.array([1, 200], np.uint8), np.array([3, 1], np.uint8)], {"direction": "LEFT"}),
+    Case("IsInf", [no_number], {"detect_negative": 0}, opset=10),
+    Case("Cast", [np.array([0, 200], np.uint8)], {"to": onnx.TensorProto.FLOAT}),
+    *(Case("ReduceLogSumExp", [shape, int64(1)], {}, (1,), opset=18) for shape in ((5, 37), (3, 1), (2, 0))),
+    Case("ReduceMax", [np.arange(-40, -3), int64(0)], {}, (1,), opset=18),
+]
+
+CASES = [*ARITHMETIC]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_operator(case: Case, cache: KernelCache):
+    model, feeds = build(case)
+    results = tw.compile(model, cache=cache).run(feeds)
+    for result, expected in zip(results.values(), reference(case, model, feeds), strict=True):
+        assert result.dtype == expected.dtype and result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_integers_divided_by_what_processors_do_not_divide_by(cache: KernelCache):
+    """By 0 it is 0; the least integer by -1 wraps around."""
+    least = np.iinfo(np.int64).min
+    inputs = [helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [3]) for name in "ab"]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in ("quotient", "rest")]
+    nodes = [helper.make_node("Div", ["a", "b"], ["quotient"]), helper.make_node("Mod", ["a", "b"], ["rest"])]
+    graph = helper.make_graph(nodes, "divisions", inputs, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+    found = tw.compile(model, cache=cache).run({"a": int64(7, least, least), "b": int64(0, -1, 0)})
+    np.testing.assert_array_equal(found["quotient"], [0, least, 0])
+    np.testing.assert_array_equal(found["rest"], [0, 0, 0])
