@@ -78,6 +78,7 @@ LOOPS: tuple[ModulePass, ...] = (
     RewriteUnsafeSelect(),  # first: a choice between loads is a condition like any other then
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
     SkipPadding(),  # before partition, which finds where
+    Simplify(),  # conditions around whole loops become their bounds, which takes no copies
     StorageFold(),  # before vectorize: rows are found by their subscripts
     InjectDoubleBuffer(),  # before partition, which may copy the loop around the buffer
     InjectPrefetch(),  # before flatten-storage: the region read is a box of several dimensions
