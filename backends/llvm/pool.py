@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 from tilework.backends.llvm.worker import FailedKernel, Job, Outcome, do_job, receive, send
 from tilework.targets.host import physical_cores
@@ -31,7 +31,7 @@ class CompilePool:
         self._processes = processes or physical_cores()
         self._workers: list[_Worker] = []
 
-    def __enter__(self) -> CompilePool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
