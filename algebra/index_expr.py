@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 from typing import Any, TypeAlias
@@ -25,11 +24,21 @@ Key: TypeAlias = Hashable
 ExprLike: TypeAlias = "Expr | int"
 
 
-@dataclass(frozen=True, slots=True)
 class Var:
     """A loop variable, axis or symbol."""
 
+    __slots__ = ("key", "_hash")
     key: Key
+
+    def __init__(self, key: Key):
+        self.key = key
+        self._hash = hash(key)  # it is asked for in every sum
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Var) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __str__(self) -> str:
         return str(self.key)
@@ -41,7 +50,7 @@ class Compound:
     The order of the arguments counts for the first two only.
     """
 
-    __slots__ = ("kind", "args", "_value")
+    __slots__ = ("kind", "args", "_value", "_hash")
     kind: str
     args: tuple[Expr, ...]
 
@@ -49,12 +58,13 @@ class Compound:
         self.kind = kind
         self.args = args
         self._value = (kind, args if kind in ("floordiv", "mod") else frozenset(Counter(args).items()))
+        self._hash = hash(self._value)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Compound) and self._value == other._value)
 
     def __hash__(self) -> int:
-        return hash(self._value)
+        return self._hash
 
     def __str__(self) -> str:
         if self.kind in ("min", "max"):
@@ -210,6 +220,8 @@ class Expr:
 
     def substitute(self, values: Mapping[Any, ExprLike]) -> Expr:
         """Replace variables; those that `values` does not name stay."""
+        if not self.terms:
+            return self
         total: dict[Atom, int] = {}
         offset = self.offset
         for atom, c in self.terms:

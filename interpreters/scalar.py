@@ -12,7 +12,6 @@ from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
-from scipy.special import erf
 from xdsl.dialects import math
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -27,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
+from tilework.algebra.error_function import erf
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import numpy_dtype

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from math import inf, prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i64
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -112,6 +112,7 @@ class Strassen:
 
 
 Fast = Winograd | Strassen
+_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen)}
 
 
 def _fast_algorithms(product: Product, precision: Precision) -> Iterator[Fast]:
@@ -141,14 +142,27 @@ class Algorithm:
         """What to compare: cycles, where those of each level have to be few enough for its weights."""
         return self.cycles / WORTH**self.levels
 
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values, for `from_json`."""
+        fast = None if self.fast is None else {"kind": type(self.fast).__name__, **asdict(self.fast)}
+        return {"cycles": self.cycles, "fast": fast}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Algorithm:
+        """What `to_json` made values of."""
+        options = values["fast"]
+        fast = options and _FAST[options["kind"]](**{name: v for name, v in options.items() if name != "kind"})
+        return cls(values["cycles"], fast)
+
 
 def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
     """For the kernels of a graph; one for all passes that ask: they ask about the same kernels."""
-    return _remembered(target.with_weights(parameter_bytes(graph)), precision)
+    return remembered_algorithms(target.with_weights(parameter_bytes(graph)), precision)
 
 
 @cache
-def _remembered(target: Target, precision: Precision) -> Algorithms:
+def remembered_algorithms(target: Target, precision: Precision) -> Algorithms:
+    """For kernels of programs with so many weights as the target says."""
     return Algorithms(target, precision)
 
 
@@ -162,10 +176,18 @@ class Algorithms:
 
     def best_for(self, group: FusedOp) -> Algorithm:
         """The fastest algorithm for a group."""
-        key = (content_of(group.body.block), parameters_of(group))
+        key = question_of(group)
         if key not in self._known:
             self._known[key] = self._best_for(group)
         return self._known[key]
+
+    def knows(self, question: Hashable) -> bool:
+        """Whether it was asked, or told."""
+        return question in self._known
+
+    def tell(self, question: Hashable, answer: Algorithm) -> None:
+        """The answer of another `Algorithms` with the same target and precision."""
+        self._known[question] = answer
 
     def _best_for(self, group: FusedOp) -> Algorithm:
         best = Algorithm(self._cycles(group))
@@ -209,6 +231,11 @@ class Algorithms:
 def parameters_of(group: FusedOp) -> frozenset[int]:
     """The numbers of the operands that are parameters."""
     return frozenset(i for i, v in enumerate(group.inputs) if isinstance(v.owner, ParameterOp))
+
+
+def question_of(group: FusedOp) -> Hashable:
+    """What the fastest algorithm for a group depends on."""
+    return content_of(group.body.block), parameters_of(group)
 
 
 def product_with_parameter(group: FusedOp) -> Product | None:

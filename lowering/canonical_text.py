@@ -1,4 +1,4 @@
-"""The text of a te kernel without what does not matter to the code made of it: the key under which code is kept."""
+"""Text without what does not matter to what is made of it: the key under which code of kernels is kept."""
 
 from __future__ import annotations
 
@@ -21,10 +21,15 @@ def canonical_text(kernel: KernelOp) -> str:
     """
     anonymous = kernel.clone()
     anonymous.properties["sym_name"] = StringAttr(CANONICAL_NAME)
-    for op in anonymous.walk():
-        _forget_names(op)
+    return nameless_text(anonymous)
+
+
+def nameless_text(op: Operation) -> str:
+    """An operation in generic syntax without locations; its SSA values lose their names."""
+    for inside in op.walk():
+        _forget_names(inside)
     stream = StringIO()
-    Printer(stream, print_generic_format=True, print_debuginfo=False).print_op(anonymous)
+    Printer(stream, print_generic_format=True, print_debuginfo=False).print_op(op)
     return stream.getvalue()
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import const
 from tilework.analysis.functions import body_of
-from tilework.analysis.layout_classes import CHANNELS, layout_classes
+from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
@@ -22,7 +21,7 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
-from tilework.lowering.algorithms import algorithms_for, precision_of
+from tilework.lowering.algorithms import precision_of
 from tilework.lowering.layout_search import Layouts, LayoutSearch, in_blocks, put_in_blocks
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
@@ -52,14 +51,11 @@ class ChooseLayouts(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        precision = precision_of(self.precision)
+        precision_of(self.precision)
         if not is_compiled(op):
             return
-        target = parse_target(self.target)
         graph = body_of(op)
-        groups = [o for o in graph.ops if isinstance(o, FusedOp)]
-        classes = layout_classes(graph, target.blocks(f32.bitwidth))
-        layouts = LayoutSearch(groups, classes, algorithms_for(target, precision, graph)).best()
+        layouts = LayoutSearch.of(graph, parse_target(self.target), self.precision).best()
         if layouts:
             _Rewriting(layouts).rewrite(graph)
 

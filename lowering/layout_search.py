@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Block, SSAValue
 
-from tilework.analysis.layout_classes import CHANNELS, LayoutClass
+from tilework.analysis.layout_classes import CHANNELS, LayoutClass, layout_classes
 from tilework.dialects.graph.structure import FusedOp
-from tilework.lowering.algorithms import Algorithms, parameters_of
+from tilework.lowering.algorithms import Algorithms, algorithms_for, precision_of, question_of
 from tilework.lowering.packed_groups import pack_result, unpack_argument
-from tilework.lowering.te_kernels import content_of
+from tilework.targets.target import Target
 
 Layouts: TypeAlias = Mapping[SSAValue, int]
 """Of how many channels the blocks are that tensors are in."""
@@ -49,14 +50,39 @@ class LayoutSearch:
         self._groups = groups
         self._classes = classes
         self._algorithms = algorithms
-        self._content = {group: (content_of(group.body.block), parameters_of(group)) for group in groups}
+        self._questions = {group: question_of(group) for group in groups}
         self._known: dict[Hashable, float] = {}
+
+    @classmethod
+    def of(cls, graph: Block, target: Target, precision: str) -> LayoutSearch:
+        """For the kernels of a graph. Raises UsageError for a precision that there is not."""
+        groups = [op for op in graph.ops if isinstance(op, FusedOp)]
+        classes = layout_classes(graph, target.blocks(f32.bitwidth))
+        return cls(groups, classes, algorithms_for(target, precision_of(precision), graph))
+
+    def first_questions(self) -> Iterator[FusedOp]:
+        """Groups whose algorithms `best` is sure to ask for, and which are not known; each with the operands it has in
+        the graph, and to be erased."""
+        asked = set[Hashable]()
+        for group in self._groups:
+            for layouts in self._extremes():
+                trial = _trial(group, in_blocks(group, layouts))
+                question = question_of(trial)
+                if question in asked or self._algorithms.knows(question):
+                    trial.erase()
+                else:
+                    asked.add(question)
+                    yield trial
 
     def best(self) -> Layouts:
         """The tensors that should be in blocks."""
-        none, every = dict[SSAValue, int](), {v: c.block for c in self._classes for v in c.values}
+        none, every = self._extremes()
         least = {g: min(self._cycles([g], none), self._cycles([g], every)) for g in self._groups}
         return self._improved(min(none, every, key=lambda layouts: self._cycles(self._groups, layouts)), least)
+
+    def _extremes(self) -> tuple[Layouts, Layouts]:
+        """No tensor in blocks, and all that can be."""
+        return {}, {v: c.block for c in self._classes for v in c.values}
 
     def _improved(self, layouts: Layouts, least: Mapping[FusedOp, float]) -> Layouts:
         """Where no class alone can change to save more.
@@ -79,13 +105,19 @@ class LayoutSearch:
         return sum(self._cycles_of(group, in_blocks(group, layouts)) for group in groups)
 
     def _cycles_of(self, group: FusedOp, where: InBlocks) -> float:
-        key = (self._content[group], where)
+        key = (self._questions[group], where)
         if key not in self._known:
-            trial = group.clone()
-            put_in_blocks(trial, where)
+            trial = _trial(group, where)
             self._known[key] = self._algorithms.best_for(trial).cycles
             trial.erase()
         return self._known[key]
+
+
+def _trial(group: FusedOp, where: InBlocks) -> FusedOp:
+    """A copy with its body as `where` says."""
+    trial = group.clone()
+    put_in_blocks(trial, where)
+    return trial
 
 
 def _changed(layouts: Layouts, one: LayoutClass) -> Layouts:

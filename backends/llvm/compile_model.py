@@ -15,11 +15,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from tilework.algebra.index_expr import Expr
+from tilework.analysis.parameters import graph_functions
 from tilework.analysis.sizes_that_must_be_positive import sizes_that_must_be_positive
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import HostInfo, emit_host
 from tilework.backends.llvm.pool import CompilePool
+from tilework.backends.llvm.price_ahead import price_ahead
 from tilework.backends.llvm.worker import CompiledKernel, FailedKernel, KernelJob, Outcome, raise_failure
 from tilework.dialects import loop, te
 from tilework.dialects.registration import make_context
@@ -89,10 +91,12 @@ def compile_module(
         PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
     requirements = sizes_that_must_be_positive(module)
-    with no_cyclic_gc():
+    with no_cyclic_gc(), CompilePool(processes) as pool:
         progress("graph passes", 0, 1)
         with report.phase("graph"):
             run("optimize-graph")
+            for function in graph_functions(module):
+                price_ahead(function, target, precision, cache, pool)
             run("apply-rules")
         with report.phase("parameters"):
             prepared = prepare_parameters(module, parameters)
@@ -100,7 +104,7 @@ def compile_module(
         with report.phase("te"):
             run("lower-to-te")
         with report.phase("kernels"):
-            objects = _compile_kernels(module, target, cache, processes, report, progress)
+            objects = _compile_kernels(module, target, cache, pool, report, progress)
         with report.phase("host"):
             run("plan-host")
             text, info = emit_host(module, target)
@@ -129,7 +133,7 @@ def _compile_kernels(
     module: ModuleOp,
     target: Target,
     cache: KernelCache,
-    processes: int | None,
+    pool: CompilePool,
     report: CompileReport,
     progress: Progress,
 ) -> list[bytes]:
@@ -160,8 +164,7 @@ def _compile_kernels(
         cache.put(key, outcome.object_code, outcome.metadata)
         progress("kernels", len(compiled), distinct)
 
-    with CompilePool(processes) as pool:
-        pool.run(jobs, on_done)
+    pool.run(jobs, on_done)
     _declare(module, keys, compiled)
     return [compiled[key][0] for key in dict.fromkeys(keys.values())]
 

@@ -1,4 +1,4 @@
-"""Compiles many kernels at once: in this process and in worker processes beside it."""
+"""Compiles or prices many kernels at once: in this process and in worker processes beside it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
-from tilework.backends.llvm.worker import FailedKernel, KernelJob, Outcome, compile_job, receive_outcome, send_job
+from tilework.backends.llvm.worker import FailedKernel, Job, Outcome, do_job, receive, send
 from tilework.targets.host import physical_cores
 
 FEWEST_JOBS_FOR_WORKERS = 3
@@ -31,7 +31,7 @@ class CompilePool:
         self._processes = processes or physical_cores()
         self._workers: list[_Worker] = []
 
-    def __enter__(self) -> CompilePool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
@@ -43,8 +43,8 @@ class CompilePool:
             worker.kill()
         self._workers.clear()
 
-    def run(self, jobs: Sequence[KernelJob], on_done: OnDone | None = None) -> list[Outcome]:
-        """Compile all `jobs`; the outcomes are in the order of the jobs.
+    def run(self, jobs: Sequence[Job], on_done: OnDone | None = None) -> list[Outcome]:
+        """Do all `jobs`; the outcomes are in the order of the jobs.
 
         on_done(index, outcome) is called in this thread after each; what it raises ends the run.
         """
@@ -69,7 +69,7 @@ class CompilePool:
 class _Run:
     """One batch of jobs: a queue that this process and a thread per worker take from, and the outcomes."""
 
-    def __init__(self, jobs: Sequence[KernelJob], on_done: OnDone | None):
+    def __init__(self, jobs: Sequence[Job], on_done: OnDone | None):
         self.jobs = jobs
         self.outcomes: dict[int, Outcome] = {}
         self._on_done = on_done
@@ -81,11 +81,11 @@ class _Run:
         Thread(target=self._serve, args=(worker,), daemon=True).start()
 
     def work_here(self) -> None:
-        """Compile in this thread too, until every job has its outcome."""
+        """Do jobs in this thread too, until every job has its outcome."""
         while len(self.outcomes) < len(self.jobs):
             index = self._next()
             if index is not None:
-                self._finish(index, compile_job(self.jobs[index]))
+                self._finish(index, do_job(self.jobs[index]))
             self._collect(wait=index is None)
 
     def _serve(self, worker: _Worker) -> None:
@@ -128,12 +128,12 @@ class _Worker:
         )
         self.is_alive = True
 
-    def compile(self, job: KernelJob) -> Outcome:
+    def compile(self, job: Job) -> Outcome:
         """Send a job and wait for the outcome; the worker's death is a failure of the job."""
         assert self._process.stdin and self._process.stdout
         try:
-            send_job(self._process.stdin, job)
-            outcome = receive_outcome(self._process.stdout)
+            send(self._process.stdin, job)
+            outcome = receive(self._process.stdout)
         except (OSError, ValueError):
             outcome = None  # a broken pipe, or one that `kill` has closed
         if outcome is None:
@@ -141,7 +141,7 @@ class _Worker:
             return self._death(job)
         return outcome
 
-    def _death(self, job: KernelJob) -> FailedKernel:
+    def _death(self, job: Job) -> FailedKernel:
         status = self._process.wait()
         self._stderr.seek(0)
         last_words = self._stderr.read().decode(errors="replace").strip()

@@ -1,5 +1,7 @@
 """A compiler in a process of its own: `python -m tilework.backends.llvm.worker` answers jobs from its standard input.
 
+A job is a kernel to compile, or a group of operators whose price is asked for.
+
 Processes, because llvmlite holds one lock for the whole process; not forks, because a fork breaks OpenMP.
 
 A message is a line of JSON, then as many bytes of object code as its "object_bytes" says.
@@ -33,6 +35,21 @@ class KernelJob:
 
 
 @dataclass(frozen=True)
+class PriceJob:
+    """One kernel to find the fastest algorithm for: see `price_group`, which takes the same. cost: as in KernelJob."""
+
+    text: str
+    kernel: str
+    target: str
+    weight_bytes: int
+    precision: str
+    cost: float = 0.0
+
+
+Job = KernelJob | PriceJob
+
+
+@dataclass(frozen=True)
 class CompiledKernel:
     """Object code of one kernel, and what a caller must know about it, as JSON values."""
 
@@ -42,33 +59,53 @@ class CompiledKernel:
 
 
 @dataclass(frozen=True)
+class PricedKernel:
+    """The fastest algorithm for a kernel, as JSON values."""
+
+    kernel: str
+    algorithm: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class FailedKernel:
-    """Why one kernel did not compile: `message` for the user, `trace` with the traceback where Tilework is at fault."""
+    """Why a job was not done: `message` for the user, `trace` with the traceback where Tilework is at fault."""
 
     kernel: str
     message: str
     trace: str | None = None
 
 
-Outcome = CompiledKernel | FailedKernel
+Outcome = CompiledKernel | PricedKernel | FailedKernel
+_KINDS = (KernelJob, PriceJob, CompiledKernel, PricedKernel, FailedKernel)
+_MESSAGES: dict[str, type[Any]] = {kind.__name__: kind for kind in _KINDS}
 
 
 class KernelBuildError(Exception):
     """A defect of Tilework met while compiling a kernel, or a worker that died. The message holds its traceback."""
 
 
-def compile_job(job: KernelJob) -> Outcome:
-    """Compile in this process. Every error becomes part of the outcome."""
-    from tilework.backends.llvm.build import build_kernel  # the compiler: a parent that only hands out jobs needs none
-
+def do_job(job: Job) -> Outcome:
+    """Compile, or price, in this process. Every error becomes part of the outcome."""
     try:
         with no_cyclic_gc():
-            object_code, metadata = build_kernel(job.text, job.kernel, job.target, job.options)
+            return _compiled(job) if isinstance(job, KernelJob) else _priced(job)
     except TileworkError as error:
         return FailedKernel(job.kernel, str(error))
     except Exception as error:
         return FailedKernel(job.kernel, f"{type(error).__name__}: {error}", traceback.format_exc())
-    return CompiledKernel(job.kernel, object_code, metadata)
+
+
+def _compiled(job: KernelJob) -> CompiledKernel:
+    from tilework.backends.llvm.build import build_kernel  # the compiler: a parent that only hands out jobs needs none
+
+    return CompiledKernel(job.kernel, *build_kernel(job.text, job.kernel, job.target, job.options))
+
+
+def _priced(job: PriceJob) -> PricedKernel:
+    from tilework.backends.llvm.price import price_group  # as above
+
+    algorithm = price_group(job.text, job.kernel, job.target, job.weight_bytes, job.precision)
+    return PricedKernel(job.kernel, algorithm)
 
 
 def raise_failure(failure: FailedKernel) -> None:
@@ -78,44 +115,26 @@ def raise_failure(failure: FailedKernel) -> None:
     raise KernelBuildError(f"kernel '{failure.kernel}': {failure.message}\n{failure.trace}")
 
 
-def send_job(stream: IO[bytes], job: KernelJob) -> None:
-    """Write a job for a worker to read."""
-    _send(stream, asdict(job))
-
-
-def receive_outcome(stream: IO[bytes]) -> Outcome | None:
-    """Read a worker's answer, or None where the stream ends before it is whole."""
-    received = _receive(stream)
-    if received is None:
-        return None
-    message, object_code = received
-    if message.pop("compiled"):
-        return CompiledKernel(object_code=object_code, **message)
-    return FailedKernel(**message)
-
-
-def _send_outcome(stream: IO[bytes], outcome: Outcome) -> None:
-    message = asdict(outcome)
-    if isinstance(outcome, FailedKernel):
-        _send(stream, {"compiled": False, **message})
-        return
-    del message["object_code"]
-    _send(stream, {"compiled": True, **message}, outcome.object_code)
-
-
-def _send(stream: IO[bytes], message: dict[str, Any], object_code: bytes = b"") -> None:
-    stream.write(json.dumps({**message, "object_bytes": len(object_code)}).encode() + b"\n" + object_code)
+def send(stream: IO[bytes], message: Job | Outcome) -> None:
+    """Write a job, or its outcome, for the other process to read."""
+    fields = asdict(message)
+    object_code = fields.pop("object_code", b"")
+    header = {"kind": type(message).__name__, "object_bytes": len(object_code), **fields}
+    stream.write(json.dumps(header).encode() + b"\n" + object_code)
     stream.flush()
 
 
-def _receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
+def receive(stream: IO[bytes]) -> Any:
+    """Read what the other process sent, or None where the stream ends before it is whole."""
     line = stream.readline()
     if not line.endswith(b"\n"):
         return None
-    message = json.loads(line)
-    size = message.pop("object_bytes")
+    fields = json.loads(line)
+    kind, size = _MESSAGES[fields.pop("kind")], fields.pop("object_bytes")
     object_code = stream.read(size)
-    return (message, object_code) if len(object_code) == size else None
+    if len(object_code) < size:
+        return None
+    return kind(**fields, **({"object_code": object_code} if kind is CompiledKernel else {}))
 
 
 def main() -> None:
@@ -123,8 +142,8 @@ def main() -> None:
     # Whatever prints must not end up between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    while received := _receive(sys.stdin.buffer):
-        _send_outcome(answers, compile_job(KernelJob(**received[0])))
+    while job := receive(sys.stdin.buffer):
+        send(answers, do_job(job))
 
 
 if __name__ == "__main__":

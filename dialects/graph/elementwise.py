@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import erf
 from xdsl.dialects.builtin import FloatAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.error_function import erf
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 

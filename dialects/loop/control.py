@@ -133,12 +133,16 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     @property
     def lower(self) -> Expr:
         """The first index, over SSA values."""
-        return self.bounds.data[0].substitute(over_values(self.index_operands))
+        return self._bound(0)
 
     @property
     def upper(self) -> Expr:
         """One past the last index, over SSA values."""
-        return self.bounds.data[1].substitute(over_values(self.index_operands))
+        return self._bound(1)
+
+    def _bound(self, which: int) -> Expr:
+        bound = self.bounds.data[which]  # a constant, nearly always
+        return bound if bound.is_constant else bound.substitute(over_values(self.index_operands))
 
     @property
     def extent(self) -> Expr:

@@ -17,7 +17,7 @@ from tilework.backends.llvm.worker import (
     FailedKernel,
     KernelBuildError,
     KernelJob,
-    compile_job,
+    do_job,
     raise_failure,
 )
 
@@ -88,7 +88,7 @@ def test_the_longest_jobs_begin_first():
 def test_errors_come_back_structured(here: bool):
     worker = None if here else _Worker()
     try:
-        compile = worker.compile if worker else compile_job
+        compile = worker.compile if worker else do_job
         refused, bug = (compile(KernelJob("absent", kernel, "llvm")) for kernel in ("refused", "bug"))
     finally:
         if worker:

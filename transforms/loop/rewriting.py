@@ -64,7 +64,7 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
 def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> None:
     old = (op.exprs, op.lane_first, op.lane_count)
     first, count = (None if e is None else rewrite(e) for e in old[1:])
-    exprs = tuple(map(rewrite, op.exprs))
+    exprs = tuple(map(rewrite, old[0]))
     if (exprs, first, count) != old:
         set_access(op, exprs, first=first, count=count)
 

@@ -1,0 +1,59 @@
+"""What kernels cost, asked of all processors at once and kept in the cache, before layouts are searched one by one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+
+from xdsl.dialects.func import FuncOp
+
+from tilework.analysis.functions import body_of
+from tilework.analysis.parameters import parameter_bytes
+from tilework.backends.cache import KernelCache, source_hash
+from tilework.backends.llvm.pool import CompilePool
+from tilework.backends.llvm.worker import FailedKernel, Outcome, PricedKernel, PriceJob, raise_failure
+from tilework.lowering.algorithms import Algorithm, algorithms_for, precision_of, question_of
+from tilework.lowering.canonical_text import nameless_text
+from tilework.lowering.layout_search import LayoutSearch
+from tilework.lowering.lone_groups import alone
+from tilework.targets import Target
+
+
+def price_ahead(main: FuncOp, target: Target, precision: str, cache: KernelCache, pool: CompilePool) -> None:
+    """Tell the algorithms for the kernels of a graph function what `choose-layouts` is sure to ask them.
+
+    That is most of what it asks. Prices in the cache are not asked for again. Raises what rules raise.
+    """
+    graph = body_of(main)
+    algorithms = algorithms_for(target, precision_of(precision), graph)
+    weights = parameter_bytes(graph)
+    groups = list(LayoutSearch.of(graph, target, precision).first_questions())
+    jobs: list[PriceJob] = []
+    waiting: list[tuple[str, Hashable]] = []
+    for group in groups:
+        text = nameless_text(alone(group))
+        job = PriceJob(text, group.label.data, str(target), weights, precision, cost=len(text))
+        key, question = _key(job, target), question_of(group)
+        if (entry := cache.get(key)) is not None:
+            algorithms.tell(question, Algorithm.from_json(entry[1]))
+        else:
+            jobs.append(job)
+            waiting.append((key, question))
+        group.erase()
+
+    def on_done(index: int, outcome: Outcome) -> None:
+        if isinstance(outcome, FailedKernel):
+            raise_failure(outcome)
+        assert isinstance(outcome, PricedKernel)
+        key, question = waiting[index]
+        algorithms.tell(question, Algorithm.from_json(outcome.algorithm))
+        cache.put(key, b"", outcome.algorithm)
+
+    pool.run(jobs, on_done)
+
+
+def _key(job: PriceJob, target: Target) -> str:
+    """What a price depends on: the group, the machine as it runs the program, the compiler itself."""
+    stay = target.with_weights(job.weight_bytes).weights_stay
+    content = "\n".join(["price", job.text, job.target, str(stay), job.precision, source_hash()])
+    return hashlib.sha256(content.encode()).hexdigest()
