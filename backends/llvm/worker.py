@@ -109,7 +109,7 @@ def _priced(job: PriceJob) -> PricedKernel:
 
 
 def raise_failure(failure: FailedKernel) -> None:
-    """Raise what `compile_job` caught: the user's error, or a KernelBuildError with its traceback."""
+    """Raise what `do_job` caught: the user's error, or a KernelBuildError with its traceback."""
     if failure.trace is None:
         raise TileworkError(f"kernel '{failure.kernel}': {failure.message}")
     raise KernelBuildError(f"kernel '{failure.kernel}': {failure.message}\n{failure.trace}")
