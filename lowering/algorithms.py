@@ -70,23 +70,27 @@ class Winograd:
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
         assert isinstance(product, ConvOp)
-        stride = IntegerAttr(product.strides.get_values()[0], i64)
+        stride = IntegerAttr(product.strides.get_values()[-1], i64)
         phases = {"phases_as_channels": UnitAttr()} if self.phases else {}
         return WinogradWeightOp.of(weight, tile=IntegerAttr(self.tile, i64), stride=stride, **phases)
 
     def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
         """What computes the product, of the transformed weight; not yet inserted."""
         assert isinstance(product, ConvOp)
-        pads = [*product.pads.get_values()]
-        if self.phases:  # windows are as long as all phases of the taps
-            missing = -(product.dims(1)[2].constant or 0) % product.strides.get_values()[0]
-            pads[2:] = (pad + missing for pad in pads[2:])
-        return WinogradConvOp.of(product.input, transformed, **transform.properties, pads=ints(pads))
+        windows = product.windows
+        *front, top, left = windows.before
+        *behind, bottom, right = windows.after
+        # of phases, windows are as long as all phases of the taps
+        missing = -windows.kernel[-1] % windows.strides[-1] if self.phases else 0
+        properties = {**transform.properties, "pads": ints([top, left, bottom + missing, right + missing])}
+        if front:
+            properties["slices"] = ints([windows.strides[0], windows.dilations[0], *front, *behind])
+        return WinogradConvOp.of(product.input, transformed, **properties)
 
     def uses(self, product: Product) -> int:
         """How many times each number of the transformed weight is multiplied, at least."""
-        batch, _, *image = (e.constant or 1 for e in dims_of(product.result.type))
-        return batch * prod(-(-e // self.tile) for e in image)
+        batch, _, *slices, height, width = (e.constant or 1 for e in dims_of(product.result.type))
+        return batch * prod(slices) * -(-height // self.tile) * -(-width // self.tile)
 
 
 @dataclass(frozen=True)

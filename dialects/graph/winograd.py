@@ -6,6 +6,8 @@ parameter is done once, in @prepare.
 Windows that move by more than one are sums of filters, one for each phase of the image. Either every phase is
 transformed and multiplied by itself; or, with `phases_as_channels`, a block of stride x stride pixels of C channels is
 one pixel of stride * stride * C channels, (y mod stride * C + c) * stride + x mod stride, and windows move by one.
+
+Of three axes, tiles are along the last two: slices are images, whose taps are channels (see slices.py).
 """
 
 from __future__ import annotations
@@ -24,11 +26,16 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.algebra.predicate import at_least, less_than
 from tilework.algebra.winograd import MOST_PRODUCTS, Winograd, winograd
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.base import Array, Category, GraphOp, ints
 from tilework.dialects.graph.combination import combined, require_f32
 from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.slices import stack_image, stack_weight, stacked_image, stacked_weight, unstack
+from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
+
+IMAGE_RANK = 4
+"""Of tensors with images of two axes."""
 
 _FILTERS_AT_ONCE = 32
 """So that transforming the weights of a large network takes little memory besides."""
@@ -38,8 +45,9 @@ _FILTERS_AT_ONCE = 32
 class WinogradWeightOp(GraphOp):
     """u[o, i, j, c] = sum over s, t of G[i, s] G[j, t] w[o, c, s, t], for square windows that move by `stride`.
 
-    Tiles are of `tile` outputs along each axis. With `phases_as_channels`, w[o, ...] is rearranged as a pixel is, taps
-    that are missing being zeros, and the filters are those of windows that move by one.
+    Tiles are of `tile` outputs along each axis. Of windows along three axes, the last two are square, and the taps
+    along the first are channels. With `phases_as_channels`, w[o, ...] is rearranged as a pixel is, taps that are
+    missing being zeros, and the filters are those of windows that move by one.
 
     %u = graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<64x32x3x3xf32>) -> tensor<64x6x6x32xf32>
     """
@@ -62,18 +70,20 @@ class WinogradWeightOp(GraphOp):
     def matrices(self) -> Winograd:
         """The constants. Raises VerifyException where there are none for this window and tile."""
         window = [d.constant for d in self.dims(0)[2:]]
-        if len(window) != 2 or window[0] is None or window[0] != window[1]:
-            raise VerifyException(f"the weight of two-dimensional square windows is needed, not {self.weight.type}")
-        return _matrices(self.tile.value.data, window[0], self.stride.value.data, self.depth)
+        if len(window) not in (2, 3) or None in window or window[-1] != window[-2]:
+            raise VerifyException(f"a weight of windows that are square in an image is needed, not {self.weight.type}")
+        return _matrices(self.tile.value.data, window[-1] or 0, self.stride.value.data, self.depth)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         require_f32(self)
         count = len(self.matrices.weight)
-        filters, channels = self.dims(0)[:2]
-        return [tensor_type((filters, const(count), const(count), self.depth**2 * channels), self.dtype())]
+        filters, channels, *slices, _, _ = self.dims(0)
+        taps = slices[0] if slices else const(1)
+        return [tensor_type((filters, const(count), const(count), self.depth**2 * taps * channels), self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [w] = inputs
+        w = stacked_weight(k, w) if len(w.dims) > IMAGE_RANK else w
         matrix, depth = self.matrices.weight, self.depth
         count, taps = len(matrix), len(matrix[0])
         filters, channels = w.dims[0], depth**2 * w.dims[1]
@@ -95,6 +105,7 @@ class WinogradWeightOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
+        w = stack_weight(w) if w.ndim > IMAGE_RANK else w
         g = np.array(self.matrices.weight, np.float64)
         missing = self.depth * g.shape[1] - w.shape[2]
         w = _phases_as_channels(np.pad(w, [(0, 0), (0, 0), (0, missing), (0, missing)]), self.depth)
@@ -114,6 +125,8 @@ class WinogradConvOp(GraphOp):
     The input is cut into tiles that overlap, each of which makes `tile` x `tile` results: y = A^T [u * (B^T d B)] A,
     summed over channels. Windows move by `stride` along both axes. `pads` lists the padding with zeros in front of both
     axes, then behind them. With `phases_as_channels`, windows are as many times `stride` long as there are taps.
+    `slices` is there where a third axis is, in front of the two: by how much windows move along it, their dilation, and
+    the padding in front and behind.
 
     %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>}
         : (tensor<1x32x56x56xf32>, tensor<64x6x6x32xf32>) -> tensor<1x64x56x56xf32>
@@ -127,6 +140,7 @@ class WinogradConvOp(GraphOp):
     stride = prop_def(IntegerAttr)
     pads = prop_def(DenseArrayBase.constr(i64))
     phases_as_channels = opt_prop_def(UnitAttr)
+    slices = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -134,6 +148,18 @@ class WinogradConvOp(GraphOp):
     def depth(self) -> int:
         """Pixels along each axis that become one."""
         return self.stride.value.data if self.phases_as_channels is not None else 1
+
+    @property
+    def slice_windows(self) -> Windows | None:
+        """Along the third axis, if there is one. Raises VerifyException where `slices` does not fit the operands."""
+        x, channels = self.dims(0), self.dims(1)[3]
+        if self.slices is None:
+            return None
+        if len(self.slices) != 4:
+            raise VerifyException(f"slices have a stride, a dilation and 2 pads, not {list(self.slices.get_values())}")
+        stride, dilation, *pads = self.slices.get_values()
+        taps = (channels.constant or 0) // (self.depth**2 * (x[1].constant or 1))
+        return Windows.of([taps], ints([stride]), ints([dilation]), ints(pads))
 
     @property
     def move(self) -> int:
@@ -158,19 +184,24 @@ class WinogradConvOp(GraphOp):
     def infer(self) -> Sequence[TensorType[Attribute]]:
         require_f32(self)
         x, u = self.dims(0), self.dims(1)
-        if len(x) != 4 or len(u) != 4 or u[1] != u[2] or u[1].constant is None:
+        rank = IMAGE_RANK if self.slices is None else IMAGE_RANK + 1
+        if len(x) != rank or len(u) != 4 or u[1] != u[2] or u[1].constant is None:
             types = " and ".join(map(str, self.operand_types))
             raise VerifyException(f"an image and a transformed weight are needed, not {types}")
-        if self.depth**2 * x[1] != u[3]:
+        windows = self.slice_windows
+        taps = windows.kernel[0] if windows else 1
+        if self.depth**2 * taps * x[1] != u[3]:
             phases = f" of {self.depth**2} phases" if self.depth > 1 else ""
+            phases += " in each slice" if windows else ""
             raise VerifyException(f"the input has {x[1]} channels{phases}, the weight is for {u[3]}")
         if len(self.pads) != 4 or min(self.pads.get_values()) < 0:
             raise VerifyException(f"two axes need 4 pads, from 0 on, not {list(self.pads.get_values())}")
         _ = self.matrices
-        sizes = self._sizes(x[2:])
+        sizes = self._sizes(x[-2:])
         if any(e.constant is not None and e.constant < 1 for e in sizes):
-            raise VerifyException(f"a window of {self.window} does not fit into {x[2]} x {x[3]} with its padding")
-        return [tensor_type((x[0], u[0], *sizes), self.dtype())]
+            raise VerifyException(f"a window of {self.window} does not fit into {x[-2]} x {x[-1]} with its padding")
+        positions = windows.positions(x[2:3]) if windows else ()
+        return [tensor_type((x[0], u[0], *positions, *sizes), self.dtype())]
 
     def _sizes(self, extents: Sequence[Expr]) -> list[Expr]:
         pads, stride = self.pads.get_values(), self.stride.value.data
@@ -179,6 +210,9 @@ class WinogradConvOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
+        windows, images = self.slice_windows, x.dims[0]
+        slices = windows.positions(x.dims[2:3]) if windows else ()
+        x = stacked_image(k, x, windows) if windows else x
         m, step, matrices = self.tile.value.data, self.step, self.matrices
         count, batch, channels, filters = len(matrices.input), x.dims[0], u.dims[3], u.dims[0]
         sizes = self._sizes(x.dims[2:])
@@ -209,10 +243,13 @@ class WinogradConvOp(GraphOp):
         of_columns = k.compute("winograd_columns", (*tiles, m, count, filters), columns)
         results = k.compute("winograd_result", (batch, *(t * m for t in tiles[1:]), filters), result)
 
-        def element(n: Expr, o: Expr, y: Expr, x_: Expr):
-            return results[n, y, x_, o]
+        def element(n: Expr, o: Expr, *position: Expr):
+            *z, y, x_ = position
+            image = n * slices[0] + z[0] if slices else n
+            return results[image, y, x_, o]
 
-        return k.compute("conv", (batch, filters, *sizes), element)
+        dims = (images, filters, *slices, *sizes)
+        return k.compute("conv", dims, with_axes(spatial_axes(len(dims), ("n", "o")), element))
 
     def _image(self, k: KernelBuilder, x: Tensor, reach: Sequence[Expr]) -> Tensor:
         """The input with channels last, zeros around it as far as tiles reach."""
@@ -229,6 +266,11 @@ class WinogradConvOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
+        if (windows := self.slice_windows) is None:
+            return self._of_images(x, u)
+        return unstack(self._of_images(stack_image(x, windows), u), windows, x.shape[2])
+
+    def _of_images(self, x: Array, u: Array) -> Array:
         m, step, matrices = self.tile.value.data, self.step, self.matrices
         at, bt = (np.array(matrix, x.dtype) for matrix in (matrices.output, matrices.input))
         sizes = [e.offset for e in self._sizes([const(e) for e in x.shape[2:]])]
@@ -263,12 +305,13 @@ def _phases_as_channels(x: Array, depth: int) -> Array:
 
 def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
     """The sizes of tiles with which `graph.winograd_conv` can do it, in at most so many products of each phase."""
-    ones = all(n == 1 for n in (*conv.dilations.get_values(), conv.groups.value.data))
-    x, w, strides = conv.dims(0), conv.dims(1), set(conv.strides.get_values())
-    if not ones or len(strides) > 1 or conv.dtype() != f32 or len(x) != 4 or None in (x[2].constant, x[3].constant):
+    ones = all(n == 1 for n in (*conv.dilations.get_values()[-2:], conv.groups.value.data))
+    x, w, strides = conv.dims(0), conv.dims(1), {*conv.strides.get_values()[-2:]}
+    known = len(x) in (IMAGE_RANK, IMAGE_RANK + 1) and all(e.constant is not None for e in x[2:])
+    if not ones or len(strides) > 1 or conv.dtype() != f32 or not known:
         return []
-    [stride], window = strides, w[2].constant or 0
-    if w[2] != w[3] or window <= stride:  # no phase has more than one tap
+    [stride], window = strides, w[-1].constant or 0
+    if w[-2] != w[-1] or window <= stride:  # no phase has more than one tap
         return []
     return [tile for tile in (2, 3, 4, 5, 6) if tile + -(-window // stride) - 1 <= products]
 

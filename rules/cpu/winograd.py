@@ -51,7 +51,8 @@ class WinogradConv(ScheduleRule):
         fetching += again_cycles(kernel, parameters, form.blocks.passes - 1, target)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
-        of_result = sum(elementwise_cycles(c, target) for c in (form.stages[COLUMNS], form.stages[RESULT], form.final))
+        results = form.stages[COLUMNS], form.stages[RESULT], form.last.compute
+        of_result = sum(elementwise_cycles(c, target) for c in results)
         transforming = of_data * form.lanes / form.channel_lanes + of_result
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
         return overlapped(multiplying, fetching) + transforming + moving
@@ -122,16 +123,19 @@ class _Writer:
     def final(self) -> tuple[SSAValue, SSAValue]:
         """The loops to compute a block's transformed data in, and its products."""
         s, form, blocks = self.s, self.form, self.form.blocks
-        n, o, y, x, *place = s.stage(form.final.stage.data).axes.values()
-        batch, _, height, width, *_ = sizes_of(form.final)
+        axes = [*s.stage(form.last.compute.stage.data).axes.values()]
+        place = axes.pop() if form.last.block else None
+        n, o, *slices, y, x = axes
+        batch, _, *counts, height, width = sizes_of(form.last.compute)[: len(axes)]
+        images = [(n, batch or LARGE), *zip(slices, counts, strict=True)]
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
-        filter_block, o = s.split(o, form.span // (form.block or 1))
+        filter_block, o = s.split(o, form.span // (form.last.block or 1))
         tile, y = s.split(y, blocks.tile)
         # a block of fewer rows is code of its own, unless the loop over blocks is fused with one over images
-        row, tile = s.split(tile, blocks.rows, Tail.PARTITION if batch == 1 else Tail.SHIFT)
+        row, tile = s.split(tile, blocks.rows, Tail.SHIFT if any(count != 1 for _, count in images) else Tail.PARTITION)
         column, x = s.split(x, block_width)
-        if place:
-            lanes, along = form.lanes, vectors_and_lanes(s, place[0], form.lanes)
+        if place is not None:
+            lanes, along = form.lanes, vectors_and_lanes(s, place, form.lanes)
         else:
             lanes = lanes_along(min(width, block_width), form.lanes)
             x, lane = s.split(x, lanes, Tail.PARTITION)
@@ -141,9 +145,9 @@ class _Writer:
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
         # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
-        inside = [o, tile, y, x] if place or 2 * lanes < form.lanes else [tile, y, x, o]
-        s.reorder([n, *(axis for axis, _ in (*outer, *inner)), *inside, *along])
-        around = parallel_prefix(s, [(n, batch or LARGE), *outer], self.work, self.target)
+        inside = [o, tile, y, x] if place is not None or 2 * lanes < form.lanes else [tile, y, x, o]
+        s.reorder([*(axis for axis, _ in (*images, *outer, *inner)), *inside, *along])
+        around = parallel_prefix(s, [*images, *outer], self.work, self.target)
         return around[-1], inner[-1][0]
 
     def data(self, around: SSAValue | None) -> None:

@@ -16,9 +16,6 @@ IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
     *("winograd_product", "winograd_columns", "winograd_result"),
 )
 
-RANK = 4
-"""Of a last stage that is not in blocks of filters: its vectors are along the rows."""
-
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
 
@@ -39,6 +36,16 @@ class Blocks:
 
 
 @dataclass(frozen=True)
+class Last:
+    """The last stage. block: how many filters lie side by side in it; 0 where its rows do. slices: of each image, None
+    where it has no such axis."""
+
+    compute: ComputeOp
+    block: int
+    slices: int | None
+
+
+@dataclass(frozen=True)
 class WinogradForm:
     """The stages by name and the last one, as they look once the stages `inlined` are.
 
@@ -48,7 +55,7 @@ class WinogradForm:
 
     inlined: list[str]
     stages: Mapping[str, ComputeOp]
-    final: ComputeOp
+    last: Last
     lanes: int
     channel_lanes: int
     vectors: int
@@ -61,11 +68,6 @@ class WinogradForm:
         return self.lanes * self.vectors
 
     @property
-    def block(self) -> int:
-        """How many filters lie side by side in the last stage; 0 where its rows do."""
-        return _block_of(self.final)
-
-    @property
     def filter_blocks(self) -> int:
         """How many blocks of `span` filters there are."""
         return sizes_of(self.stages[PRODUCT])[-1] // self.span
@@ -73,7 +75,7 @@ class WinogradForm:
     @property
     def tasks(self) -> int:
         """Blocks of filters of all images."""
-        return (sizes_of(self.final)[0] or 1) * self.filter_blocks
+        return (sizes_of(self.stages[PRODUCT])[0] or 1) * self.filter_blocks
 
 
 def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
@@ -83,37 +85,48 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
         return None
     inlined, stages, final = found
     lanes = target.lanes(bits_of(final.result.type))
-    if not _is_regular(stages, final, lanes, target):
+    last = _last(final)
+    if last is None or last.block % lanes or not _is_regular(stages, lanes, target):
         return None
-    return _shared_by_cores(inlined, stages, final, lanes, target)
+    return _shared_by_cores(inlined, stages, last, lanes, target)
 
 
-def _block_of(final: ComputeOp) -> int:
-    return sizes_of(final)[-1] if len(final.spatial) > RANK else 0
+def _last(final: ComputeOp) -> Last | None:
+    """The last stage, if it takes the results as they are."""
+    axes, sizes = [var(name) for name, _ in final.spatial], sizes_of(final)
+    for block in (0, sizes[-1]):
+        match axes[:-1] if block else axes:
+            case [n, o, *slices, y, x] if len(slices) < 2:
+                image = n * sizes[2] + slices[0] if slices else n
+                if takes(final, RESULT, (image, y, x, o * block + axes[-1] if block else o)):
+                    return Last(final, block, sizes[2] if slices else None)
+            case _:
+                pass
+    return None
 
 
 def _shared_by_cores(
-    inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
+    inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
 ) -> WinogradForm:
     """Two vectors of filters at a time or a block of more, or one where cores would wait for each other at the end."""
-    least = max(1, _block_of(final) // lanes)
+    least = max(1, last.block // lanes)
     vectors = max(least, 1 if sizes_of(stages[PRODUCT])[-1] % (2 * lanes) else 2)
-    form = _form_with(vectors, inlined, stages, final, lanes, target)
+    form = _form_with(vectors, inlined, stages, last, lanes, target)
     if vectors == least or not form.blocks.together or form.tasks % target.cores == 0:
         return form
-    halves = _form_with(1, inlined, stages, final, lanes, target)
+    halves = _form_with(1, inlined, stages, last, lanes, target)
     return halves if _turns(halves, target) < 2 * _turns(form, target) else form
 
 
 def _form_with(
-    vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target
+    vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
-    blocks = _blocks(stages, final, vectors * lanes, lanes, registers, target)
+    blocks = _blocks(stages, last, vectors * lanes, lanes, registers, target)
     columns = balanced(blocks.columns, registers)
     at_once = balanced(blocks.rows, registers // columns), columns
     channel_lanes = _channel_lanes(sizes_of(stages[DATA])[-1], lanes, target)
-    return WinogradForm(inlined, stages, final, lanes, channel_lanes, vectors, blocks, at_once)
+    return WinogradForm(inlined, stages, last, lanes, channel_lanes, vectors, blocks, at_once)
 
 
 def _channel_lanes(channels: int, lanes: int, target: Target) -> int:
@@ -128,28 +141,16 @@ def _turns(form: WinogradForm, target: Target) -> int:
     return -(-form.tasks // target.cores)
 
 
-def _is_regular(stages: Mapping[str, ComputeOp], final: ComputeOp, lanes: int, target: Target) -> bool:
-    """Whether sizes but the batch's are known, filters fill vectors and channels halves of them at least, and the last
-    stage takes the results as they are."""
+def _is_regular(stages: Mapping[str, ComputeOp], lanes: int, target: Target) -> bool:
+    """Whether sizes but the batch's are known, filters fill vectors and channels halves of them at least."""
     sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
     channels, filters = (sizes_of(stages[name])[-1] for name in (DATA, PRODUCT))
     if None in sizes or channels == 0 or 2 * _channel_lanes(channels, lanes, target) < min(channels, lanes):
         return False
-    if filters % lanes:
-        return False
-    match [var(name) for name, _ in final.spatial]:
-        case [n, o, y, x]:
-            pass
-        case [n, block, y, x, place] if _block_of(final) % lanes == 0:
-            o = _block_of(final) * block + place
-        case _:
-            return False
-    return takes(final, RESULT, (n, y, x, o))
+    return filters % lanes == 0
 
 
-def _blocks(
-    stages: Mapping[str, ComputeOp], final: ComputeOp, span: int, lanes: int, at_once: int, target: Target
-) -> Blocks:
+def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, at_once: int, target: Target) -> Blocks:
     """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough, or of as many as
     are multiplied at a time, or one for each core.
 
@@ -168,7 +169,7 @@ def _blocks(
 
     def reached(across: int) -> int:
         """Tiles that are there: of all vectors of a block, where rows of an image are lanes."""
-        lane = lanes_along(across * tile, lanes) if len(final.spatial) == RANK else 1
+        lane = 1 if last.block else lanes_along(across * tile, lanes)
         return -(-(-(-across * tile // lane) * lane) // tile)
 
     def alone(across: int, down: int = 1, most: int = NEAR_BYTES) -> bool:

@@ -40,6 +40,20 @@ func.func @two(%x: tensor<1x512x8x8xf32>) -> tensor<1x256x8x8xf32> {
   func.return %y : tensor<1x256x8x8xf32>
 }
 
+// Slices are images: what moves along the first of three axes may be dilated.
+// CHECK-LABEL: func.func @slices
+// CHECK:         graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<64x32x3x3x3xf32>) -> tensor<64x6x6x96xf32>
+// CHECK:           graph.winograd_conv %{{.*}} pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 1, 2, 2, 2>}
+func.func @slices(%x: tensor<1x32x8x56x56xf32>) -> tensor<1x64x8x56x56xf32> {
+  %w = graph.parameter @slices_w : tensor<64x32x3x3x3xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x32x8x56x56xf32>, tensor<64x32x3x3x3xf32>) -> (tensor<1x64x8x56x56xf32>) {
+  ^bb0(%a: tensor<1x32x8x56x56xf32>, %b: tensor<64x32x3x3x3xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1, 1>, pads = array<i64: 2, 1, 1, 2, 1, 1>, dilations = array<i64: 2, 1, 1>, groups = 1 : i64} : (tensor<1x32x8x56x56xf32>, tensor<64x32x3x3x3xf32>) -> tensor<1x64x8x56x56xf32>
+    graph.yield %c : tensor<1x64x8x56x56xf32>
+  }
+  func.return %y : tensor<1x64x8x56x56xf32>
+}
+
 // Few channels are not; weights that a caller passes would be transformed in every run.
 // CHECK-LABEL: func.func @few
 // CHECK-NOT:     winograd

@@ -95,6 +95,17 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
         [tensor(N, 2, 5, M + 2), tensor(3, 6, 6, 2)],
         {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64), "pads": ints([1, 0, 1, 2])},
     ),
+    (graph.WinogradWeightOp, [tensor(N, M, 2, 3, 3)], {"tile": IntegerAttr(2, i64), "stride": IntegerAttr(1, i64)}),
+    (
+        graph.WinogradConvOp,
+        [tensor(N, 2, 7, 5, M + 2), tensor(3, 4, 4, 6)],
+        {
+            "tile": IntegerAttr(2, i64),
+            "stride": IntegerAttr(1, i64),
+            "pads": ints([1, 0, 1, 2]),
+            "slices": ints([3, 2, 0, 1]),
+        },
+    ),
     (
         graph.WinogradWeightOp,
         [tensor(N, M, 3, 3)],
@@ -281,6 +292,27 @@ def test_phases_may_be_channels(window: int, tile: int, stride: int, height: int
     conv = algorithm.multiply(direct, transform, transform.results[0])
     assert conv.results[0].type == direct.result.type
     rng = np.random.default_rng(window * tile)
+    x, w = (rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in (image, weight))
+    found, expected = conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w)
+    np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))
+
+
+@pytest.mark.parametrize(
+    ("taps", "move", "dilation", "pads"), [(3, 1, 1, (1, 1)), (2, 3, 1, (0, 2)), (3, 2, 2, (1, 3))]
+)
+@pytest.mark.parametrize("phases", [False, True])
+def test_winograd_along_the_last_two_of_three_axes(
+    taps: int, move: int, dilation: int, pads: tuple[int, int], phases: bool
+):
+    image, weight = tensor(2, 3, 7, 9, 8), tensor(4, 3, taps, 3, 3)
+    stride, (front, behind) = 2 if phases else 1, pads
+    form = {"strides": ints([move, stride, stride]), "dilations": ints([dilation, 1, 1]), "groups": IntegerAttr(1, i64)}
+    direct = make(graph.ConvOp, [image, weight], pads=ints([front, 1, 0, behind, 1, 2]), **form)
+    algorithm = Winograd(2, phases)
+    transform = algorithm.transform(direct.weight, direct)
+    conv = algorithm.multiply(direct, transform, transform.results[0])
+    assert conv.results[0].type == direct.result.type
+    rng = np.random.default_rng(taps)
     x, w = (rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in (image, weight))
     found, expected = conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w)
     np.testing.assert_allclose(found, expected, atol=2e-5 * float(np.abs(expected).max()))

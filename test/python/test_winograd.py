@@ -153,6 +153,43 @@ def test_phases_as_channels(run_kernel_everywhere, channels: int):
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
 
 
+def conv_of_slices(batch: int, extents: tuple[int, int, int], slices: list[int], block: int) -> KernelOp:
+    """A kernel of a convolution of 16 channels along three axes, with 3 x 3 x 3 taps, and of a sum behind it."""
+    k = KernelBuilder("conv_add")
+    x, u, bias = (
+        k.argument(TensorType(f32, s), f"x{i}") for i, s in enumerate(((batch, 16, *extents), (32, 6, 6, 48), (32,)))
+    )
+    operands = TestOp(result_types=[x.value.type, u.value.type]).results
+    form = {"tile": IntegerAttr(4, i64), "stride": IntegerAttr(1, i64), "pads": ints([1] * 4), "slices": ints(slices)}
+    op = graph.WinogradConvOp.of(*operands, **form)
+    conv = op.define(k, x, u)
+    added = k.compute("bias", conv.dims, lambda n, o, z, y, x_: conv[n, o, z, y, x_] + bias[o])
+    if not block:
+        return k.finish([added])
+    pack = graph.PackOp.of(op.result, axis=IntegerAttr(1, i64), block=IntegerAttr(block, i64))
+    return k.finish([pack.define(k, added)])
+
+
+@pytest.mark.parametrize("block", [0, 16])
+@pytest.mark.parametrize(
+    ("batch", "extents", "slices"),
+    [
+        (1, (4, 9, 13), [1, 1, 1, 1]),
+        (2, (7, 12, 28), [2, 1, 0, 1]),
+        (1, (5, 7, 7), [1, 2, 2, 2]),  # few tiles: all are transformed first
+    ],
+)
+def test_slices_are_images(
+    run_kernel_everywhere, batch: int, extents: tuple[int, int, int], slices: list[int], block: int
+):
+    kernel = conv_of_slices(batch, extents, slices, block)
+    rule = choose_rule(kernel, host_target())
+    assert isinstance(rule, WinogradConv)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+
+
 @pytest.mark.parametrize(("channels", "filters"), [(5, 7), (17, 16), (0, 16)])
 def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_everywhere, channels: int, filters: int):
     kernel = conv_relu(channels, filters, 6, 9, 4)

@@ -9,7 +9,7 @@ func.func @f(%w: tensor<8x4x3x3xf16>) {
 // -----
 
 func.func @f(%w: tensor<8x4x3x5xf32>) {
-  // expected-error@+1 {{the weight of two-dimensional square windows is needed, not tensor<8x4x3x5xf32>}}
+  // expected-error@+1 {{a weight of windows that are square in an image is needed, not tensor<8x4x3x5xf32>}}
   %u = graph.winograd_weight %w {tile = 4 : i64, stride = 1 : i64} : (tensor<8x4x3x5xf32>) -> tensor<8x6x6x4xf32>
   func.return
 }
@@ -99,5 +99,37 @@ func.func @f(%x: tensor<1x4x9x2xf32>, %u: tensor<8x6x6x4xf32>) {
 func.func @f(%x: tensor<1x4x9x9xf32>, %u: tensor<8x6x6x4xf32>) {
   // expected-error@+1 {{graph.winograd_conv makes tensor<1x8x7x7xf32>, not tensor<1x8x9x9xf32>}}
   %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x9x9xf32>, tensor<8x6x6x4xf32>) -> tensor<1x8x9x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5x9x9xf32>, %u: tensor<8x6x6x12xf32>) {
+  // expected-error@+1 {{slices have a stride, a dilation and 2 pads, not [1, 1, 1]}}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 1, 1, 1>} : (tensor<1x4x5x9x9xf32>, tensor<8x6x6x12xf32>) -> tensor<1x8x5x9x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5x9x9xf32>, %u: tensor<8x6x6x14xf32>) {
+  // expected-error@+1 {{the input has 4 channels in each slice, the weight is for 14}}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 1, 1, 1, 1>} : (tensor<1x4x5x9x9xf32>, tensor<8x6x6x14xf32>) -> tensor<1x8x5x9x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x2x9x9xf32>, %u: tensor<8x6x6x12xf32>) {
+  // expected-error@+1 {{a window of 5 does not fit into 2 with padding 1 and 1}}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 1, 2, 1, 1>} : (tensor<1x4x2x9x9xf32>, tensor<8x6x6x12xf32>) -> tensor<1x8x5x9x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x9x9xf32>, %u: tensor<8x6x6x12xf32>) {
+  // expected-error@+1 {{an image and a transformed weight are needed, not tensor<1x4x9x9xf32> and tensor<8x6x6x12xf32>}}
+  %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 1, 1, 1, 1>} : (tensor<1x4x9x9xf32>, tensor<8x6x6x12xf32>) -> tensor<1x8x9x9xf32>
   func.return
 }

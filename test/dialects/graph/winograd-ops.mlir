@@ -31,3 +31,14 @@ func.func @phases(%x: tensor<1x3x56x56xf32>, %w: tensor<64x3x3x3xf32>) -> tensor
   %y = graph.winograd_conv %x, %u {tile = 4 : i64, stride = 2 : i64, pads = array<i64: 1, 1, 1, 1>, phases_as_channels} : (tensor<1x3x56x56xf32>, tensor<64x5x5x12xf32>) -> tensor<1x64x28x28xf32>
   func.return %y : tensor<1x64x28x28xf32>
 }
+
+// Of three axes, the taps along the first are channels: 3 of 32. Along it, windows move by two, and see a slice of zeros
+// in front and none behind.
+// CHECK-LABEL: func.func @slices
+func.func @slices(%x: tensor<1x32x8x14x14xf32>, %w: tensor<64x32x3x3x3xf32>) -> tensor<1x64x4x14x14xf32> {
+  // CHECK: graph.winograd_weight %w {tile = 2 : i64, stride = 1 : i64} : (tensor<64x32x3x3x3xf32>) -> tensor<64x4x4x96xf32>
+  %u = graph.winograd_weight %w {tile = 2 : i64, stride = 1 : i64} : (tensor<64x32x3x3x3xf32>) -> tensor<64x4x4x96xf32>
+  // CHECK: graph.winograd_conv %x, %u {{.*}} slices = array<i64: 2, 1, 1, 0>}
+  %y = graph.winograd_conv %x, %u {tile = 2 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 2, 1, 1, 0>} : (tensor<1x32x8x14x14xf32>, tensor<64x4x4x96xf32>) -> tensor<1x64x4x14x14xf32>
+  func.return %y : tensor<1x64x4x14x14xf32>
+}
