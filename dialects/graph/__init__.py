@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.broadcast import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
@@ -73,7 +74,7 @@ OPERATORS = [
     *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, PadOp, BroadcastOp),
-    *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp),
+    *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
     *(ExtendOp, GatherOp, ResizeOp),
     *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
 ]

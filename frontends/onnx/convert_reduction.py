@@ -1,4 +1,4 @@
-"""Converters: reductions."""
+"""Converters: reductions, and where the extremum is that one finds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from xdsl.dialects.builtin import AnyFloat, BoolAttr
 from tilework.dialects.graph import (
     AbsOp,
     AddOp,
+    ArgMaxOp,
+    ArgMinOp,
     ClipOp,
     ExpOp,
     LogOp,
@@ -21,8 +23,8 @@ from tilework.dialects.graph import (
     SubOp,
 )
 from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
-from tilework.frontends.onnx.axes import reduced_axes
-from tilework.frontends.onnx.node import Node, converter, number_attr, value_dims
+from tilework.frontends.onnx.axes import axis_from_front, reduced_axes
+from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
 REDUCTIONS: dict[str, type[GraphOp]] = {
@@ -91,6 +93,23 @@ def reduce_log_sum_exp(node: Node) -> Value:
     sums = _reduce(node, ReduceSumOp, node.emit(ExpOp, node.emit(SubOp, x, kept)))
     top = node.reshape(kept, value_dims(sums))
     return node.narrowed(node.emit(AddOp, top, node.emit(LogOp, sums)))
+
+
+@converter("ArgMax")
+def arg_max(node: Node) -> Value:
+    """The index of the largest element."""
+    return _argument(node, ArgMaxOp)
+
+
+@converter("ArgMin")
+def arg_min(node: Node) -> Value:
+    """The index of the smallest element."""
+    return _argument(node, ArgMinOp)
+
+
+def _argument(node: Node, op: type[GraphOp]) -> Value:
+    keep, last = (BoolAttr.from_bool(bool(node.attribute(*a))) for a in (("keepdims", 1), ("select_last_index", 0)))
+    return node.emit(op, node.value(0), axis=int_attr(axis_from_front(node, 0)), keep_dims=keep, last=last)
 
 
 def _reduce(node: Node, op: type[GraphOp], x: Value) -> Value:

@@ -10,6 +10,8 @@ from math import prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from onnx.helper import make_empty_tensor_value_info, make_graph
+from onnx.reference import ReferenceEvaluator
 
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
@@ -26,10 +28,19 @@ Folder: TypeAlias = "Callable[..., Any]"
 
 _FOLDERS: dict[str, Folder] = {}
 
+_SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherElements", "GatherND", "NonZero", "ScatterElements", "ScatterND")
+_COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
+_COMPUTING = ("Abs", "Ceil", "CumSum", "Floor", "Max", "Min", "Mod", "Pow", "Sign", "Sqrt")
+_REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
+_SHAPING = ("EyeLike", "Trilu")
+
+_EVALUATED = frozenset((*_SELECTING, *_COMPARING, *_COMPUTING, *_REDUCING, *_SHAPING))
+"""Operators that onnx itself evaluates: of one output, which is no larger than the inputs broadcast together."""
+
 
 def can_fold(op_type: str) -> bool:
     """Whether nodes of this operator can be computed while importing, given the right inputs."""
-    return op_type in _FOLDERS or op_type in ("Shape", "Size", "Constant")
+    return op_type in _FOLDERS or op_type in _EVALUATED or op_type in ("Shape", "Size", "Constant")
 
 
 def fold(node: Node) -> Known | None:
@@ -38,7 +49,8 @@ def fold(node: Node) -> Known | None:
         return known(_shape(node), node.title)
     if node.op_type == "Constant":
         return known(_constant(node), node.proto.output[0])
-    if node.op_type not in _FOLDERS:
+    folder = _evaluate if node.op_type in _EVALUATED else _FOLDERS.get(node.op_type)
+    if folder is None:
         return None
     arrays: list[Array | None] = []
     for value in node.inputs:
@@ -47,8 +59,8 @@ def fold(node: Node) -> Known | None:
         arrays.append(None if value is None else value.array)
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are results as others are
-            result = _FOLDERS[node.op_type](node, *arrays)
-    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
+            result = folder(node, *arrays)
+    except (ValueError, IndexError, TypeError, ArithmeticError, RuntimeError) as error:
         raise node.error(f"it cannot be computed: {error}") from error
     return None if result is None else known(result, node.proto.output[0])
 
@@ -65,6 +77,18 @@ def folds(op_type: str) -> Callable[[Folder], Folder]:
         return function
 
     return register
+
+
+def _evaluate(node: Node, *arrays: Array | None) -> Array | None:
+    """What onnx's own evaluator makes of a node, by the operator's version in the model's opset."""
+    if any(array is not None and array.dtype == object for array in arrays):
+        return None
+    given = {name: array for name, array in zip(node.proto.input, arrays, strict=True) if name}
+    inputs, outputs = ([make_empty_tensor_value_info(name) for name in names] for names in (given, node.proto.output))
+    graph = make_graph([node.proto], node.title, inputs, outputs)
+    evaluator: Any = ReferenceEvaluator(graph, opsets={"": node.opset})
+    [result] = evaluator.run(None, given)
+    return result
 
 
 # ---- Sources ---------------------------------------------------------------------------------------------------------
@@ -156,21 +180,6 @@ def _neg(node: Node, a: Array) -> Array:
     return np.asarray(-a, a.dtype)
 
 
-@folds("Floor")
-def _floor(node: Node, a: Array) -> Array:
-    return np.floor(a)
-
-
-@folds("Ceil")
-def _ceil(node: Node, a: Array) -> Array:
-    return np.ceil(a)
-
-
-@folds("Sqrt")
-def _sqrt(node: Node, a: Array) -> Array:
-    return np.sqrt(a)
-
-
 @folds("Identity")
 def _identity(node: Node, a: Array) -> Array:
     return a
@@ -218,6 +227,14 @@ def _slice(node: Node, a: Array, *_: Array | None) -> Array:
 @folds("Transpose")
 def _transpose(node: Node, a: Array) -> Array:
     return a.transpose(node.attribute("perm"))
+
+
+@folds("Tile")
+def _tile(node: Node, a: Array, repeats: Array) -> Array | None:
+    if repeats.dtype == object or repeats.shape != (a.ndim,):
+        return None
+    _require_small(node, a.size * prod(int(n) for n in repeats), a)
+    return np.tile(a, repeats)
 
 
 @folds("Equal")

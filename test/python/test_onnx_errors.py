@@ -243,13 +243,13 @@ def test_all_unsupported_operators_at_once():
         helper.make_node("FusedConv", ["x", "b"], ["c"], name="fast", domain="com.vendor"),
         helper.make_node("Det", ["x"], ["unused"], name="nobody_reads_it"),
         helper.make_node("Shape", ["c"], ["shape_of_c"]),
-        helper.make_node("NonZero", ["shape_of_c"], ["y"]),
+        helper.make_node("Unique", ["shape_of_c"], ["y"]),
     ]
     assert refusal(model(nodes, {"x": ["batch", 3, 3]})).split("\n") == [
         "3 node(s) use an operator that Tilework does not support (opset 13):",
         "  Det 'det_1' of (batchx3x3xf32)",
         "  com.vendor.FusedConv 'fast' of (batchx3x3xf32, ?)",
-        "  NonZero 'NonZero_5' of (?)",
+        "  Unique 'Unique_5' of (?)",
     ]
 
 

@@ -343,6 +343,57 @@ def test_constant_of_shape_is_a_constant():
     assert imported.parameters["w"].shape == (30, 20)
 
 
+def test_a_causal_mask_is_computed_beforehand():
+    """As PyTorch exports one: positions by cumulative sum, compared, joined with a triangle, made numbers."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Gather", "shape one", "length"),
+        node("ConstantOfShape", "length", "ones", value=numpy_helper.from_array(np.array([1], np.int64))),
+        node("CumSum", "ones zero", "positions"),
+        node("Unsqueeze", "positions one", "rows"),
+        node("GreaterOrEqual", "rows positions", "causal"),
+        node("Expand", "seen square", "all"),
+        node("Trilu", "all", "lower", upper=0),
+        node("And", "causal lower", "mask"),
+        node("Where", "mask nothing infinite", "bias"),
+        node("Add", "x bias"),
+    ]
+    known = {
+        "one": np.array([1]),
+        "zero": np.array(0),
+        "seen": np.array([[True]]),
+        "square": np.array([4, 4]),
+        "nothing": np.float32(0),
+        "infinite": np.float32(-np.inf),
+    }
+    x = random(4, 4)
+    imported = check(model(nodes, {"x": [4, 4]}, initializers=known, opset=14), x)
+    assert [op.name for op in main_of(imported.module).body.walk()][-2:] == ["graph.add", "func.return"]
+    [result] = run_function(imported.module, "main", [x], imported.parameters)
+    np.testing.assert_array_equal(result, np.where(np.tri(4, dtype=bool), x, -np.inf))
+
+
+def test_an_old_operator_is_computed_by_its_own_version():
+    """The axes of ReduceMax were an attribute before opset 18."""
+    nodes = [node("ReduceMax", "a", "largest", axes=[0], keepdims=0), node("Mul", "x largest")]
+    a = np.array([[1, 5], [4, 2]], np.float32)
+    imported = check(model(nodes, {"x": [2]}, initializers={"a": a}, opset=11), random(2))
+    assert "graph.reduce_max" not in {op.name for op in imported.module.walk()}
+
+
+def test_a_tile_of_known_arrays_is_known():
+    nodes = [node("Tile", "shape twice", "tiled"), node("ReduceProd", "tiled", "n"), node("Reshape", "x n")]
+    initializers = {"shape": np.array([2, 3]), "twice": np.array([2])}
+    imported = check(model(nodes, {"x": [6, 6]}, initializers=initializers), random(6, 6))
+    assert result_types(imported) == ["tensor<36xf32>"]
+
+
+def test_a_cumulative_sum_of_symbolic_dimensions_is_refused():
+    nodes = [node("Shape", "x", "s"), node("CumSum", "s zero", "y")]
+    with pytest.raises(TileworkError, match="CumSum 'CumSum_1'"):
+        import_onnx(model(nodes, {"x": ["batch", 3]}, initializers={"zero": np.array(0)}, opset=14))
+
+
 def test_a_shape_as_a_tensor_is_refused_where_it_is_symbolic():
     made = model([node("Shape", "x")], {"x": ["N"]})
     with pytest.raises(

@@ -269,6 +269,15 @@ REDUCTIONS = [
     Case("ReduceLogSumExp", [(2, 3), int64()], {"noop_with_empty_axes": 1}, (1,), opset=18),
     Case("ReduceLogSum", [np.ones((2, 3), np.float32), int64(1)], {}, (1,), opset=18),
     *(Case(f"Reduce{kind}", [int64(3, -7, 5)], {}, opset=18) for kind in ("Max", "Min")),
+    *(
+        Case(op, [np.array([[3, 1, 3], [1, 2, 1]], dtype)], {"axis": -1, "keepdims": last, "select_last_index": last})
+        for op in ("ArgMax", "ArgMin")
+        for dtype in (np.float32, np.float64, np.int32, np.uint8)
+        for last in (0, 1)
+    ),
+    *(Case(op, [no_number], {"select_last_index": 1}, runtime_lacks_it=True) for op in ("ArgMax", "ArgMin")),
+    *(Case(op, [no_number.astype(np.float16)], {"axis": 1}, runtime_lacks_it=True) for op in ("ArgMax", "ArgMin")),
+    Case("ArgMax", [(2, 3, 0)], {"axis": 1}),
     Case("ReduceMax", [np.array([[200], [3]], np.uint8), int64(0)], {}, (1,), opset=18),
     *(Case(f"Reduce{kind}", [(2, 3, 5)], {"axes": [1]}, opset=11) for kind in ("Sum", "Mean", "Max", "Min", "Prod")),
     *(Case(f"Reduce{kind}", [(2, 3, 5)], {"keepdims": 0}, opset=11) for kind in ("Sum", "Mean", "Max", "L1", "L2")),

@@ -24,6 +24,10 @@ ARITHMETIC = [
     Case("IsInf", [no_number], {"detect_negative": 0}, opset=10),
     Case("Cast", [np.array([0, 200], np.uint8)], {"to": onnx.TensorProto.FLOAT}),
     *(Case("ReduceLogSumExp", [shape, int64(1)], {}, (1,), opset=18) for shape in ((5, 37), (3, 1), (2, 0))),
+    *(Case(op, [(5, 37, 3)], {"axis": axis, "keepdims": axis}) for op in ("ArgMax", "ArgMin") for axis in (0, 1)),
+    *(Case(op, [np.full((2, 19), -np.inf, np.float32)], {"axis": 1}) for op in ("ArgMax", "ArgMin")),
+    Case("ArgMin", [np.arange(74).reshape(2, 37) % 5], {"axis": 1, "select_last_index": 1}),
+    Case("ArgMax", [no_number], {"axis": 1}, runtime_lacks_it=True),
     Case("ReduceMax", [np.arange(-40, -3), int64(0)], {}, (1,), opset=18),
 ]
 
