@@ -23,6 +23,7 @@ class ArgumentOp(GraphOp, ABC):
     """The index of an element along `axis`, which disappears or, with `keep_dims`, stays as 1.
 
     Of several such elements it is that of the first, with `last` that of the last one. NaN wins over every number.
+    Of an axis that turns out to be empty when it runs it is no index: -1 with `last`, else the largest i64.
 
     %y = graph.arg_max %x {axis = 1 : i64, keep_dims = false, last = false} : (tensor<2x9xf32>) -> tensor<2xi64>
     """
