@@ -1,4 +1,5 @@
-"""Compiled kernels on disk: object code and metadata under a key, shared by any number of processes.
+"""Compiled kernels on disk: object code and metadata under a key, shared by any number of processes; and, without code,
+what kernels are expected to cost.
 
 A cache may only ever save time: a damaged entry is a miss, and a folder that cannot be written costs one warning.
 """
@@ -29,7 +30,7 @@ _log = logging.getLogger("tilework")
 
 
 class KernelCache:
-    """A folder of kernels. The least recently used go once all of them together exceed `limit_bytes`."""
+    """A folder of kernels and prices. The least recently used go once all of them together exceed `limit_bytes`."""
 
     def __init__(self, folder: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES):
         self.folder = folder

@@ -122,7 +122,7 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 def _fast_algorithms(product: Product, precision: Precision) -> Iterator[Fast]:
     if isinstance(product, ConvOp):
         yield from map(Winograd, winograd_tiles(product, precision.products))
-        if product.strides.get_values()[0] > 1:
+        if product.strides.get_values()[-1] > 1:
             yield from (Winograd(tile, phases=True) for tile in winograd_tiles(product, precision.products))
     for levels in range(1, precision.levels + 1):
         if can_use_strassen(product, levels):
@@ -166,7 +166,7 @@ def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algori
 
 @cache
 def remembered_algorithms(target: Target, precision: Precision) -> Algorithms:
-    """For kernels of programs with so many weights as the target says."""
+    """One for each target, as `with_weights` answers, and precision: what a process has asked once it knows."""
     return Algorithms(target, precision)
 
 

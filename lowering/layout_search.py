@@ -63,9 +63,9 @@ class LayoutSearch:
     def first_questions(self) -> Iterator[FusedOp]:
         """Groups whose algorithms `best` is sure to ask for, and which are not known; each with the operands it has in
         the graph, and to be erased."""
-        asked = set[Hashable]()
+        asked, extremes = set[Hashable](), self._extremes()
         for group in self._groups:
-            for layouts in self._extremes():
+            for layouts in extremes:
                 trial = _trial(group, in_blocks(group, layouts))
                 question = question_of(trial)
                 if question in asked or self._algorithms.knows(question):

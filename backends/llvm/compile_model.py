@@ -79,8 +79,8 @@ def compile_module(
 ) -> CompiledModel:
     """Compile `func @main` of a graph module, which is consumed.
 
-    Kernels are compiled in `processes` processes, those in the cache not at all. `instrumentations` watch the passes
-    over the whole module. Raises what passes raise, and CompileError for what the backend cannot express.
+    Kernels are priced and compiled in `processes` processes, those in the cache not at all. `instrumentations` watch
+    the passes over the whole module. Raises what passes raise, and CompileError for what the backend cannot express.
     """
     report = CompileReport()
     context = make_context()

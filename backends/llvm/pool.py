@@ -90,7 +90,7 @@ class _Run:
 
     def _serve(self, worker: _Worker) -> None:
         while worker.is_alive and (index := self._next()) is not None:
-            self._finished.put((index, worker.compile(self.jobs[index])))
+            self._finished.put((index, worker.do(self.jobs[index])))
 
     def _next(self) -> int | None:
         try:
@@ -128,7 +128,7 @@ class _Worker:
         )
         self.is_alive = True
 
-    def compile(self, job: Job) -> Outcome:
+    def do(self, job: Job) -> Outcome:
         """Send a job and wait for the outcome; the worker's death is a failure of the job."""
         assert self._process.stdin and self._process.stdout
         try:

@@ -22,7 +22,7 @@ from tilework.targets import Target
 def price_ahead(main: FuncOp, target: Target, precision: str, cache: KernelCache, pool: CompilePool) -> None:
     """Tell the algorithms for the kernels of a graph function what `choose-layouts` is sure to ask them.
 
-    That is most of what it asks. Prices in the cache are not asked for again. Raises what rules raise.
+    That is most of what it asks. Prices in the cache are not asked for again. Raises what `raise_failure` does.
     """
     graph = body_of(main)
     algorithms = algorithms_for(target, precision_of(precision), graph)

@@ -81,7 +81,7 @@ _MESSAGES: dict[str, type[Any]] = {kind.__name__: kind for kind in _KINDS}
 
 
 class KernelBuildError(Exception):
-    """A defect of Tilework met while compiling a kernel, or a worker that died. The message holds its traceback."""
+    """A defect of Tilework met while compiling or pricing, or a worker that died. The message holds its traceback."""
 
 
 def do_job(job: Job) -> Outcome:

@@ -55,4 +55,4 @@ def stack_weight(w: Array) -> Array:
 def unstack(y: Array, windows: Windows, slices: int) -> Array:
     """Results of the stacked image of so many slices, as [batch, filters, positions, y, x]."""
     positions = windows.positions([const(slices)])[0].offset
-    return np.moveaxis(y.reshape(-1, positions, *y.shape[1:]), 1, 2)
+    return np.moveaxis(y.reshape(len(y) // positions, positions, *y.shape[1:]), 1, 2)

@@ -191,9 +191,9 @@ class WinogradConvOp(GraphOp):
         windows = self.slice_windows
         taps = windows.kernel[0] if windows else 1
         if self.depth**2 * taps * x[1] != u[3]:
-            phases = f" of {self.depth**2} phases" if self.depth > 1 else ""
-            phases += " in each slice" if windows else ""
-            raise VerifyException(f"the input has {x[1]} channels{phases}, the weight is for {u[3]}")
+            where = f" of {self.depth**2} phases" if self.depth > 1 else ""
+            where += " in each slice" if windows else ""
+            raise VerifyException(f"the input has {x[1]} channels{where}, the weight is for {u[3]}")
         if len(self.pads) != 4 or min(self.pads.get_values()) < 0:
             raise VerifyException(f"two axes need 4 pads, from 0 on, not {list(self.pads.get_values())}")
         _ = self.matrices
@@ -308,7 +308,7 @@ def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
     ones = all(n == 1 for n in (*conv.dilations.get_values()[-2:], conv.groups.value.data))
     x, w, strides = conv.dims(0), conv.dims(1), {*conv.strides.get_values()[-2:]}
     known = len(x) in (IMAGE_RANK, IMAGE_RANK + 1) and all(e.constant is not None for e in x[2:])
-    if not ones or len(strides) > 1 or conv.dtype() != f32 or not known:
+    if not ones or len(strides) > 1 or conv.dtype() != f32 or not known or w[1] == 0:
         return []
     [stride], window = strides, w[-1].constant or 0
     if w[-2] != w[-1] or window <= stride:  # no phase has more than one tap

@@ -36,11 +36,8 @@ _BLOCK, _LANE = "block", "lane"
 
 
 def size_of(axes: Sequence[Axis]) -> int:
-    """The product of the extents."""
-    result = 1
-    for _, extent in axes:
-        result *= LARGE if extent.constant is None else max(extent.constant, 0)
-    return result
+    """The product of the extents, LARGE for each symbol in them."""
+    return prod(max(e.evaluate(dict.fromkeys(e.variables(), LARGE)), 0) for _, e in axes)
 
 
 def iterations(compute: ComputeOp) -> int:

@@ -37,12 +37,10 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Last:
-    """The last stage. block: how many filters lie side by side in it; 0 where its rows do. slices: of each image, None
-    where it has no such axis."""
+    """The last stage. block: how many filters lie side by side in it; 0 where its rows do."""
 
     compute: ComputeOp
     block: int
-    slices: int | None
 
 
 @dataclass(frozen=True)
@@ -95,13 +93,12 @@ def _last(final: ComputeOp) -> Last | None:
     """The last stage, if it takes the results as they are."""
     axes, sizes = [var(name) for name, _ in final.spatial], sizes_of(final)
     for block in (0, sizes[-1]):
-        match axes[:-1] if block else axes:
-            case [n, o, *slices, y, x] if len(slices) < 2:
-                image = n * sizes[2] + slices[0] if slices else n
-                if takes(final, RESULT, (image, y, x, o * block + axes[-1] if block else o)):
-                    return Last(final, block, sizes[2] if slices else None)
-            case _:
-                pass
+        places = axes[:-1] if block else axes
+        if len(places) in (4, 5):  # with or without slices
+            n, o, *slices, y, x = places
+            image = n * sizes[2] + slices[0] if slices else n
+            if takes(final, RESULT, (image, y, x, o * block + axes[-1] if block else o)):
+                return Last(final, block)
     return None
 
 

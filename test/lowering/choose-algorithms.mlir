@@ -54,6 +54,19 @@ func.func @slices(%x: tensor<1x32x8x56x56xf32>) -> tensor<1x64x8x56x56xf32> {
   func.return %y : tensor<1x64x8x56x56xf32>
 }
 
+// Phases of an image are channels also where its slices are all kept.
+// CHECK-LABEL: func.func @phases_of_slices
+// CHECK:           graph.winograd_conv %{{.*}} phases_as_channels, pads = array<i64: 3, 3, 4, 4>, slices = array<i64: 1, 1, 1, 1>}
+func.func @phases_of_slices(%x: tensor<1x3x8x112x112xf32>) -> tensor<1x64x8x56x56xf32> {
+  %w = graph.parameter @phases_of_slices_w : tensor<64x3x3x7x7xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x3x8x112x112xf32>, tensor<64x3x3x7x7xf32>) -> (tensor<1x64x8x56x56xf32>) {
+  ^bb0(%a: tensor<1x3x8x112x112xf32>, %b: tensor<64x3x3x7x7xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 2, 2>, pads = array<i64: 1, 3, 3, 1, 3, 3>, dilations = array<i64: 1, 1, 1>, groups = 1 : i64} : (tensor<1x3x8x112x112xf32>, tensor<64x3x3x7x7xf32>) -> tensor<1x64x8x56x56xf32>
+    graph.yield %c : tensor<1x64x8x56x56xf32>
+  }
+  func.return %y : tensor<1x64x8x56x56xf32>
+}
+
 // Few channels are not; weights that a caller passes would be transformed in every run.
 // CHECK-LABEL: func.func @few
 // CHECK-NOT:     winograd

@@ -88,8 +88,8 @@ def test_the_longest_jobs_begin_first():
 def test_errors_come_back_structured(here: bool):
     worker = None if here else _Worker()
     try:
-        compile = worker.compile if worker else do_job
-        refused, bug = (compile(KernelJob("absent", kernel, "llvm")) for kernel in ("refused", "bug"))
+        do = worker.do if worker else do_job
+        refused, bug = (do(KernelJob("absent", kernel, "llvm")) for kernel in ("refused", "bug"))
     finally:
         if worker:
             worker.kill()
@@ -104,7 +104,7 @@ def test_errors_come_back_structured(here: bool):
 
 def test_a_worker_that_dies_is_reported_with_its_last_words():
     worker = _Worker()
-    outcome = worker.compile(KernelJob("", "dies", "llvm"))
+    outcome = worker.do(KernelJob("", "dies", "llvm"))
     assert isinstance(outcome, FailedKernel)
     assert outcome.message == "the compiler process died (exit status 3)"
     assert outcome.trace == "chatter on standard output\nLLVM ERROR: out of registers"
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_is_reported_with_its_last_words():
 def test_a_worker_killed_by_a_signal_names_it():
     worker = _Worker()
     os.kill(worker._process.pid, signal.SIGKILL)
-    outcome = worker.compile(KernelJob("", "k", "llvm"))
+    outcome = worker.do(KernelJob("", "k", "llvm"))
     assert outcome == FailedKernel("k", "the compiler process died (signal 9)", "it printed nothing")
 
 

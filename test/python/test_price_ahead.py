@@ -32,8 +32,11 @@ from tilework.targets.parse import parse_target
 TARGET = parse_target("llvm -mcpu=haswell")
 
 
-def two_convolutions() -> FuncOp:
-    """One after the other, of 32 channels on 28 x 28 images; the second adds a residue."""
+def two_convolutions(beside: int = 1) -> FuncOp:
+    """One after the other, of 32 channels on 28 x 28 images; the second adds a residue.
+
+    beside: elements of a further parameter.
+    """
     x, w = "tensor<1x32x28x28xf32>", "tensor<32x32x3x3xf32>"
     attributes = (
         "strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64"
@@ -42,6 +45,7 @@ def two_convolutions() -> FuncOp:
         func.func @main(%x: {x}) -> {x} {{
           %w = graph.parameter @w : {w}
           %v = graph.parameter @v : {w}
+          %u = graph.parameter @u : tensor<{beside}xf32>
           %y = graph.fused "conv" (%x, %w) : ({x}, {w}) -> ({x}) {{
           ^bb0(%a: {x}, %b: {w}):
             %c = graph.conv %a, %b {{{attributes}}} : ({x}, {w}) -> {x}
@@ -132,6 +136,14 @@ def test_the_precision_and_the_machine_are_part_of_the_key(tmp_path: Path):
             price_ahead(two_convolutions(), parse_target(f"llvm -mcpu={mcpu}"), precision, KernelCache(tmp_path), pool)
             remembered_algorithms.cache_clear()
     assert pool.asked == 12
+
+
+def test_whether_weights_stay_in_the_last_cache_is_part_of_the_key(tmp_path: Path):
+    with Pool() as pool:
+        for beside in (1, 2, 1 << 26):
+            price_ahead(two_convolutions(beside), TARGET, "default", KernelCache(tmp_path), pool)
+            remembered_algorithms.cache_clear()
+    assert pool.asked == 8
 
 
 def test_a_failure_names_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
