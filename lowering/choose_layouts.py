@@ -51,7 +51,7 @@ class ChooseLayouts(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        precision_of(self.precision)
+        precision_of(self.precision)  # refused where there is nothing to compile, too
         if not is_compiled(op):
             return
         graph = body_of(op)

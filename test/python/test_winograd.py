@@ -11,17 +11,20 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f
 from xdsl.dialects.test import TestOp
 
 import tilework as tw
+from tilework.algebra.index_expr import var
 from tilework.algebra.winograd import MOST_PRODUCTS, winograd
 from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
+from tilework.dialects.graph.winograd import winograd_tiles
 from tilework.dialects.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
-from tilework.lowering.algorithms import PRECISIONS
+from tilework.lowering.algorithms import PRECISIONS, Winograd
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
+from tilework.rules.cpu.reads import LARGE, size_of
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
@@ -188,6 +191,26 @@ def test_slices_are_images(
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+
+
+@pytest.mark.parametrize(("channels", "filters"), [(0, 16), (16, 0)])
+def test_slices_without_channels_or_filters(channels: int, filters: int):
+    """Without channels there is nothing to transform; without filters no result."""
+    shapes = (1, channels, 6, 8, 8), (filters, channels, 3, 3, 3)
+    image, weight = TestOp(result_types=[TensorType(f32, shape) for shape in shapes]).results
+    ones = ints([1] * 3)
+    form = {"strides": ones, "dilations": ones, "pads": ints([1] * 6), "groups": IntegerAttr(1, i64)}
+    conv = graph.ConvOp.of(image, weight, **form)
+    assert bool(winograd_tiles(conv, PRECISIONS["default"].products)) == bool(channels)
+    if channels:
+        transform = Winograd(2).transform(weight, conv)
+        fast = Winograd(2).multiply(conv, transform, transform.results[0])
+        x, w = (np.ones(shape, np.float32) for shape in shapes)
+        assert fast.evaluate(x, transform.evaluate(w)).shape == (1, filters, 6, 8, 8)
+
+
+def test_slices_of_a_symbolic_batch_count_each():
+    assert size_of([("n", 6 * var("N"))]) == 6 * LARGE
 
 
 @pytest.mark.parametrize(("channels", "filters"), [(5, 7), (17, 16), (0, 16)])
