@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from math import inf, prod
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i64
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, UnitAttr, f32, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.algebra.errors import UsageError, did_you_mean
@@ -17,6 +17,7 @@ from tilework.analysis.parameters import parameter_bytes
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
+from tilework.dialects.graph.movement import PadOp, SliceOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp, can_use_strassen
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
@@ -61,10 +62,14 @@ Product = ConvOp | DenseOp
 
 @dataclass(frozen=True)
 class Winograd:
-    """For a convolution, with tiles of so many outputs along each axis; phases: whether they are taken as channels."""
+    """For a convolution, with tiles of so many outputs along each axis; phases: whether they are taken as channels.
+
+    missing: so many filters of zeros are added, which fill vectors.
+    """
 
     tile: int
     phases: bool = False
+    missing: int = 0
     levels: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
@@ -98,6 +103,7 @@ class Strassen:
     """For a product of matrices, whose parts are multiplied by the same algorithm on so many levels."""
 
     levels: int
+    missing: ClassVar[int] = 0
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
@@ -119,11 +125,12 @@ Fast = Winograd | Strassen
 _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen)}
 
 
-def _fast_algorithms(product: Product, precision: Precision) -> Iterator[Fast]:
+def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
     if isinstance(product, ConvOp):
-        yield from map(Winograd, winograd_tiles(product, precision.products))
-        if product.strides.get_values()[-1] > 1:
-            yield from (Winograd(tile, phases=True) for tile in winograd_tiles(product, precision.products))
+        missing = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
+        for phases in (False, True) if product.strides.get_values()[-1] > 1 else (False,):
+            for tile in winograd_tiles(product, precision.products):
+                yield Winograd(tile, phases, missing)
     for levels in range(1, precision.levels + 1):
         if can_use_strassen(product, levels):
             yield Strassen(levels)
@@ -198,7 +205,9 @@ class Algorithms:
         product = product_with_parameter(group)
         if product is None:
             return best
-        least = {fast: self._least_cycles(fast, product) for fast in _fast_algorithms(product, self.precision)}
+        least = {
+            fast: self._least_cycles(fast, product) for fast in _fast_algorithms(product, self.precision, self.target)
+        }
         for fast in sorted(least, key=lambda fast: (fast.levels, least[fast])):
             if fast.levels > best.levels + 1 or Algorithm(least[fast], fast).price >= best.price:
                 continue  # one level less was not worth it, or another one takes less than this can
@@ -209,9 +218,7 @@ class Algorithms:
 
     def _least_cycles(self, fast: Fast, product: Product) -> float:
         """Of nothing but multiplying, or reading weights from memory."""
-        transform = fast.transform(product.weight, product)
-        weights = prod(e.constant or 1 for e in dims_of(transform.results[0].type))
-        transform.erase()
+        weights = prod(e.constant or 1 for e in dims_of(_transformed_type(product.weight, product, fast)))
         bits = f32.bitwidth
         multiplying = weights * fast.uses(product) / self.target.lanes(bits) / self.target.vectors_per_cycle
         return max(multiplying, weights * bits / 8 / self.target.bandwidth.memory)
@@ -251,16 +258,43 @@ def product_with_parameter(group: FusedOp) -> Product | None:
     return None
 
 
+def transform_weight(weight: SSAValue, product: Product, fast: Fast) -> list[Operation]:
+    """What transforms a weight, which may be that of a product; not yet inserted."""
+    if not fast.missing:
+        return [fast.transform(weight, product)]
+    rank = len(dims_of(weight.type))
+    pads = ints([*[0] * rank, fast.missing, *[0] * (rank - 1)])
+    filled = PadOp.of(weight, pads=pads, value=FloatAttr(0.0, f32))
+    return [filled, fast.transform(filled.result, product)]
+
+
 def use_fast(product: Product, fast: Fast) -> None:
     """Make a product inside a group take a transformed weight; the group's operand is left as it was."""
     weight, block = product.weight, product.parent_block()
     assert isinstance(weight, BlockArgument) and block is not None
-    transform = fast.transform(weight, product)
-    transformed = block.insert_arg(transform.results[0].type, weight.index)
+    preparing = transform_weight(weight, product, fast)
+    transformed = block.insert_arg(preparing[-1].results[0].type, weight.index)
     transformed.name_hint = weight.name_hint
-    multiply = fast.multiply(product, transform, transformed)
-    transform.erase()
-    copy_location(multiply, product)
-    multiply.results[0].name_hint = product.result.name_hint
-    Rewriter.replace_op(product, multiply)
+    computing = [fast.multiply(product, preparing[-1], transformed)]
+    _erase(preparing)
+    if fast.missing:
+        filters = product.dims(1)[0].constant or 0
+        ends = {"axes": ints([1]), "starts": ints([0]), "stops": ints([filters]), "steps": ints([1])}
+        computing.append(SliceOp.of(computing[0].results[0], **ends))
+    for op in computing:
+        copy_location(op, product)
+    computing[-1].results[0].name_hint = product.result.name_hint
+    Rewriter.replace_op(product, computing)
     block.erase_arg(weight)
+
+
+def _transformed_type(weight: SSAValue, product: Product, fast: Fast) -> Attribute:
+    preparing = transform_weight(weight, product, fast)
+    type_ = preparing[-1].results[0].type
+    _erase(preparing)
+    return type_
+
+
+def _erase(ops: Sequence[Operation]) -> None:
+    for op in reversed(ops):
+        op.erase()

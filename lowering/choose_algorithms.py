@@ -14,7 +14,15 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
-from tilework.lowering.algorithms import Fast, Product, algorithms_for, precision_of, product_with_parameter, use_fast
+from tilework.lowering.algorithms import (
+    Fast,
+    Product,
+    algorithms_for,
+    precision_of,
+    product_with_parameter,
+    transform_weight,
+    use_fast,
+)
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -61,8 +69,9 @@ class ChooseAlgorithms(TileworkPass):
 def _transform(group: FusedOp, number: int, fast: Fast, product: Product) -> SSAValue:
     """Transform the weight that is an operand of the group, in front of it."""
     weight = group.inputs[number]
-    op = fast.transform(weight, product)
-    op.results[0].name_hint = weight.name_hint
-    copy_location(op, group)
-    Rewriter.insert_op(op, InsertPoint.before(group))
-    return op.results[0]
+    ops = transform_weight(weight, product, fast)
+    for op in ops:
+        op.results[0].name_hint = weight.name_hint
+        copy_location(op, group)
+    Rewriter.insert_op(ops, InsertPoint.before(group))
+    return ops[-1].results[0]

@@ -17,7 +17,7 @@ from tilework.dialects.te import ComputeOp, ReadOp
 from tilework.rules.cpu.panels import FAR_BYTES
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import Read, bits_of
-from tilework.rules.cpu.relayout import in_blocks, store_stage_as
+from tilework.rules.cpu.relayout import copy_argument, in_blocks
 from tilework.targets.target import Target
 from tilework.transforms.schedule.dataflow.handles import fresh_stage_name
 
@@ -38,11 +38,10 @@ class BlockedCopy:
         """Schedule the copy, in parallel, and let the reader read it."""
         names = [f"p{d}" for d in range(len(self.extents))]
         others = [d for d in range(len(names)) if d not in (self.vector, self.depth)]
-        copy = s.cache_read(s.argument(self.number), "global", [reader], names)
         argument = s.kernel.body.block.args[self.number].name_hint or f"arg{self.number}"
         stage = fresh_stage_name(s.kernel, f"{argument}.global")
         order = [*(names[d] for d in others), names[self.vector], names[self.depth]]
-        stored = store_stage_as(s, copy, in_blocks(stage, order, names[self.vector], self.lanes), names)
+        stored = copy_argument(s, self.number, reader, in_blocks(stage, order, names[self.vector], self.lanes))
         *around, _, lane = stored.axes.values()
         counts = [*(self.extents[d] for d in others), self.extents[self.vector] // self.lanes]
         parallel_prefix(s, list(zip(around, counts, strict=True)), prod(self.extents), target)

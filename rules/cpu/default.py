@@ -36,10 +36,10 @@ class Default(ScheduleRule):
         return True
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
-        return kernel_cycles(kernel, plan_stages(kernel, target).stages, target, parameters)
+        return kernel_cycles(kernel, plan_stages(kernel, target, parameters).stages, target, parameters)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
-        plan = plan_stages(kernel, target)
+        plan = plan_stages(kernel, target, parameters)
         tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
         return [p for compute in tiled for p in _packings(compute, target, parameters)]
 
@@ -50,15 +50,18 @@ class Default(ScheduleRule):
             s.compute_inline(s.stage(name))
         stored = {r.stored: store_as(s, r) for r in plan.relayouts}
 
-        def stage_of(compute: ComputeOp) -> StageHandle:
-            return stored.get(compute.stage.data) or s.stage(compute.stage.data)
+        def stage_of(name: str) -> StageHandle:
+            return stored.get(name) or s.stage(name)
 
+        for copy in plan.copies:
+            reader = stored[copy.reader] = stage_of(copy.reader)
+            stored[copy.stored] = copy.make(s, reader)
         loops: dict[ComputeOp, tuple[list[Around], Rows | None]] = {}
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
-            stage = stage_of(compute)
+            stage = stage_of(compute.stage.data)
             reduction = plan.anchored.get(compute, compute)
             if reduction.reduction and compute.spatial:
-                inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction)
+                inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction.stage.data)
                 rows = rows_of(plan, compute, reduction, target)
                 work = shared_work(reduction, compute)
                 parts = {axis for reader, shared in plan.parts.values() if reader is compute for axis in shared}

@@ -15,7 +15,7 @@ from math import prod
 from tilework.algebra.index_expr import const, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
-from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, size_of
+from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, reads_of, size_of
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
 
@@ -127,6 +127,12 @@ def tile_cost(
     return tiled.step(vector, tiled.lanes, vectors, aligned=True).cost(factors)
 
 
+def crowded_reads(compute: ComputeOp, target: Target) -> Sequence[Read]:
+    """Those of which what steps read in turn lies in few places of the nearest cache, too many lines in each."""
+    bits = bits_of(compute.results[0].type)
+    return _tiled(tuple(compute.spatial), tuple(compute.reduction), tuple(reads_of(compute)), target, bits).crowded
+
+
 @cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
 def _cheapest(
     spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int, even: str | None
@@ -173,6 +179,24 @@ class _Tiled:
         return self.target.vector_bits // self.lanes // 8
 
     @cached_property
+    def ways(self) -> int:
+        """How many lines have room in each place of the nearest cache."""
+        return self.target.cache_bytes[0] // (SETS * LINE_BYTES)
+
+    @cached_property
+    def crowded(self) -> Sequence[Read]:
+        """As in `crowded_reads`."""
+        counts = [(name, size_of([(name, extent)])) for name, extent in self.reduction]
+        most = {name: max(self.ways - 2, 2 * -(-count // SETS)) for name, count in counts}
+        return [r for r in self.reads if any(r.crowd(n, count, self.element_bytes) > most[n] for n, count in counts)]
+
+    def _is_matrix(self, read: Read) -> bool:
+        """Whether no index adds up several axes, so that a panel can be copied."""
+        long = {name for name, extent in self.extents.items() if extent > 1}
+        long |= {name for name, extent in self.reduction if extent.constant != 1}
+        return all(len(long.intersection(e.variables())) < 2 for e in read.indices)
+
+    @cached_property
     def taps(self) -> Mapping[str, range]:
         """The reduce axes where their points may be straight-line code, else none."""
         return {n: range(e.constant) for n, e in self.reduction if e.constant} if 1 < self.steps <= _STRAIGHT else {}
@@ -197,7 +221,8 @@ class _Tiled:
         loads = [(read, self._load(read, vector, width, vectors, count)) for read in self.reads]
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
         store = self.output.cost(vector, width, 0)
-        return _Step(self, vector, width, vectors, loads, store, self._row(vector, width), pieces)
+        crowded = [r for r in self.crowded if vector not in r.axes or not self._is_matrix(r)]  # else panels are copied
+        return _Step(self, vector, width, vectors, loads, crowded, store, self._row(vector, width), pieces)
 
     def _row(self, vector: str, width: int) -> str | None:
         """The axis along which results lie side by side, if vectors of them can be transposed and lanes are apart."""
@@ -304,6 +329,7 @@ class _Step:
     width: int
     vectors: int
     reads: Sequence[tuple[Read, float]]
+    crowded: Sequence[Read]
     store: float
     row: str | None
     pieces: int
@@ -359,11 +385,12 @@ class _Step:
 
     def _crowding(self, read: Read, factors: Mapping[str, int]) -> float:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
+        if read in self.crowded:
+            return _CROWDED
         if self.vector in read.axes:
             return 1.0
         crowd = max((read.crowd(axis, f, self.of.element_bytes) for axis, f in factors.items()), default=1)
-        ways = self.of.target.cache_bytes[0] // (SETS * LINE_BYTES)
-        return _CROWDED if crowd > ways - 2 else 1.0
+        return _CROWDED if crowd > self.of.ways - 2 else 1.0
 
     def row_of(self, factors: Mapping[str, int]) -> str | None:
         """The row axis if enough results lie side by side to be transposed."""

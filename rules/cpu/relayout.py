@@ -70,6 +70,12 @@ def store_stage_as(s: ScheduleBuilder, stage: StageHandle, relayout: Relayout, s
     return stored
 
 
+def copy_argument(s: ScheduleBuilder, number: int, reader: StageHandle, relayout: Relayout) -> StageHandle:
+    """Let a stage read a copy of the kernel's argument `number`, with axes p0, p1, .., in the layout; what fills it."""
+    names = [f"p{d}" for d in range(len(relayout.order) - 1)]
+    return store_stage_as(s, s.cache_read(s.argument(number), "global", [reader], names), relayout, names)
+
+
 def in_blocks(stage: str, axes: Sequence[str], axis: str, size: int) -> Relayout:
     """Blocks along one of these axes, the place in a block innermost."""
     return Relayout(stage, axis, size, (*(_outer(n) if n == axis else n for n in axes), _inner(axis)))

@@ -10,6 +10,7 @@ from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.rules.cpu.argument_copies import ArgumentCopy, copy_arguments
 from tilework.rules.cpu.costs import lanes_differ
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import iterations, reads_of, size_of
@@ -25,7 +26,7 @@ LARGEST_COPY = 16
 
 @dataclass(frozen=True)
 class Plan:
-    """`inlined` stages by name; `relayouts` of others; `roots` as they look after both.
+    """`inlined` stages by name; `relayouts` of others; `copies` of arguments; `roots` as they look after all that.
 
     `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots that only a
     reduction reads -> the root with that reduction, and the names of the first axes of both, at every point of which it
@@ -34,6 +35,7 @@ class Plan:
 
     inlined: list[str]
     relayouts: list[Relayout]
+    copies: list[ArgumentCopy]
     roots: list[ComputeOp]
     anchored: dict[ComputeOp, ComputeOp]
     steps: list[ComputeOp]
@@ -45,8 +47,8 @@ class Plan:
         return [*self.anchored.values(), *self.roots]
 
 
-def plan_stages(kernel: KernelOp, target: Target) -> Plan:
-    """Decide on a copy of the kernel."""
+def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Plan:
+    """Decide on a copy of the kernel. parameters: the arguments whose layouts may be chosen."""
     copy = kernel.clone()
     inlined: list[str] = []
 
@@ -59,10 +61,11 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
     inline(_only_moves)  # then its sources are read where they are used
     inline(_may_inline)
     relayouts = relayout_stages(copy, target, reductions=True)  # which decides about their tiles
-    inline(partial(_pads_for_nothing, target=target))
+    inline(partial(_pads_for_nothing, target=target, parameters=parameters))
     relayouts += relayout_stages(copy, target, reductions=False)
     for compute in copy.computes:
         simplify_reads(compute)
+    copies = copy_arguments(copy, target, parameters)
     anchored: dict[ComputeOp, ComputeOp] = {}
     steps = [compute for scan in scans_of(copy) for compute in scan.steps]
     for compute in (c for c in copy.computes if c not in steps):
@@ -78,7 +81,7 @@ def plan_stages(kernel: KernelOp, target: Target) -> Plan:
             axes = _own_part(copy, producer, reduction)
             if axes is not None:
                 parts[producer] = root, axes
-    return Plan(inlined, relayouts, roots, anchored, steps, parts)
+    return Plan(inlined, relayouts, copies, roots, anchored, steps, parts)
 
 
 def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str] | None:
@@ -137,7 +140,7 @@ def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
     return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
 
 
-def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: Target) -> bool:
+def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: Target, parameters: Set[int]) -> bool:
     """Whether a stage only pads, and where its reader need not ask for each element whether that is padding."""
     readers = readers_of(compute)
     if not _can_inline(kernel, compute) or len(readers) != 1:
@@ -145,7 +148,7 @@ def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: Target) -> b
     [(reader, _)] = readers
     if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in compute.body.walk()):
         return False
-    return _pads_outside(compute, reader) or _pads_tiles(kernel, compute, reader, target)
+    return _pads_outside(compute, reader) or _pads_tiles(kernel, compute, reader, target, parameters)
 
 
 def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
@@ -157,26 +160,31 @@ def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
     return not _pads_along({*long[1:], *long[-1:]}, compute)  # the last becomes lanes, even if there is no other
 
 
-def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target) -> bool:
+def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target, parameters: Set[int]) -> bool:
     """Whether the tiles of a reader had better know where padding is than read it.
 
     What only some lanes of a vector load, straight code takes as a part of one, if the machine can. Else loops are cut
     where padding ends: that costs nothing but code, and what is padding is left out of the sums.
     """
-    padded = _with_inlined(kernel, compute, reader)
-    tile = choose_tile(padded, reads_of(padded), target)
+    padded = _with_inlined(kernel, compute, reader, target, parameters)
+    tile = choose_tile(padded, reads_of(padded, parameters), target)
     if tile is None or not all(e.is_constant for _, e in reader.spatial):
         return False
     return not _pads_along({tile.vector}, compute) or (tile.straight and not lanes_differ(padded, tile.vector, target))
 
 
-def _with_inlined(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp) -> ComputeOp:
-    """A copy of the reader, in a copy of the kernel where the stage is inlined."""
+def _with_inlined(
+    kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target, parameters: Set[int]
+) -> ComputeOp:
+    """A copy of the reader, in a copy of the kernel where the stage is inlined, and arguments are copied."""
     copy = kernel.clone()
     same, copied = copy.compute(compute.stage.data), copy.compute(reader.stage.data)
     assert same is not None and copied is not None
     inline_compute(same)
     simplify_reads(copied)
+    copy_arguments(copy, target, parameters)
+    copied = copy.compute(reader.stage.data)
+    assert copied is not None
     return copied
 
 

@@ -67,6 +67,24 @@ func.func @phases_of_slices(%x: tensor<1x3x8x112x112xf32>) -> tensor<1x64x8x56x5
   func.return %y : tensor<1x64x8x56x56xf32>
 }
 
+// Filters of zeros fill the last vector, and what they make is not stored.
+// CHECK-LABEL: func.func @fill
+// CHECK:         [[FILLED:%[a-z0-9_]+]] = graph.pad %w {pads = array<i64: 0, 0, 0, 0, 2, 0, 0, 0>
+// CHECK-NEXT:    graph.winograd_weight [[FILLED]] {{.*}} -> tensor<128x6x6x64xf32>
+// CHECK:           [[ALL:%[a-z0-9_]+]] = graph.winograd_conv
+// CHECK-NEXT:      graph.slice [[ALL]] {axes = array<i64: 1>, starts = array<i64: 0>, stops = array<i64: 126>, steps = array<i64: 1>}
+// CHECK-NEXT:      graph.relu
+func.func @fill(%x: tensor<1x64x32x32xf32>) -> tensor<1x126x32x32xf32> {
+  %w = graph.parameter @fill_w : tensor<126x64x3x3xf32>
+  %y = graph.fused "conv_relu" (%x, %w) : (tensor<1x64x32x32xf32>, tensor<126x64x3x3xf32>) -> (tensor<1x126x32x32xf32>) {
+  ^bb0(%a: tensor<1x64x32x32xf32>, %b: tensor<126x64x3x3xf32>):
+    %c = graph.conv %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x32x32xf32>, tensor<126x64x3x3xf32>) -> tensor<1x126x32x32xf32>
+    %r = graph.relu %c : (tensor<1x126x32x32xf32>) -> tensor<1x126x32x32xf32>
+    graph.yield %r : tensor<1x126x32x32xf32>
+  }
+  func.return %y : tensor<1x126x32x32xf32>
+}
+
 // Few channels are not; weights that a caller passes would be transformed in every run.
 // CHECK-LABEL: func.func @few
 // CHECK-NOT:     winograd

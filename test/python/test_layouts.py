@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import IntegerAttr, TensorType, f32, i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
 from tilework.dialects import graph, schedule
@@ -172,6 +172,26 @@ def test_each_core_copies_the_rows_that_it_reads(run_kernel_everywhere, window: 
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, sequence)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_sums_read_copies_of_planes_that_share_places_of_a_cache(run_kernel_everywhere, padded: bool):
+    """The last element of the last plane is read; padding is known, and is in no copy."""
+    k = KernelBuilder("far")
+    x, w = k.argument(TensorType(f32, [32, 32, 32]), "x"), k.argument(TensorType(f32, [2, 32, 3, 16]), "w")
+    wide = apply(k, graph.PadOp, x, pads=ints([0, 0, 2, 0, 0, 2]), value=FloatAttr(0.0, f32)) if padded else x
+    dims = (2, 32, 32 if padded else 28, 16)
+    sums = k.compute(
+        "sums", dims, lambda o, i, j, m: k.sum((32, 3), lambda c, r: wide[c, i, j + 2 * r] * w[o, c, r, m])
+    )
+    kernel = k.finish([sums])
+    target = parse_target("llvm -mcpu=znver3 -num-cores=2 -cache-sizes=32768,524288,33554432")
+    [copy] = plan_stages(kernel, target).copies
+    assert (copy.number, copy.relayout.order) == (0, ("p0.outer", "p1", "p2", "p0.inner"))
+    assert plan_stages(kernel, target, {0}).copies == []  # what is packed before needs no copy
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
 
 
 @pytest.mark.parametrize(
