@@ -23,6 +23,7 @@ from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.remove_identities import RemoveIdentities
+from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
@@ -48,6 +49,7 @@ GRAPH: tuple[ModulePass, ...] = (
     RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
     FoldBatchNorm(),  # leaves computations on parameters
     FoldPadding(),
+    SpaceToBatch(),  # it pads for itself
     TransposeWeights(),
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
