@@ -47,9 +47,7 @@ def copy_arguments(kernel: KernelOp, target: Target, parameters: Set[int]) -> li
     steps = {compute.stage.data for scan in scans_of(kernel) for compute in scan.steps}
     for name in [c.stage.data for c in kernel.computes if c.reduction and c.stage.data not in steps]:
         for copy in _candidates(kernel, name, target, parameters):
-            trial = kernel.clone()
-            _apply(copy, trial)
-            if copy.number not in {c.number for c in found} and _saves(copy, trial, kernel, target, parameters):
+            if copy.number not in {c.number for c in found} and _saves(copy, kernel, target, parameters):
                 _apply(copy, kernel)
                 found.append(copy)
     return found
@@ -77,8 +75,10 @@ def _apply(copy: ArgumentCopy, kernel: KernelOp) -> None:
     apply_dataflow(kernel, s.finish())
 
 
-def _saves(copy: ArgumentCopy, trial: KernelOp, kernel: KernelOp, target: Target, parameters: Set[int]) -> bool:
+def _saves(copy: ArgumentCopy, kernel: KernelOp, target: Target, parameters: Set[int]) -> bool:
     """Whether the sum and the copy take less than the sum alone does without."""
+    trial = kernel.clone()
+    _apply(copy, trial)
     before = reduction_cycles(_stage(kernel, copy.reader), target, parameters)
     after = reduction_cycles(_stage(trial, copy.reader), target, parameters)
     return after + elementwise_cycles(_stage(trial, copy.stored), target) < before

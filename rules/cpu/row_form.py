@@ -70,13 +70,9 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     if not any(_is_summary(c, kernel.computes[-1]) for c in kernel.computes):  # soon known of most
         return None
     plan = plan_stages(kernel, target)
-    if (
-        plan.steps
-        or plan.relayouts
-        or plan.copies
-        or len(kernel.results_returned) > 1
-        or not all(map(_is_known, plan.stages))
-    ):
+    if plan.steps or plan.relayouts or plan.copies or len(kernel.results_returned) > 1:
+        return None
+    if not all(map(_is_known, plan.stages)):
         return None
     *others, final = plan.roots
     summary = next((c for c in plan.stages if _is_summary(c, final)), None)
