@@ -49,12 +49,13 @@ class Panel:
 
 
 def panel_of(reduction: ComputeOp, tile: Tile | None) -> Panel | None:
-    """The panel that is worth a copy, if there is one."""
+    """The panel that is worth a copy, if there is one: of a matrix that is read in one way only."""
     steps = _long(reduction.reduction)
     if tile is None or not steps or any(e.constant is None for _, e in (*reduction.spatial, *steps)):
         return None
     for read, op in zip(reads_of(reduction), reduction.reads, strict=True):
-        if isinstance(op.tensor, BlockArgument) and _is_matrix(read, reduction, tile):
+        is_read_once = sum(other.tensor == op.tensor for other in reduction.reads) == 1
+        if isinstance(op.tensor, BlockArgument) and is_read_once and _is_matrix(read, reduction, tile):
             rows = size_of([axis for axis in steps if axis[0] in read.axes])
             element_bytes = bits_of(op.tensor.type) // 8
             is_far = read.step(steps[-1][0]) * element_bytes >= FAR_BYTES

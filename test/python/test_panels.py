@@ -47,3 +47,11 @@ def test_panels(run_kernel_everywhere, shape: tuple[int, int, int], cores: int, 
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, schedule)
+
+
+def test_no_panel_of_a_matrix_that_is_multiplied_by_itself():
+    """Tiles read all of its rows as the other operand."""
+    k = KernelBuilder("square")
+    x = k.argument(TensorType(f32, (544, 544)), "x")
+    kernel = k.finish([k.compute("y", (544, 544), lambda i, j: k.sum((544,), lambda r: x[i, r] * x[r, j]))])
+    assert not any(isinstance(op, CacheReadOp) for op in Default().schedule(kernel, TARGET).walk())
