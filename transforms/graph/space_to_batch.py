@@ -24,8 +24,9 @@ from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
-FEWEST_PIXELS = 5
-"""Of a result along each axis, for each phase: fewer are a single tile of Winograd's algorithm."""
+FEWEST_PIXELS = 6
+"""Of a result along each axis, for each phase: with fewer, too many are computed beyond the end, and weights are read
+for few tiles of Winograd's algorithm."""
 
 FEWEST_CHANNELS = 32
 """Of the image and of the result: sums over fewer are not worth moving both."""
@@ -44,7 +45,7 @@ class SpaceToBatch(TileworkPass):
 
     The sums have the same terms, and lines of the caches hold neighbours; Winograd's algorithm is for such windows
     only. Of f32, where weights are parameters, windows are square and move by one, and there are enough channels and
-    pixels in each phase; others stay. Run it behind graph-fold-padding. Requires nothing.
+    pixels in each phase; others stay. Requires nothing; behind graph-fold-padding it sees all padding.
     """
 
     name = "graph-space-to-batch"
@@ -71,9 +72,10 @@ def _is_worth(conv: ConvOp) -> bool:
     if windows.kernel[0] == 1 or windows.kernel[0] != windows.kernel[1]:
         return False
     channels = conv.dims(0)[1], result[1]
-    pixels = [e.constant for e in (*conv.dims(0)[2:], *result[2:])]
-    enough = all((e.constant or 0) >= FEWEST_CHANNELS for e in channels)
-    return enough and None not in pixels and all(-(-(e.constant or 0) // dilation) >= FEWEST_PIXELS for e in result[2:])
+    if not all(e.is_constant for e in (*channels, *conv.dims(0)[2:])):
+        return False
+    has_pixels = all(ceildiv(e, dilation).offset >= FEWEST_PIXELS for e in result[2:])
+    return has_pixels and all(e.offset >= FEWEST_CHANNELS for e in channels)
 
 
 def _replace(conv: ConvOp) -> None:

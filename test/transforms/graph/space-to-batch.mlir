@@ -27,7 +27,7 @@ func.func @any(%x: tensor<?x32x32x32xf32, #graph.dims<[N, 32, 32, 32]>>) -> tens
   func.return %y : tensor<?x32x32x32xf32, #graph.dims<[N, 32, 32, 32]>>
 }
 
-// Not without dilation, of phases of four results, of few channels, of groups, of windows that move by two or of one
+// Not without dilation, of phases of five results, of few channels, of groups, of windows that move by two or of one
 // element, with two dilations, or with a weight that callers pass.
 // CHECK-LABEL: func.func @stay
 // CHECK-NOT:     graph.transpose
@@ -37,7 +37,7 @@ func.func @stay(%x: tensor<1x32x24x24xf32>, %few: tensor<1x16x24x24xf32>, %passe
   %v = graph.parameter @v : tensor<32x16x3x3xf32>
   %u = graph.parameter @u : tensor<32x32x1x1xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x24x24xf32>
-  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 6, 6, 6, 6>, dilations = array<i64: 6, 6>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x24x24xf32>
+  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 5, 5, 5, 5>, dilations = array<i64: 5, 5>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x24x24xf32>
   %2 = graph.conv %few, %v {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x16x24x24xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x24x24xf32>
   %3 = graph.conv %x, %v {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, groups = 2 : i64} : (tensor<1x32x24x24xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x24x24xf32>
   %4 = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x12x12xf32>
