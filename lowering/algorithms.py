@@ -64,12 +64,12 @@ Product = ConvOp | DenseOp
 class Winograd:
     """For a convolution, with tiles of so many outputs along each axis; phases: whether they are taken as channels.
 
-    missing: so many filters of zeros are added, which fill vectors.
+    added: so many filters of zeros behind its own, which fill vectors; what they make is cut off.
     """
 
     tile: int
     phases: bool = False
-    missing: int = 0
+    added: int = 0
     levels: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
@@ -103,7 +103,7 @@ class Strassen:
     """For a product of matrices, whose parts are multiplied by the same algorithm on so many levels."""
 
     levels: int
-    missing: ClassVar[int] = 0
+    added: ClassVar[int] = 0
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
@@ -127,10 +127,10 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
     if isinstance(product, ConvOp):
-        missing = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
+        added = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
         for phases in (False, True) if product.strides.get_values()[-1] > 1 else (False,):
             for tile in winograd_tiles(product, precision.products):
-                yield Winograd(tile, phases, missing)
+                yield Winograd(tile, phases, added)
     for levels in range(1, precision.levels + 1):
         if can_use_strassen(product, levels):
             yield Strassen(levels)
@@ -259,11 +259,11 @@ def product_with_parameter(group: FusedOp) -> Product | None:
 
 
 def transform_weight(weight: SSAValue, product: Product, fast: Fast) -> list[Operation]:
-    """What transforms a weight, which may be that of a product; not yet inserted."""
-    if not fast.missing:
+    """What makes of a weight for a product that of an algorithm, the last of which has the result; not yet inserted."""
+    if not fast.added:
         return [fast.transform(weight, product)]
     rank = len(dims_of(weight.type))
-    pads = ints([*[0] * rank, fast.missing, *[0] * (rank - 1)])
+    pads = ints([*[0] * rank, fast.added, *[0] * (rank - 1)])
     filled = PadOp.of(weight, pads=pads, value=FloatAttr(0.0, f32))
     return [filled, fast.transform(filled.result, product)]
 
@@ -277,7 +277,7 @@ def use_fast(product: Product, fast: Fast) -> None:
     transformed.name_hint = weight.name_hint
     computing = [fast.multiply(product, preparing[-1], transformed)]
     _erase(preparing)
-    if fast.missing:
+    if fast.added:
         filters = product.dims(1)[0].constant or 0
         ends = {"axes": ints([1]), "starts": ints([0]), "stops": ints([filters]), "steps": ints([1])}
         computing.append(SliceOp.of(computing[0].results[0], **ends))

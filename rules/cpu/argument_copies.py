@@ -42,11 +42,14 @@ class ArgumentCopy:
 
 
 def copy_arguments(kernel: KernelOp, target: Target, parameters: Set[int]) -> list[ArgumentCopy]:
-    """Let sums read copies where that is expected to save more than it takes; the copies."""
+    """Let sums of a kernel, which is changed, read copies where that is expected to save more than it takes.
+
+    Returns the copies, one of an argument at most.
+    """
     found: list[ArgumentCopy] = []
     steps = {compute.stage.data for scan in scans_of(kernel) for compute in scan.steps}
     for name in [c.stage.data for c in kernel.computes if c.reduction and c.stage.data not in steps]:
-        for copy in _candidates(kernel, name, target, parameters):
+        for copy in list(_candidates(kernel, name, target, parameters)):  # the kernel changes meanwhile
             if copy.number not in {c.number for c in found} and _saves(copy, kernel, target, parameters):
                 _apply(copy, kernel)
                 found.append(copy)
@@ -57,7 +60,7 @@ def _candidates(kernel: KernelOp, reader: str, target: Target, parameters: Set[i
     """Copies in blocks that fill a line, along what a sum goes along."""
     compute = _stage(kernel, reader)
     crowded = crowded_reads(compute, target)
-    for read, op in list(zip(reads_of(compute), compute.reads, strict=True)):
+    for read, op in zip(reads_of(compute), compute.reads, strict=True):
         if read not in crowded or not isinstance(op.tensor, BlockArgument) or op.tensor.index in parameters:
             continue
         dims, size = dims_of(op.tensor.type), LINE_BYTES * 8 // bits_of(op.tensor.type)

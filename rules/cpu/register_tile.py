@@ -191,7 +191,7 @@ class _Tiled:
         return [r for r in self.reads if any(r.crowd(n, count, self.element_bytes) > most[n] for n, count in counts)]
 
     def _is_matrix(self, read: Read) -> bool:
-        """Whether no index adds up several axes, so that a panel can be copied."""
+        """Whether no index adds up several axes, as `panel_of` asks of what it copies."""
         long = {name for name, extent in self.extents.items() if extent > 1}
         long |= {name for name, extent in self.reduction if extent.constant != 1}
         return all(len(long.intersection(e.variables())) < 2 for e in read.indices)

@@ -20,6 +20,23 @@ te.kernel @far(%x: tensor<64x32x32xf32>, %w: tensor<4x64x3x16xf32>) -> tensor<4x
   te.return %y : tensor<4x32x28x16xf32>
 }
 
+// Of each of two images.
+
+// CHECK-LABEL: schedule.sequence @two
+// CHECK:         schedule.cache_read %{{.*}} "global"
+// CHECK:         schedule.cache_read %{{.*}} "global"
+te.kernel @two(%x: tensor<64x32x32xf32>, %z: tensor<64x32x32xf32>, %w: tensor<4x64x3x16xf32>) -> tensor<4x32x28x16xf32> {
+  %y = te.compute "y" [o: 4, y: 32, x: 28, l: 16] reduce [k: 64, r: 3] : tensor<4x32x28x16xf32> {
+    %a = te.read %x[k, y, x + 2 * r] : tensor<64x32x32xf32>
+    %c = te.read %z[k, y, x + 2 * r] : tensor<64x32x32xf32>
+    %b = te.read %w[o, k, r, l] : tensor<4x64x3x16xf32>
+    %s = arith.addf %a, %c : f32
+    %p = arith.mulf %s, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<4x32x28x16xf32>
+}
+
 // Not where planes begin at other places of the cache, where there are few of them, or hardly any results for which to
 // read a copy.
 
