@@ -19,6 +19,7 @@ from tilework.rules.cpu.relayout import store_as
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.rules.cpu.tiled_reduction import block_sizes, tile_reduction
+from tilework.rules.cpu.total import schedule_total
 from tilework.targets.target import LINE_BYTES, Target
 
 
@@ -70,6 +71,9 @@ class Default(ScheduleRule):
                 around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
                 loop = None if around is None else loop_of_part(plan, compute, *around)
                 schedule_elementwise(s, stage, compute, target, loop)
+            elif reduction.reduction:
+                summed = stage if reduction is compute else stage_of(reduction.stage.data)
+                schedule_total(s, summed, reduction, target)
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
         return s.finish()

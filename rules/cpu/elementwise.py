@@ -15,6 +15,9 @@ from tilework.rules.cpu.reads import LARGE, bits_of, iterations, reads_of, size_
 from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.loop.transpose import LANES
 
+SIDE_BY_SIDE = 4
+"""Vectors that are computed side by side: in one, an operation waits for the one before."""
+
 
 def schedule_elementwise(
     s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target, loop: SSAValue | None
@@ -41,9 +44,9 @@ def schedule_elementwise(
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = iterations(compute) if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
     if inner_extent is None or len(axes) == 1:
-        tail = Tail.MASK if inner_extent is None else Tail.PARTITION
-        outer, vector = s.split(axes[-1], lanes, tail)
-        axes, extents = [*axes[:-1], outer], [*extents[:-1], -(-extents[-1] // lanes)]
+        width, tail = (lanes, Tail.MASK) if inner_extent is None else (lanes * SIDE_BY_SIDE, Tail.PARTITION)
+        outer, vector = s.split(axes[-1], width, tail)
+        axes, extents = [*axes[:-1], outer], [*extents[:-1], -(-extents[-1] // width)]
     else:
         vector = axes[-1]
         axes, extents = axes[:-1], extents[:-1]

@@ -17,7 +17,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.costs import kernel_cycles
-from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
+from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import bits_of, size_of
@@ -28,9 +28,6 @@ from tilework.targets.target import Target
 
 CHAINS = 4
 """Vectors of a row that are summed side by side: a sum waits for the one before."""
-
-SIDE_BY_SIDE = 4
-"""Vectors of other stages that are computed side by side, for the same reason."""
 
 
 class RowBlocks(ScheduleRule):

@@ -1,0 +1,32 @@
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' | filecheck %s --check-prefix=LOOPS
+
+// A sum with one result: four vectors of sums side by side in registers, which are added up at the end.
+
+// CHECK-LABEL: schedule.sequence @total
+// CHECK:         %[[ALL:.*]] = schedule.fuse %r, %s
+// CHECK-NEXT:    %{{.*}}, %[[LANE:.*]] = schedule.split %[[ALL]] factor 32
+// CHECK-NEXT:    %[[PARTS:rf]], %{{.*}} = schedule.rfactor %total, %[[LANE]] at -1
+// CHECK-NEXT:    schedule.cache_write %[[PARTS]] "register"
+// LOOPS-LABEL: loop.kernel @total
+// LOOPS:         memref.alloca() : memref<32xf32, "register">
+// LOOPS:         loop.for %{{.*}} = 0 to 48
+te.kernel @total(%x: tensor<16x96xf32>) -> tensor<f32> {
+  %total = te.compute "total" [] reduce [r: 16, s: 96] : tensor<f32> {
+    %a = te.read %x[r, s] : tensor<16x96xf32>
+    te.reduce add %a : f32
+  }
+  te.return %total : tensor<f32>
+}
+
+// Too few elements for a vector.
+
+// CHECK-LABEL: schedule.sequence @short
+// CHECK-NOT:     rfactor
+te.kernel @short(%x: tensor<7xf32>) -> tensor<f32> {
+  %total = te.compute "total" [] reduce [r: 7] : tensor<f32> {
+    %a = te.read %x[r] : tensor<7xf32>
+    te.reduce add %a : f32
+  }
+  te.return %total : tensor<f32>
+}
