@@ -62,5 +62,6 @@ def test_totals(
     assert sum(isinstance(s, RFactorOp) for s in schedule.walk()) == factored
     assert any(isinstance(s, ParallelOp) for s in schedule.walk()) == parallel
     rng = np.random.default_rng(0)
-    arrays = [rng.random(t.get_shape()).astype(np.float32) for t in op.body.block.arg_types if isinstance(t, TensorType)]
+    types = [t for t in op.body.block.arg_types if isinstance(t, TensorType)]
+    arrays = [rng.random(t.get_shape()).astype(np.float32) for t in types]
     run_kernel_everywhere(op, arrays, schedule, 1e-5)
