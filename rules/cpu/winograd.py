@@ -8,6 +8,7 @@ transformed first, and the outermost loop runs over blocks of filters, each of w
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from math import prod
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
@@ -48,7 +49,7 @@ class WinogradConv(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         fetching = memory_cycles(kernel, parameters, target)
-        fetching += again_cycles(kernel, parameters, form.blocks.passes - 1, target)
+        fetching += again_cycles(kernel, parameters, form.blocks.passes * form.image_blocks - 1, target)
         multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
         of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
         results = form.stages[COLUMNS], form.stages[RESULT], form.last.compute
@@ -84,7 +85,7 @@ def _multiplications(form: WinogradForm) -> int:
 def _data_again(form: WinogradForm, target: Target) -> int:
     """Bytes of transformed tiles that are read again for every block of filters, from behind the second cache."""
     data = bytes_of(form.stages[DATA].result.type)
-    if not form.blocks.together or data <= target.cache_bytes[1] * 3 // 4:
+    if not form.blocks.together or data <= form.image_blocks * target.cache_bytes[1] * 3 // 4:
         return 0
     return data * (form.filter_blocks - 1)
 
@@ -128,6 +129,12 @@ class _Writer:
         n, o, *slices, y, x = axes
         batch, _, *counts, height, width = sizes_of(form.last.compute)[: len(axes)]
         images = [(n, batch or LARGE), *zip(slices, counts, strict=True)]
+        inside_images: list[SSAValue] = []
+        if blocks.images > 1:
+            axis, count = images.pop()
+            axis, inside_block = s.split(axis, blocks.images)
+            images.append((axis, count // blocks.images))
+            inside_images.append(inside_block)
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
         filter_block, o = s.split(o, form.span // (form.last.block or 1))
         tile, y = s.split(y, blocks.tile)
@@ -146,7 +153,7 @@ class _Writer:
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
         # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
         inside = [o, tile, y, x] if place is not None or 2 * lanes < form.lanes else [tile, y, x, o]
-        s.reorder([*(axis for axis, _ in (*images, *outer, *inner)), *inside, *along])
+        s.reorder([*(axis for axis, _ in (*images, *outer, *inner)), *inside_images, *inside, *along])
         around = parallel_prefix(s, [*images, *outer], self.work, self.target)
         return around[-1], inner[-1][0]
 
@@ -183,23 +190,26 @@ class _Writer:
         product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
-        n, p, q, i, j, o = list(stage.axes.values())[:6]
-        p, p_inside = s.split(p, form.at_once[0], Tail.PARTITION)
-        q, q_inside = s.split(q, form.at_once[1], Tail.PARTITION)
-        s.reorder([n, i, j, p, q, p_inside, q_inside, *vectors_and_lanes(s, o, form.lanes)])
-        s.unroll(p_inside)
-        s.unroll(q_inside)
-        s.compute_at(inside, q)
-        tiles = -(-form.blocks.rows // form.at_once[0]), -(-form.blocks.columns // form.at_once[1])
-        _, p_name, q_name, _, j_name, filters = (name for name, _ in product.spatial)
-        loops = (j, j_name, sizes_of(product)[4]), (p, p_name, tiles[0]), (q, q_name, tiles[1])
-        n, p, q, i, j, o, c = inside.axes.values()
+        *tiles, i, j, o = list(stage.axes.values())[:6]
+        parts = [s.split(axis, count, Tail.PARTITION) for axis, count in zip(tiles, form.at_once, strict=True)]
+        outer = [axis for axis, _ in parts]
+        self._at_once([i, j, *outer], [axis for _, axis in parts], o)
+        s.compute_at(inside, outer[-1])
+        *tiles, i, j, o, c = inside.axes.values()
         block, c = s.split(c, form.channel_lanes)
-        s.reorder([n, i, j, block, c, p, q, *vectors_and_lanes(s, o, form.lanes)])
-        s.unroll(p)
-        s.unroll(q)
-        step = Step(filters, form.at_once[0] * form.at_once[1], form.vectors, form.lanes)
+        self._at_once([i, j, block, c], tiles, o)
+        blocks = form.blocks.images, form.blocks.rows, form.blocks.columns
+        counts = [-(-block // count) for block, count in zip(blocks, form.at_once, strict=True)]
+        *names, _, j_name, filters = (name for name, _ in product.spatial)
+        loops = [(j, j_name, sizes_of(product)[4]), *zip(outer, names, counts, strict=True)]
+        step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
         prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
+
+    def _at_once(self, around: list[SSAValue], tiles: list[SSAValue], filters: SSAValue) -> None:
+        """Tiles and vectors of filters inside loops, as straight-line code."""
+        self.s.reorder([*around, *tiles, *vectors_and_lanes(self.s, filters, self.form.lanes)])
+        for axis in tiles:
+            self.s.unroll(axis)
 
     def result(self, around: SSAValue) -> None:
         """The products transformed back, for some filters at a time."""

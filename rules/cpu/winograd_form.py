@@ -22,17 +22,22 @@ FEWEST_TILES = 6
 
 @dataclass(frozen=True)
 class Blocks:
-    """Tiles, each of `tile` x `tile` outputs, are taken in blocks of `rows` x `columns`.
+    """Tiles, each of `tile` x `tile` outputs, are taken in blocks of `rows` x `columns` of each of so many `images`.
 
     together: all tiles are transformed before any is multiplied; else each block by itself, for all weights. `passes`:
-    how many times a core reads the weights.
+    how many times a core reads the weights for an image.
     """
 
+    images: int
     rows: int
     columns: int
     tile: int
     together: bool
     passes: int
+
+
+IMAGE_RANK = 4
+"""Of results without slices."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +47,25 @@ class Last:
     compute: ComputeOp
     block: int
 
+    @property
+    def axes(self) -> list[str]:
+        """Of images, filters, perhaps slices, rows and columns."""
+        names = [name for name, _ in self.compute.spatial]
+        return names[:-1] if self.block else names
+
+    @property
+    def images(self) -> int:
+        """How many there are along the innermost axis that counts them: of slices, if there are any; 0 if not known."""
+        sizes = sizes_of(self.compute)
+        return sizes[2] if len(self.axes) > IMAGE_RANK else sizes[0]
+
 
 @dataclass(frozen=True)
 class WinogradForm:
     """The stages by name and the last one, as they look once the stages `inlined` are.
 
-    A product is computed for `at_once` (rows, columns) tiles and `vectors` of `lanes` filters at a time, tiles are
-    transformed for `channel_lanes` channels.
+    A product is computed for tiles of `at_once` (images, rows, columns) and `vectors` of `lanes` filters at a time,
+    tiles are transformed for `channel_lanes` channels.
     """
 
     inlined: list[str]
@@ -58,7 +75,7 @@ class WinogradForm:
     channel_lanes: int
     vectors: int
     blocks: Blocks
-    at_once: tuple[int, int]
+    at_once: tuple[int, int, int]
 
     @property
     def span(self) -> int:
@@ -71,9 +88,14 @@ class WinogradForm:
         return sizes_of(self.stages[PRODUCT])[-1] // self.span
 
     @property
+    def image_blocks(self) -> int:
+        """How many blocks of images there are, 1 where that is not known."""
+        return max(sizes_of(self.stages[PRODUCT])[0] // self.blocks.images, 1)
+
+    @property
     def tasks(self) -> int:
-        """Blocks of filters of all images."""
-        return (sizes_of(self.stages[PRODUCT])[0] or 1) * self.filter_blocks
+        """Blocks of filters of all blocks of images."""
+        return self.image_blocks * self.filter_blocks
 
 
 def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
@@ -94,7 +116,7 @@ def _last(final: ComputeOp) -> Last | None:
     axes, sizes = [var(name) for name, _ in final.spatial], sizes_of(final)
     for block in (0, sizes[-1]):
         places = axes[:-1] if block else axes
-        if len(places) in (4, 5):  # with or without slices
+        if len(places) in (IMAGE_RANK, IMAGE_RANK + 1):  # without or with slices
             n, o, *slices, y, x = places
             image = n * sizes[2] + slices[0] if slices else n
             if takes(final, RESULT, (image, y, x, o * block + axes[-1] if block else o)):
@@ -120,10 +142,23 @@ def _form_with(
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
     blocks = _blocks(stages, last, vectors * lanes, lanes, registers, target)
-    columns = balanced(blocks.columns, registers)
-    at_once = balanced(blocks.rows, registers // columns), columns
+    at_once = _at_once(blocks, registers)
     channel_lanes = _channel_lanes(sizes_of(stages[DATA])[-1], lanes, target)
     return WinogradForm(inlined, stages, last, lanes, channel_lanes, vectors, blocks, at_once)
+
+
+def _at_once(blocks: Blocks, registers: int) -> tuple[int, int, int]:
+    """Images, rows and columns of tiles that are multiplied at a time: of fewer rows where that leaves fewer parts."""
+    columns = balanced(blocks.columns, registers)
+    rows = balanced(blocks.rows, registers // columns)
+    by_rows = balanced(blocks.images, registers // (columns * rows)), rows, columns
+    images = balanced(blocks.images, registers // columns)
+    by_images = images, balanced(blocks.rows, registers // (columns * images)), columns
+
+    def parts(at_once: tuple[int, int, int]) -> int:
+        return -(-blocks.images // at_once[0]) * -(-blocks.rows // at_once[1])
+
+    return min(by_rows, by_images, key=parts)
 
 
 def _channel_lanes(channels: int, lanes: int, target: Target) -> int:
@@ -174,16 +209,24 @@ def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, 
         return fits(down, -(-reached(across) // part) * part, multiplied + transformed, most)
 
     across = _fitting(columns, alone)
-    if alone(across) and across >= min(FEWEST_TILES, rows * columns):
+    if alone(across) and across >= min(FEWEST_TILES, rows * columns * max(last.images, 1)):
         down = max(1, at_once // across) if across == columns else 1
         down = down if alone(across, down, PLENTY_BYTES) and _is_shared(rows, down, target.cores) else 1
-        return Blocks(down, across, tile, together=False, passes=-(-rows // down) * -(-columns // across))
+        return Blocks(1, down, across, tile, together=False, passes=-(-rows // down) * -(-columns // across))
     down = -(-rows // target.cores)
     if alone(columns, down, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
-        return Blocks(down, columns, tile, together=False, passes=1)
+        return Blocks(1, down, columns, tile, together=False, passes=1)
     across = _fitting(columns, lambda n: fits(1, reached(n), multiplied))
     most = _fitting(rows, lambda n: fits(n, reached(across), multiplied, PLENTY_BYTES)) if across == columns else 1
-    return Blocks(balanced(rows, most), across, tile, together=True, passes=1)
+    down = balanced(rows, most)
+    counts = [n for n in range(1, last.images + 1) if last.images % n == 0] if (down, across) == (rows, columns) else []
+    images = (n for n in counts if fits(n * rows, reached(across), multiplied, PLENTY_BYTES))
+    filter_blocks = sizes_of(stages[PRODUCT])[-1] // span
+
+    def feeds_cores(images: int) -> tuple[bool, int]:
+        return last.images // images * filter_blocks % target.cores == 0, images
+
+    return Blocks(max(images, key=feeds_cores, default=1), down, across, tile, together=True, passes=1)
 
 
 def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Target) -> bool:

@@ -180,6 +180,7 @@ def conv_of_slices(batch: int, extents: tuple[int, int, int], slices: list[int],
         (1, (4, 9, 13), [1, 1, 1, 1]),
         (2, (7, 12, 28), [2, 1, 0, 1]),
         (1, (5, 7, 7), [1, 2, 2, 2]),  # few tiles: all are transformed first
+        (2, (6, 5, 6), [1, 1, 1, 1]),  # those of all slices at once
     ],
 )
 def test_slices_are_images(
@@ -263,6 +264,31 @@ def test_rows_of_tiles_in_a_block(shape: tuple[int, ...], cores: int, rows: int)
     form = form_of(conv_relu(*shape), parse_target(f"llvm -mcpu=skylake-avx512 -num-cores={cores}"))
     assert form is not None
     assert form.blocks.rows == rows
+
+
+@pytest.mark.parametrize(
+    ("shape", "images", "at_once"),
+    [
+        ((64, 32, 7, 7, 4, 3, 8), 8, (3, 1, 2)),  # three images of one row of tiles leave fewer parts than 1 x 2 x 2
+        ((64, 32, 3, 3, 3, 3, 9), 9, (5, 1, 1)),
+        ((64, 32, 3, 3, 3, 3, 7), 7, (4, 1, 1)),
+        ((64, 32, 14, 14, 4, 3, 20), 5, (1, 1, 4)),  # as many as divide their number
+        ((64, 32, 7, 7, 4, 3, 1), 1, (1, 2, 2)),
+        ((64, 32, 56, 56, 4, 3, 8), 1, (1, 1, 5)),  # rows of tiles by themselves
+    ],
+    ids=str,
+)
+def test_small_images_are_multiplied_together(
+    run_kernel_everywhere, shape: tuple[int, ...], images: int, at_once: tuple[int, int, int]
+):
+    target = parse_target("llvm -mcpu=haswell -num-cores=2")
+    kernel = conv_relu(*shape)
+    form = form_of(kernel, target)
+    assert form is not None
+    assert (form.blocks.images, form.at_once) == (images, at_once)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
+    run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))
 
 
 def test_each_core_transforms_the_rows_of_tiles_that_it_multiplies(run_kernel_everywhere):
