@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, UnitAttr, f32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.analysis.parameters import parameter_bytes
+from tilework.analysis.precision import Precision
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
@@ -30,31 +30,6 @@ from tilework.targets.target import Target
 WORTH = 0.96
 """The part of the direct sum's time that a faster algorithm may take, and of this one's time one on another level: its
 weights are more, and need more memory."""
-
-
-@dataclass(frozen=True)
-class Precision:
-    """Which algorithms may be used.
-
-    products: along an axis of a Winograd tile, where windows move by more than one for each of its filters: with 4 it
-    is as accurate as the direct sum, with 6 or 7 within about 1e-5 of the largest result, or 3e-5 where thousands of
-    channels are summed. levels: on which sums of quarters may be multiplied: the errors of small rows are those of the
-    large ones that they are added to, as are NaN and infinities.
-    """
-
-    products: int
-    levels: int
-
-
-PRECISIONS = {"default": Precision(7, levels=2), "strict": Precision(4, levels=0)}
-
-
-def precision_of(name: str) -> Precision:
-    """The entry of PRECISIONS. Raises UsageError for one that there is not."""
-    if name not in PRECISIONS:
-        hint = did_you_mean(str(name), PRECISIONS)
-        raise UsageError(f"unknown precision '{name}': it is {' or '.join(PRECISIONS)}{hint}")
-    return PRECISIONS[name]
 
 
 Product = ConvOp | DenseOp

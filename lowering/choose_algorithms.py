@@ -12,13 +12,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
+from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
 from tilework.lowering.algorithms import (
     Fast,
     Product,
     algorithms_for,
-    precision_of,
     product_with_parameter,
     transform_weight,
     use_fast,

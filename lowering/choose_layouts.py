@@ -14,6 +14,7 @@ from tilework.algebra.index_expr import const
 from tilework.analysis.functions import body_of
 from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.parameters import is_compiled
+from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -21,7 +22,6 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
-from tilework.lowering.algorithms import precision_of
 from tilework.lowering.layout_search import Layouts, LayoutSearch, in_blocks, put_in_blocks
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass

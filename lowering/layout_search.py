@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, SSAValue
 
 from tilework.analysis.layout_classes import CHANNELS, LayoutClass, layout_classes
+from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
-from tilework.lowering.algorithms import Algorithms, algorithms_for, precision_of, question_of
+from tilework.lowering.algorithms import Algorithms, algorithms_for, question_of
 from tilework.lowering.packed_groups import pack_result, unpack_argument
 from tilework.targets.target import Target
 

@@ -44,9 +44,9 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     """
     from xdsl.dialects.builtin import ModuleOp
 
+    from tilework.analysis.precision import precision_of
     from tilework.backends.cache import default_cache
     from tilework.backends.llvm.compile_model import compile_module
-    from tilework.lowering.algorithms import precision_of
     from tilework.targets.llvm_names import target_to_compile_for
 
     precision_of(precision)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilework.analysis.precision import precision_of
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.algorithms import precision_of, remembered_algorithms
+from tilework.lowering.algorithms import remembered_algorithms
 from tilework.lowering.lone_groups import lone_group
 from tilework.targets import parse_target
 

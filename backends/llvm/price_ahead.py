@@ -9,10 +9,11 @@ from xdsl.dialects.func import FuncOp
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import parameter_bytes
+from tilework.analysis.precision import precision_of
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.pool import CompilePool
 from tilework.backends.llvm.worker import FailedKernel, Outcome, PricedKernel, PriceJob, raise_failure
-from tilework.lowering.algorithms import Algorithm, algorithms_for, precision_of, question_of
+from tilework.lowering.algorithms import Algorithm, algorithms_for, question_of
 from tilework.lowering.canonical_text import nameless_text
 from tilework.lowering.layout_search import LayoutSearch
 from tilework.lowering.lone_groups import alone

@@ -182,51 +182,100 @@ def _is_regular(stages: Mapping[str, ComputeOp], lanes: int, target: Target) -> 
     return filters % lanes == 0
 
 
+@dataclass(frozen=True)
+class _Tiles:
+    """The tiles of all images, and what buffers for some of them take.
+
+    products: along an axis of a tile. step: elements from tile to tile. part: how many columns are multiplied at once,
+    at most; transformed data is there for all of them, in the last part too.
+    """
+
+    images: int
+    rows: int
+    columns: int
+    tile: int
+    products: int
+    step: int
+    channels: int
+    span: int
+    lanes: int
+    part: int
+    last: Last
+
+    @classmethod
+    def of(cls, stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, part: int) -> _Tiles:
+        """Those of a kernel, for so many filters at a time."""
+        _, rows, columns, products, _, channels = sizes_of(stages[DATA])
+        tile = sizes_of(stages[RESULT])[1] // rows
+        *_, width, _ = sizes_of(stages[IMAGE])
+        step = (width - products) // (columns - 1) if columns > 1 else 0
+        images = max(last.images, 1)
+        return cls(images, rows, columns, tile, products, step, channels, span, lanes, part, last)
+
+    @property
+    def of_image(self) -> int:
+        """How many tiles an image has."""
+        return self.rows * self.columns
+
+    def products_fit(self, down: int, across: int, most: int = NEAR_BYTES) -> bool:
+        """Whether a block's products and results take so many bytes at most."""
+        return self._take(down, self._reached(across), 0) <= most
+
+    def all_fit(self, down: int, across: int, most: int = NEAR_BYTES) -> bool:
+        """Whether these do, and its transformed data."""
+        part = balanced(across, self.part)
+        across = -(-self._reached(across) // part) * part
+        return self._take(down, across, 4 * self.channels * self.products**2) <= most
+
+    def _take(self, down: int, across: int, data: int) -> int:
+        multiplied = 4 * self.span * (self.products**2 + self.tile**2)
+        image = 4 * self.lanes * self.products * ((across - 1) * self.step + 2 * self.products)
+        return down * across * (multiplied + data) + image
+
+    def _reached(self, across: int) -> int:
+        """Tiles that are there: of all vectors of a block, where rows of an image are lanes."""
+        lane = 1 if self.last.block else lanes_along(across * self.tile, self.lanes)
+        return -(-(-(-across * self.tile // lane) * lane) // self.tile)
+
+
 def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, at_once: int, target: Target) -> Blocks:
     """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough, or of as many as
-    are multiplied at a time, or one for each core.
+    are multiplied at a time, or one for each core; of several images, if these are small.
 
-    at_once: how many tiles are multiplied at a time, at most; data is there for all of them, in the last part too.
+    at_once: how many tiles are multiplied at a time, at most.
     """
-    _, rows, columns, products, _, channels = sizes_of(stages[DATA])
-    tile = sizes_of(stages[RESULT])[1] // rows
-    *_, width, _ = sizes_of(stages[IMAGE])
-    step = (width - products) // (columns - 1) if columns > 1 else 0  # elements from tile to tile
-    multiplied = 4 * span * (products**2 + tile**2)  # bytes of product and result of one tile
-    transformed = 4 * channels * products**2
-
-    def fits(down: int, across: int, each: int, most: int = NEAR_BYTES) -> bool:
-        image = 4 * lanes * products * ((across - 1) * step + 2 * products)
-        return down * across * each + image <= most
-
-    def reached(across: int) -> int:
-        """Tiles that are there: of all vectors of a block, where rows of an image are lanes."""
-        lane = 1 if last.block else lanes_along(across * tile, lanes)
-        return -(-(-(-across * tile // lane) * lane) // tile)
-
-    def alone(across: int, down: int = 1, most: int = NEAR_BYTES) -> bool:
-        part = balanced(across, at_once)
-        return fits(down, -(-reached(across) // part) * part, multiplied + transformed, most)
-
-    across = _fitting(columns, alone)
-    if alone(across) and across >= min(FEWEST_TILES, rows * columns * max(last.images, 1)):
+    tiles = _Tiles.of(stages, last, span, lanes, at_once)
+    rows, columns, tile = tiles.rows, tiles.columns, tiles.tile
+    across = _fitting(columns, lambda n: tiles.all_fit(1, n))
+    if tiles.all_fit(1, across) and across >= min(FEWEST_TILES, tiles.images * tiles.of_image):
         down = max(1, at_once // across) if across == columns else 1
-        down = down if alone(across, down, PLENTY_BYTES) and _is_shared(rows, down, target.cores) else 1
+        down = down if tiles.all_fit(down, across, PLENTY_BYTES) and _is_shared(rows, down, target.cores) else 1
         return Blocks(1, down, across, tile, together=False, passes=-(-rows // down) * -(-columns // across))
     down = -(-rows // target.cores)
-    if alone(columns, down, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
+    if tiles.all_fit(down, columns, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
         return Blocks(1, down, columns, tile, together=False, passes=1)
-    across = _fitting(columns, lambda n: fits(1, reached(n), multiplied))
-    most = _fitting(rows, lambda n: fits(n, reached(across), multiplied, PLENTY_BYTES)) if across == columns else 1
+    batch, *_, filters = sizes_of(stages[PRODUCT])
+    blocks = {n: max(batch // n, 1) for n in range(1, tiles.images + 1) if tiles.images % n == 0}
+    near = [n for n in blocks if blocks[n] % target.cores == 0 and tiles.all_fit(n * rows, columns)]
+    images = max(near, default=0)
+    if batch > 1 and images * tiles.of_image >= FEWEST_TILES and _reads_less(stages, images, span):
+        return Blocks(images, rows, columns, tile, together=False, passes=1)
+    across = _fitting(columns, lambda n: tiles.products_fit(1, n))
+    most = _fitting(rows, lambda n: tiles.products_fit(n, across, PLENTY_BYTES)) if across == columns else 1
     down = balanced(rows, most)
-    counts = [n for n in range(1, last.images + 1) if last.images % n == 0] if (down, across) == (rows, columns) else []
-    images = (n for n in counts if fits(n * rows, reached(across), multiplied, PLENTY_BYTES))
-    filter_blocks = sizes_of(stages[PRODUCT])[-1] // span
+    if (down, across) != (rows, columns):
+        return Blocks(1, down, across, tile, together=True, passes=1)
+    fitting = [n for n in blocks if tiles.products_fit(n * rows, columns, PLENTY_BYTES)]
+    images = max(fitting, key=lambda n: (blocks[n] * (filters // span) % target.cores == 0, n), default=1)
+    return Blocks(images, rows, columns, tile, together=True, passes=1)
 
-    def feeds_cores(images: int) -> tuple[bool, int]:
-        return last.images // images * filter_blocks % target.cores == 0, images
 
-    return Blocks(max(images, key=feeds_cores, default=1), down, across, tile, together=True, passes=1)
+def _reads_less(stages: Mapping[str, ComputeOp], images: int, span: int) -> bool:
+    """Whether weights for every block of so many images are less to read than all tiles for every block of filters."""
+    product = stages[PRODUCT]
+    batch, *_, filters = sizes_of(product)
+    weights, data = (size_of(axes) for axes in ([*product.spatial[3:], *product.reduction], stages[DATA].spatial))
+    return batch // images * weights < filters // span * data
 
 
 def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Target) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from xdsl.ir import Block
 
+from tilework.analysis.precision import PRECISIONS
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.algorithms import PRECISIONS, Algorithms, Fast
+from tilework.lowering.algorithms import Algorithms, Fast
 from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
 

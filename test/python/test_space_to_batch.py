@@ -19,13 +19,13 @@ from tilework.transforms.graph.space_to_batch import SpaceToBatch
         ((13, 14), 3, 2, (0, 1, 3, 0)),
         ((20, 19), 2, 3, (0, 0, 0, 0)),
         ((24, 21), 3, 4, (4, 4, 4, 4)),
-        ((14, 11), 5, 2, (7, 5, 0, 6)),
+        ((28, 25), 5, 2, (7, 5, 0, 6)),
     ],
 )
 def test_the_same_sums(size: tuple[int, int], taps: int, dilation: int, pads: tuple[int, ...]):
     height, width = (e + a + b - (taps - 1) * dilation for e, a, b in zip(size, pads[:2], pads[2:], strict=True))
     x, w, y = (
-        f"tensor<{t}xf32>" for t in (f"2x32x{size[0]}x{size[1]}", f"34x32x{taps}x{taps}", f"2x34x{height}x{width}")
+        f"tensor<{t}xf32>" for t in (f"2x64x{size[0]}x{size[1]}", f"66x64x{taps}x{taps}", f"2x66x{height}x{width}")
     )
     text = f"""
     func.func @main(%x: {x}) -> {y} {{
@@ -37,8 +37,8 @@ def test_the_same_sums(size: tuple[int, int], taps: int, dilation: int, pads: tu
     context = make_context()
     module = Parser(context, text).parse_module()
     rng = np.random.default_rng(0)
-    image = rng.integers(-2, 3, (2, 32, *size)).astype(np.float32)
-    parameters = {"w": rng.integers(-2, 3, (34, 32, taps, taps)).astype(np.float32)}
+    image = rng.integers(-2, 3, (2, 64, *size)).astype(np.float32)
+    parameters = {"w": rng.integers(-2, 3, (66, 64, taps, taps)).astype(np.float32)}
     [expected] = run_function(module, "main", [image], parameters)
     SpaceToBatch().apply(context, module)
     module.verify()

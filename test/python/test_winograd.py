@@ -13,6 +13,7 @@ from xdsl.dialects.test import TestOp
 import tilework as tw
 from tilework.algebra.index_expr import var
 from tilework.algebra.winograd import MOST_PRODUCTS, winograd
+from tilework.analysis.precision import PRECISIONS
 from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import graph
@@ -21,7 +22,7 @@ from tilework.dialects.graph.winograd import winograd_tiles
 from tilework.dialects.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
-from tilework.lowering.algorithms import PRECISIONS, Winograd
+from tilework.lowering.algorithms import Winograd
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.reads import LARGE, size_of
@@ -267,25 +268,32 @@ def test_rows_of_tiles_in_a_block(shape: tuple[int, ...], cores: int, rows: int)
 
 
 @pytest.mark.parametrize(
-    ("shape", "images", "at_once"),
+    ("shape", "together", "images", "at_once"),
     [
-        ((64, 32, 7, 7, 4, 3, 8), 8, (3, 1, 2)),  # three images of one row of tiles leave fewer parts than 1 x 2 x 2
-        ((64, 32, 3, 3, 3, 3, 9), 9, (5, 1, 1)),
-        ((64, 32, 3, 3, 3, 3, 7), 7, (4, 1, 1)),
-        ((64, 32, 14, 14, 4, 3, 20), 5, (1, 1, 4)),  # as many as divide their number
-        ((64, 32, 7, 7, 4, 3, 1), 1, (1, 2, 2)),
-        ((64, 32, 56, 56, 4, 3, 8), 1, (1, 1, 5)),  # rows of tiles by themselves
+        (
+            (64, 32, 7, 7, 4, 3, 8),
+            True,
+            8,
+            (3, 1, 2),
+        ),  # fewer parts than of 1 x 2 x 2
+        ((64, 32, 3, 3, 3, 3, 9), True, 9, (5, 1, 1)),
+        ((64, 32, 3, 3, 3, 3, 7), True, 7, (4, 1, 1)),
+        ((64, 32, 14, 14, 4, 3, 20), True, 5, (1, 1, 4)),  # as many as divide their number
+        ((64, 32, 7, 7, 4, 3, 1), True, 1, (1, 2, 2)),
+        ((64, 32, 56, 56, 4, 3, 8), False, 1, (1, 1, 5)),  # rows of tiles by themselves
+        ((16, 96, 7, 7, 4, 3, 32), False, 8, (3, 1, 2)),  # weights are less than the tiles of all images
+        ((16, 96, 7, 7, 4, 3, 9), True, 9, (3, 1, 2)),  # but not so many would feed two cores
     ],
     ids=str,
 )
 def test_small_images_are_multiplied_together(
-    run_kernel_everywhere, shape: tuple[int, ...], images: int, at_once: tuple[int, int, int]
+    run_kernel_everywhere, shape: tuple[int, ...], together: bool, images: int, at_once: tuple[int, int, int]
 ):
     target = parse_target("llvm -mcpu=haswell -num-cores=2")
     kernel = conv_relu(*shape)
     form = form_of(kernel, target)
     assert form is not None
-    assert (form.blocks.images, form.at_once) == (images, at_once)
+    assert (form.blocks.together, form.blocks.images, form.at_once) == (together, images, at_once)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.lowering.algorithms import PRECISIONS
+from tilework.analysis.precision import PRECISIONS
 from tilework.targets.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model

@@ -8,10 +8,10 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from tilework.analysis.precision import PRECISIONS
 from tilework.api import compile as compile_model
 from tilework.backends.llvm.compile_model import CompileReport
 from tilework.frontends.onnx.importer import ImportedModel
-from tilework.lowering.algorithms import PRECISIONS
 from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.targets import Target
 from tilework.targets.llvm_names import target_to_compile_for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -15,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.precision import Precision, precision_of
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
@@ -24,12 +26,11 @@ from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
-FEWEST_PIXELS = 6
-"""Of a result along each axis, for each phase: with fewer, too many are computed beyond the end, and weights are read
-for few tiles of Winograd's algorithm."""
+MOST_PRODUCTS = 0.85
+"""The part of the direct sum's products, of those with padding none, that phases may take to be faster."""
 
-FEWEST_CHANNELS = 32
-"""Of the image and of the result: sums over fewer are not worth moving both."""
+MOVED = 12
+"""How many channels are summed, or filters applied, in the time that it takes to move an image's or a result's."""
 
 IMAGE_AXES = 2
 
@@ -44,25 +45,29 @@ class SpaceToBatch(TileworkPass):
                                               %y = the same way back
 
     The sums have the same terms, and lines of the caches hold neighbours; Winograd's algorithm is for such windows
-    only. Of f32, where weights are parameters, windows are square and move by one, and there are enough channels and
-    pixels in each phase; others stay. Requires nothing; behind graph-fold-padding it sees all padding.
+    only. Of f32, where weights are parameters, windows are square and move by one, and that algorithm, as far as
+    `precision` ("default" or "strict") allows it, takes fewer products for the phases than the direct sum; others stay.
+    Requires nothing; behind graph-fold-padding it sees all padding.
     """
 
     name = "graph-space-to-batch"
     anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"
 
+    precision: str = "default"
+
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
+        precision = precision_of(self.precision)
         if not is_compiled(op):
             return
         known = values_from_parameters(op)
         for conv in [o for o in body_of(op).ops if isinstance(o, ConvOp)]:
-            if conv.weight in known and conv.input not in known and _is_worth(conv):
+            if conv.weight in known and conv.input not in known and _is_worth(conv, precision):
                 _replace(conv)
 
 
-def _is_worth(conv: ConvOp) -> bool:
+def _is_worth(conv: ConvOp, precision: Precision) -> bool:
     windows, result = conv.windows, dims_of(conv.result.type)
     if len(windows.kernel) != IMAGE_AXES or conv.dtype() != f32 or conv.groups.value.data != 1:
         return False
@@ -71,11 +76,31 @@ def _is_worth(conv: ConvOp) -> bool:
         return False
     if windows.kernel[0] == 1 or windows.kernel[0] != windows.kernel[1]:
         return False
-    channels = conv.dims(0)[1], result[1]
-    if not all(e.is_constant for e in (*channels, *conv.dims(0)[2:])):
+    sizes = [e.constant for e in (*conv.dims(0)[1:], *result[1:])]
+    if not all(sizes):
         return False
-    has_pixels = all(ceildiv(e, dilation).offset >= FEWEST_PIXELS for e in result[2:])
-    return has_pixels and all(e.offset >= FEWEST_CHANNELS for e in channels)
+    fewest = min(conv.dims(0)[1].offset, result[1].offset)
+    return _products_of_phases(conv, precision) / _products(conv) + MOVED / fewest <= MOST_PRODUCTS
+
+
+def _products(conv: ConvOp) -> int:
+    """Of the direct sum, for each channel and filter of an image: of pixels with the taps that are not padding."""
+    windows, total = conv.windows, 1
+    for extent, count, before in zip(conv.dims(0)[2:], dims_of(conv.result.type)[2:], windows.before, strict=True):
+        taps = (t * windows.dilations[0] - before for t in range(windows.kernel[0]))
+        total *= sum(max(min(count.offset, extent.offset - t) - max(-t, 0), 0) for t in taps)
+    return max(total, 1)
+
+
+def _products_of_phases(conv: ConvOp, precision: Precision) -> int:
+    """The same of all phases by Winograd's algorithm, in tiles of which the fewest products are needed."""
+    dilation, window = conv.windows.dilations[0], conv.windows.kernel[0]
+    phases = [ceildiv(e, dilation).offset for e in dims_of(conv.result.type)[2:]]
+
+    def products(tile: int) -> int:
+        return dilation**2 * prod(-(-size // tile) for size in phases) * (tile + window - 1) ** 2
+
+    return min(map(products, range(1, max(precision.products - window + 1, 1) + 1)))
 
 
 def _replace(conv: ConvOp) -> None:

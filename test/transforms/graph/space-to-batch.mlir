@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --graph-space-to-batch | filecheck %s
+// RUN: opt-tool %s -p 'func.func(graph-space-to-batch{precision=strict})' | filecheck %s --check-prefix=STRICT
 
 // Of 33 x 34 pixels, padded to 38 x 39, every third is in one of nine images of 13 x 13; 11 x 11 results of each lie
 // between those of others, and the last are left out.
@@ -27,7 +28,20 @@ func.func @any(%x: tensor<?x32x32x32xf32, #graph.dims<[N, 32, 32, 32]>>) -> tens
   func.return %y : tensor<?x32x32x32xf32, #graph.dims<[N, 32, 32, 32]>>
 }
 
-// Not without dilation, of phases of five results, of few channels, of groups, of windows that move by two or of one
+// Phases of 5 x 5 results, 8 x 8 of them, are a tile each of 49 products, 3136 in all for 6889 of the direct sum. Of
+// small tiles, as strict precision wants, there would be 9216.
+// CHECK-LABEL: func.func @small
+// CHECK:         graph.conv %{{.*}} -> tensor<64x64x5x5xf32>
+// STRICT-LABEL: func.func @small
+// STRICT-NOT:    graph.transpose
+// STRICT:        func.return
+func.func @small(%x: tensor<1x64x33x33xf32>) -> tensor<1x64x33x33xf32> {
+  %w = graph.parameter @w : tensor<64x64x3x3xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 8, 8, 8, 8>, dilations = array<i64: 8, 8>, groups = 1 : i64} : (tensor<1x64x33x33xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x33x33xf32>
+  func.return %y : tensor<1x64x33x33xf32>
+}
+
+// Not without dilation, of phases of two results, of few channels, of groups, of windows that move by two or of one
 // element, with two dilations, or with a weight that callers pass.
 // CHECK-LABEL: func.func @stay
 // CHECK-NOT:     graph.transpose
@@ -37,7 +51,7 @@ func.func @stay(%x: tensor<1x32x24x24xf32>, %few: tensor<1x16x24x24xf32>, %passe
   %v = graph.parameter @v : tensor<32x16x3x3xf32>
   %u = graph.parameter @u : tensor<32x32x1x1xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x24x24xf32>
-  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 5, 5, 5, 5>, dilations = array<i64: 5, 5>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x24x24xf32>
+  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 12, 12, 12, 12>, dilations = array<i64: 12, 12>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x24x24xf32>
   %2 = graph.conv %few, %v {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x16x24x24xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x24x24xf32>
   %3 = graph.conv %x, %v {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, groups = 2 : i64} : (tensor<1x32x24x24xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x24x24xf32>
   %4 = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, groups = 1 : i64} : (tensor<1x32x24x24xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x12x12xf32>
