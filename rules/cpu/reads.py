@@ -82,14 +82,14 @@ class Read:
             return 1.5 * width
         stride = _stride(self, vector, width, count)
         assert stride is not None
-        return 1.0 if stride == 1 else 2.0 * abs(stride)
+        return 1.0 if stride in (0, 1) else 2.0 * abs(stride)
 
     def is_apart(self, vector: str, width: int, count: int) -> bool:
         """Whether lanes along an axis, as in `cost`, are accessed one by one."""
         if vector not in self.axes:
             return False
         stride = _stride(self, vector, width, count)
-        return stride is None or not 0 < abs(stride) <= NEAR
+        return stride is None or abs(stride) > NEAR
 
     def is_regular(self, axis: str, width: int) -> bool:
         """Whether the elements of one vector of `width` along an axis are equally far apart."""
@@ -108,7 +108,7 @@ class Read:
     def moves(self, axis: str, factor: int) -> bool:
         """Whether `factor` iterations of an axis, the first a multiple of it, read different elements.
 
-        They do not where the axis counts channels of a group and the element is the group's.
+        They do not where the axis counts filters of a group and the element is the group's.
         """
         if factor == 1 or axis not in self.axes:
             return False

@@ -6,7 +6,7 @@ that a step of the tile takes. Nothing is measured here and no layer is known by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import accumulate
@@ -222,7 +222,8 @@ class _Tiled:
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
         store = self.output.cost(vector, width, 0)
         crowded = [r for r in self.crowded if vector not in r.axes or not self._is_matrix(r)]  # else panels are copied
-        return _Step(self, vector, width, vectors, loads, crowded, store, self._row(vector, width), pieces)
+        along = frozenset(r for r in self.reads if vector in r.axes and (not count or r.moves(vector, width * vectors)))
+        return _Step(self, vector, width, vectors, loads, along, crowded, store, self._row(vector, width), pieces)
 
     def _row(self, vector: str, width: int) -> str | None:
         """The axis along which results lie side by side, if vectors of them can be transposed and lanes are apart."""
@@ -232,7 +233,7 @@ class _Tiled:
 
     def _load(self, read: Read, vector: str, width: int, vectors: int, count: int) -> float:
         """Load slots taken for a vector: more where some of them lie in two cache lines, or tiles in two blocks."""
-        if count and read.axis_to_pack(vector) is not None:
+        if count and (read.axis_to_pack(vector) is not None or not read.moves(vector, width)):
             return 1.0
         slots = read.cost(vector, width, count)
         split = slots == 1.0 and vector in read.axes and not read.is_aligned(vector, width)
@@ -320,8 +321,9 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
 class _Step:
     """One reduction step of a tile: `vectors` of `width` elements along an axis; the reads, and what each load costs.
 
-    store: of one result, once in all steps. row: the axis along which results lie side by side, if lanes do not.
-    pieces: as which an odd width is loaded. taps: the points of all steps, where they are straight-line code.
+    along: those of which vectors have different elements; of the others, all take one. store: of one result, once in
+    all steps. row: the axis along which results lie side by side, if lanes do not. pieces: as which an odd width is
+    loaded. taps: the points of all steps, where they are straight-line code.
     """
 
     of: _Tiled
@@ -329,6 +331,7 @@ class _Step:
     width: int
     vectors: int
     reads: Sequence[tuple[Read, float]]
+    along: Set[Read]
     crowded: Sequence[Read]
     store: float
     row: str | None
@@ -359,7 +362,7 @@ class _Step:
         for read, load in self.reads:
             count = self._loaded(read, factors)
             loads += count * load * self._crowding(read, factors)
-            elements += count * (self.width if self.vector in read.axes else 1)
+            elements += count * (self.width if read in self.along else 1)
         stores = accumulators * self._store(factors) / max(self.of.steps, 1)
         following = _OVERLAPPING / self.of.steps if self.taps else 0.0
         waiting = _LATENCY * accumulators / (accumulators + following)
@@ -373,7 +376,7 @@ class _Step:
     def held(self, factors: Mapping[str, int]) -> int:
         """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
         the first tap that reads it and the last."""
-        loaded = [self._needed(read, factors) for read, _ in self.reads if self.vector in read.axes]
+        loaded = [self._needed(read, factors) for read, _ in self.reads if read in self.along]
         return self._accumulators(factors) + max(map(sum, zip(*loaded, strict=True)), default=0)
 
     def _needed(self, read: Read, factors: Mapping[str, int]) -> list[int]:
@@ -387,7 +390,7 @@ class _Step:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
         if read in self.crowded:
             return _CROWDED
-        if self.vector in read.axes:
+        if read in self.along:
             return 1.0
         crowd = max((read.crowd(axis, f, self.of.element_bytes) for axis, f in factors.items()), default=1)
         return _CROWDED if crowd > self.of.ways - 2 else 1.0
@@ -411,7 +414,7 @@ class _Step:
             points = beside | {axis: range(f) for axis, f in factors.items()} | dict(self.taps)
             return read.distinct(points) / self.of.steps
         moving = [f for axis, f in factors.items() if read.moves(axis, f)]
-        return prod(moving) * (self.vectors if self.vector in read.axes else 1)
+        return prod(moving) * (self.vectors if read in self.along else 1)
 
 
 @cache  # the same for many kernels
