@@ -30,6 +30,11 @@ CHAINS = 4
 """Vectors of a row that are summed side by side: a sum waits for the one before."""
 
 
+def whole_chains(length: int, lanes: int) -> int:
+    """As many vectors, or a few more or less, that leave nothing of a row; 0 where a single one would."""
+    return next((n for n in (CHAINS, 5, 6, 3, 2, 1) if length % (n * lanes) == 0), 0)
+
+
 class RowBlocks(ScheduleRule):
     """For known numbers of rows, each summed up to a number that all of the row reads, or that is the result."""
 
@@ -135,9 +140,9 @@ class _Writer:
         That is masked only where there are too few rows to be lanes.
         """
         length, lanes = size_of(in_one_piece(compute)), self.lanes(compute)
-        whole = next((n * lanes for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), 0)
+        whole = whole_chains(length, lanes)
         if whole or self.form.block >= lanes:
-            return whole, "register"
+            return whole * lanes, "register"
         return max(min(CHAINS, length // lanes), 1) * lanes, "local"
 
     def parts(

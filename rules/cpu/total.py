@@ -9,7 +9,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import PARALLEL_WORK
 from tilework.rules.cpu.reads import bits_of, iterations, size_of
-from tilework.rules.cpu.row_blocks import CHAINS
+from tilework.rules.cpu.row_blocks import CHAINS, whole_chains
 from tilework.rules.cpu.row_form import in_one_piece
 from tilework.targets.target import Target
 
@@ -22,7 +22,7 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
     length = size_of(piece)
     if length < lanes:
         return
-    whole = next((n for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), 0)
+    whole = whole_chains(length, lanes)
     span = lanes * (whole or min(CHAINS, length // lanes))
     cores = target.cores if iterations(compute) >= PARALLEL_WORK and length % (target.cores * span) == 0 else 1
     spatial, others = [n for n, _ in compute.spatial], [n for n, _ in compute.reduction[: -len(piece)]]
