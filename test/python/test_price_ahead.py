@@ -10,6 +10,7 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 from tilework.analysis.functions import body_of
+from tilework.analysis.precision import precision_of
 from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.pool import CompilePool, OnDone
 from tilework.backends.llvm.price_ahead import price_ahead
@@ -22,7 +23,6 @@ from tilework.lowering.algorithms import (
     Strassen,
     Winograd,
     algorithms_for,
-    precision_of,
     question_of,
     remembered_algorithms,
 )
