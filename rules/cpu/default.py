@@ -28,7 +28,8 @@ class Default(ScheduleRule):
 
     Each reduction is computed tile by tile at its consumer, or at the copy of its own result, with the tile in
     registers. Stages that are neither inlined nor computed at a consumer, padding among them, fill a buffer of
-    their own. Matrices whose rows lie far apart are copied panel by panel.
+    their own. Matrices whose rows lie far apart are copied panel by panel. A reduction with a single result has no
+    tiles: parts of it are computed side by side.
     """
 
     BENEFIT: ClassVar[int] = 0

@@ -31,8 +31,8 @@ CHAINS = 4
 
 
 def whole_chains(length: int, lanes: int) -> int:
-    """As many vectors, or a few more or less, that leave nothing of a row; 0 where a single one would."""
-    return next((n for n in (CHAINS, 5, 6, 3, 2, 1) if length % (n * lanes) == 0), 0)
+    """How many vectors, CHAINS or less, leave nothing of a row that is cut into so many at a time; 0 if none do."""
+    return next((n for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), 0)
 
 
 class RowBlocks(ScheduleRule):

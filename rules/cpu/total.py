@@ -13,7 +13,10 @@ from tilework.targets.target import Target
 
 
 def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target) -> None:
-    """Of one without spatial axes. With too few elements for a vector, or of unknown extents, nothing is asked."""
+    """Of one without spatial axes. On all cores if they can share it evenly, in whole vectors.
+
+    Of one with too few elements for a vector, of unknown extents or with several results, nothing is asked.
+    """
     if len(compute.results) > 1 or not all(e.constant for _, e in compute.reduction):
         return
     lanes, piece = target.lanes(bits_of(compute.result.type)), in_one_piece(compute)

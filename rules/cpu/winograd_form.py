@@ -16,6 +16,9 @@ IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
     *("winograd_product", "winograd_columns", "winograd_result"),
 )
 
+HARDLY_MORE = 1.25
+"""How much more may be read where blocks are of fewer images, which stay nearer."""
+
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
 
@@ -25,7 +28,7 @@ class Blocks:
     """Tiles, each of `tile` x `tile` outputs, are taken in blocks of `rows` x `columns` of each of so many `images`.
 
     together: all tiles are transformed before any is multiplied; else each block by itself, for all weights. `passes`:
-    how many times a core reads the weights for an image.
+    how many times a core reads the weights for a block of images.
     """
 
     images: int
@@ -148,7 +151,8 @@ def _form_with(
 
 
 def _at_once(blocks: Blocks, registers: int) -> tuple[int, int, int]:
-    """Images, rows and columns of tiles that are multiplied at a time: of fewer rows where that leaves fewer parts."""
+    """Images, rows and columns of tiles that are multiplied at a time: of a row as many as registers hold; then rows or
+    images first, which of them leaves fewer parts."""
     columns = balanced(blocks.columns, registers)
     rows = balanced(blocks.rows, registers // columns)
     by_rows = balanced(blocks.images, registers // (columns * rows)), rows, columns
@@ -210,7 +214,8 @@ class _Tiles:
         *_, width, _ = sizes_of(stages[IMAGE])
         step = (width - products) // (columns - 1) if columns > 1 else 0
         images = max(last.images, 1)
-        return cls(images, rows, columns, tile, products, step, channels, span, lanes, part, last)
+        sizes = {"images": images, "rows": rows, "columns": columns, "tile": tile, "products": products, "step": step}
+        return cls(**sizes, channels=channels, span=span, lanes=lanes, part=part, last=last)
 
     @property
     def of_image(self) -> int:
@@ -219,7 +224,11 @@ class _Tiles:
 
     def products_fit(self, down: int, across: int, most: int = NEAR_BYTES) -> bool:
         """Whether a block's products and results take so many bytes at most."""
-        return self._take(down, self._reached(across), 0) <= most
+        return self.products_take(down, across) <= most
+
+    def products_take(self, down: int, across: int) -> int:
+        """How many bytes these are."""
+        return self._take(down, self._reached(across), 0)
 
     def all_fit(self, down: int, across: int, most: int = NEAR_BYTES) -> bool:
         """Whether these do, and its transformed data."""
@@ -254,28 +263,59 @@ def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, 
     down = -(-rows // target.cores)
     if tiles.all_fit(down, columns, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
         return Blocks(1, down, columns, tile, together=False, passes=1)
+    return _blocks_of_images(tiles, stages, target)
+
+
+def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: Target) -> Blocks:
+    """Those of images with few tiles: as many images as fit, each block by itself or all tiles transformed first."""
+    rows, columns, tile, span = tiles.rows, tiles.columns, tiles.tile, tiles.span
     batch, *_, filters = sizes_of(stages[PRODUCT])
     blocks = {n: max(batch // n, 1) for n in range(1, tiles.images + 1) if tiles.images % n == 0}
     near = [n for n in blocks if blocks[n] % target.cores == 0 and tiles.all_fit(n * rows, columns)]
+    reading = _Reading.of(stages, filters // span)
     images = max(near, default=0)
-    if batch > 1 and images * tiles.of_image >= FEWEST_TILES and _reads_less(stages, images, span):
+    if batch > 1 and images * tiles.of_image >= FEWEST_TILES and blocks[images] * reading.weights < reading.all_data:
         return Blocks(images, rows, columns, tile, together=False, passes=1)
     across = _fitting(columns, lambda n: tiles.products_fit(1, n))
     most = _fitting(rows, lambda n: tiles.products_fit(n, across, PLENTY_BYTES)) if across == columns else 1
     down = balanced(rows, most)
     if (down, across) != (rows, columns):
         return Blocks(1, down, across, tile, together=True, passes=1)
-    fitting = [n for n in blocks if tiles.products_fit(n * rows, columns, PLENTY_BYTES)]
-    images = max(fitting, key=lambda n: (blocks[n] * (filters // span) % target.cores == 0, n), default=1)
+    fitting = [n for n in blocks if tiles.products_fit(n * rows, columns, PLENTY_BYTES)] or [1]
+    fed = [n for n in fitting if blocks[n] * reading.filter_blocks % target.cores == 0] or fitting
+    if reading.weights <= target.cache_bytes[1] * 7 // 8:  # they come from the second cache while others are multiplied
+        images = next((n for n in fed if n * tiles.of_image >= FEWEST_TILES), fed[-1])
+        return Blocks(images, rows, columns, tile, together=True, passes=1)
+    room = target.cache_bytes[1] * 3 // 4
+    read = {n: reading.of_blocks(blocks[n], room - tiles.products_take(n * rows, columns)) for n in fed}
+    images = next(n for n in fed if read[n] <= HARDLY_MORE * min(read.values()))
     return Blocks(images, rows, columns, tile, together=True, passes=1)
 
 
-def _reads_less(stages: Mapping[str, ComputeOp], images: int, span: int) -> bool:
-    """Whether weights for every block of so many images are less to read than all tiles for every block of filters."""
-    product = stages[PRODUCT]
-    batch, *_, filters = sizes_of(product)
-    weights, data = (size_of(axes) for axes in ([*product.spatial[3:], *product.reduction], stages[DATA].spatial))
-    return batch // images * weights < filters // span * data
+@dataclass(frozen=True)
+class _Reading:
+    """Bytes of all transformed weights and tiles; weights are read in so many blocks of filters."""
+
+    weights: int
+    data: int
+    filter_blocks: int
+
+    @classmethod
+    def of(cls, stages: Mapping[str, ComputeOp], filter_blocks: int) -> _Reading:
+        """Those of a kernel."""
+        product = stages[PRODUCT]
+        weights = [*product.spatial[3:], *product.reduction]
+        return cls(4 * size_of(weights), 4 * size_of(stages[DATA].spatial), filter_blocks)
+
+    @property
+    def all_data(self) -> int:
+        """Of reading the tiles of all images for each block of filters."""
+        return self.data * self.filter_blocks
+
+    def of_blocks(self, count: int, room: int) -> int:
+        """Of reading weights for so many blocks of images, and tiles: only once if those of a block have room."""
+        stay = self.data // count + self.weights // self.filter_blocks <= room
+        return self.weights * count + (self.data if stay else self.all_data)
 
 
 def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Target) -> bool:

@@ -111,3 +111,24 @@ def filters_tile(points: int) -> Tile:
 def test_results_that_are_transposed_to_be_stored_in_rows(points: int, vector: str, row: str | None):
     tile = filters_tile(points)
     assert (tile.vector, tile.row) == (vector, row)
+
+
+@pytest.mark.parametrize(("filters", "slots"), [(128, 1.0), (16, 1.0), (8, 1.0), (12, 12.0), (4, 12.0)])
+def test_a_channel_of_a_group_is_one_element_for_lanes_of_its_filters(filters: int, slots: float):
+    """Where vectors are whole parts of a group; else lanes are loaded one by one."""
+    channels = read([X // filters * 3 + R, Y], [96, 27])
+    assert channels.cost("x", 8, 48) == slots
+    assert channels.is_apart("x", 8, 48) == (slots > 1.0)
+
+
+def test_filters_of_groups_are_lanes():
+    """Although rows of 27 could be: the weights may be packed."""
+    k = KernelBuilder("conv")
+    x, w = k.argument(TensorType(f32, (96, 31, 31)), "x"), k.argument(TensorType(f32, (256, 48, 5, 5)), "w")
+
+    def element(o: Expr, y: Expr, x_: Expr):
+        return k.sum((48, 5, 5), lambda c, s, t: x[o // 128 * 48 + c, y + s, x_ + t] * w[o, c, s, t])
+
+    compute = k.finish([k.compute("conv", (256, 27, 27), element)]).computes[0]
+    tile = choose_tile(compute, reads_of(compute, {1}), parse_target("llvm -mcpu=haswell"))
+    assert tile is not None and tile.vector == compute.spatial[0][0] and tile.span == 16

@@ -39,6 +39,19 @@ def largest(dims: Sequence[int]) -> KernelOp:
     return k.finish([k.compute("max", (), lambda: k.reduce_max(dims, lambda *r: x[r]))])
 
 
+def least_and_product(count: int) -> KernelOp:
+    """Two results at once."""
+    k = KernelBuilder("both")
+    x = k.argument(TensorType(f32, (count,)), "x")
+    both = k.reduce(
+        lambda a, b: (k.min(a[0], b[0]), a[1] * b[1]),
+        [(float("inf"), f32), (1.0, f32)],
+        (count,),
+        lambda r: (x[r], x[r] + 0.5),
+    )
+    return k.finish([*k.compute_all("both", (), lambda: both)])
+
+
 @pytest.mark.parametrize(
     ("kernel", "factored", "parallel"),
     [
@@ -52,6 +65,7 @@ def largest(dims: Sequence[int]) -> KernelOp:
         (lambda: mean_square((0, 8)), 0, False),
         (lambda: largest((1 << 16,)), 2, True),
         (lambda: largest((997,)), 1, False),
+        (lambda: least_and_product(64), 0, False),
     ],
 )
 def test_totals(

@@ -268,28 +268,33 @@ def test_rows_of_tiles_in_a_block(shape: tuple[int, ...], cores: int, rows: int)
 
 
 @pytest.mark.parametrize(
-    ("shape", "together", "images", "at_once"),
+    ("second_cache", "shape", "together", "images", "at_once"),
     [
-        (
-            (64, 32, 7, 7, 4, 3, 8),
-            True,
-            8,
-            (3, 1, 2),
-        ),  # fewer parts than of 1 x 2 x 2
-        ((64, 32, 3, 3, 3, 3, 9), True, 9, (5, 1, 1)),
-        ((64, 32, 3, 3, 3, 3, 7), True, 7, (4, 1, 1)),
-        ((64, 32, 14, 14, 4, 3, 20), True, 5, (1, 1, 4)),  # as many as divide their number
-        ((64, 32, 7, 7, 4, 3, 1), True, 1, (1, 2, 2)),
-        ((64, 32, 56, 56, 4, 3, 8), False, 1, (1, 1, 5)),  # rows of tiles by themselves
-        ((16, 96, 7, 7, 4, 3, 32), False, 8, (3, 1, 2)),  # weights are less than the tiles of all images
-        ((16, 96, 7, 7, 4, 3, 9), True, 9, (3, 1, 2)),  # but not so many would feed two cores
+        # of weights that stay near, so many as make six tiles
+        (512, (64, 32, 7, 7, 4, 3, 8), True, 2, (1, 2, 2)),
+        (512, (64, 32, 3, 3, 3, 3, 9), True, 9, (5, 1, 1)),
+        (512, (64, 32, 3, 3, 3, 3, 7), True, 7, (4, 1, 1)),
+        (512, (64, 32, 14, 14, 4, 3, 20), True, 1, (1, 1, 4)),
+        (512, (64, 32, 7, 7, 4, 3, 1), True, 1, (1, 2, 2)),
+        (512, (64, 32, 56, 56, 4, 3, 8), False, 1, (1, 1, 5)),  # rows of tiles by themselves
+        # of others, so many that little is read again; three images of a row are fewer parts than one of two rows
+        (128, (64, 32, 7, 7, 4, 3, 8), True, 8, (3, 1, 2)),
+        (128, (64, 32, 14, 14, 4, 3, 20), True, 2, (1, 1, 4)),
+        # where weights are less than the tiles of all images, blocks of these by themselves
+        (128, (16, 96, 7, 7, 4, 3, 32), False, 8, (3, 1, 2)),
+        (128, (16, 96, 7, 7, 4, 3, 9), True, 9, (3, 1, 2)),  # but not so many would feed two cores
     ],
     ids=str,
 )
 def test_small_images_are_multiplied_together(
-    run_kernel_everywhere, shape: tuple[int, ...], together: bool, images: int, at_once: tuple[int, int, int]
+    run_kernel_everywhere,
+    second_cache: int,
+    shape: tuple[int, ...],
+    together: bool,
+    images: int,
+    at_once: tuple[int, int, int],
 ):
-    target = parse_target("llvm -mcpu=haswell -num-cores=2")
+    target = parse_target(f"llvm -mcpu=haswell -num-cores=2 -cache-sizes=32768,{second_cache << 10},8388608")
     kernel = conv_relu(*shape)
     form = form_of(kernel, target)
     assert form is not None

@@ -27,10 +27,11 @@ from tilework.dialects.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
 MOST_PRODUCTS = 0.85
-"""The part of the direct sum's products, of those with padding none, that phases may take to be faster."""
+"""The part of the direct sum's products, without those of padding, that phases may take to be faster."""
 
 MOVED = 12
-"""How many channels are summed, or filters applied, in the time that it takes to move an image's or a result's."""
+"""As many channels are summed, or as many filters applied, whichever are fewer, in the time that it takes to move the
+image and the result."""
 
 IMAGE_AXES = 2
 
@@ -46,7 +47,8 @@ class SpaceToBatch(TileworkPass):
 
     The sums have the same terms, and lines of the caches hold neighbours; Winograd's algorithm is for such windows
     only. Of f32, where weights are parameters, windows are square and move by one, and that algorithm, as far as
-    `precision` ("default" or "strict") allows it, takes fewer products for the phases than the direct sum; others stay.
+    `precision` ("default" or "strict") allows it, would take fewer products for the phases than the direct sum does; it
+    is left to later passes to use it. Others stay.
     Requires nothing; behind graph-fold-padding it sees all padding.
     """
 
@@ -76,10 +78,10 @@ def _is_worth(conv: ConvOp, precision: Precision) -> bool:
         return False
     if windows.kernel[0] == 1 or windows.kernel[0] != windows.kernel[1]:
         return False
-    sizes = [e.constant for e in (*conv.dims(0)[1:], *result[1:])]
+    sizes = [e.constant or 0 for e in (*conv.dims(0)[1:], *result[1:])]
     if not all(sizes):
         return False
-    fewest = min(conv.dims(0)[1].offset, result[1].offset)
+    fewest = min(sizes[0], sizes[len(sizes) // 2])  # of channels and filters
     return _products_of_phases(conv, precision) / _products(conv) + MOVED / fewest <= MOST_PRODUCTS
 
 
