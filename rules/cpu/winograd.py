@@ -2,7 +2,8 @@
 
 What a block of tiles needs between the stages stays near the core. Where a row of tiles is long enough to reuse the
 weights, the outermost loop runs over blocks of tiles, and each does everything. Where images are small, all tiles are
-transformed first, and the outermost loop runs over blocks of filters, each of whose weights is read once.
+transformed first, and the outermost loop runs over blocks of filters, each of whose weights is read once. Small images
+of a batch are taken several at a time, by either way.
 """
 
 from __future__ import annotations

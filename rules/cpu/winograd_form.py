@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tilework.algebra.index_expr import var
+from tilework.dialects.graph.winograd import IMAGE_RANK
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.reads import bits_of, size_of
@@ -37,10 +38,6 @@ class Blocks:
     tile: int
     together: bool
     passes: int
-
-
-IMAGE_RANK = 4
-"""Of results without slices."""
 
 
 @dataclass(frozen=True)
@@ -268,11 +265,11 @@ def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, 
 
 def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: Target) -> Blocks:
     """Those of images with few tiles: as many images as fit, each block by itself or all tiles transformed first."""
-    rows, columns, tile, span = tiles.rows, tiles.columns, tiles.tile, tiles.span
+    rows, columns, tile = tiles.rows, tiles.columns, tiles.tile
     batch, *_, filters = sizes_of(stages[PRODUCT])
     blocks = {n: max(batch // n, 1) for n in range(1, tiles.images + 1) if tiles.images % n == 0}
     near = [n for n in blocks if blocks[n] % target.cores == 0 and tiles.all_fit(n * rows, columns)]
-    reading = _Reading.of(stages, filters // span)
+    reading = _Reading.of(stages, filters // tiles.span)
     images = max(near, default=0)
     if batch > 1 and images * tiles.of_image >= FEWEST_TILES and blocks[images] * reading.weights < reading.all_data:
         return Blocks(images, rows, columns, tile, together=False, passes=1)
@@ -281,15 +278,20 @@ def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: Ta
     down = balanced(rows, most)
     if (down, across) != (rows, columns):
         return Blocks(1, down, across, tile, together=True, passes=1)
-    fitting = [n for n in blocks if tiles.products_fit(n * rows, columns, PLENTY_BYTES)] or [1]
+    images = _images_together(tiles, reading, blocks, target)
+    return Blocks(images, rows, columns, tile, together=True, passes=1)
+
+
+def _images_together(tiles: _Tiles, reading: _Reading, blocks: Mapping[int, int], target: Target) -> int:
+    """How many images, of those numbers that leave so many blocks, are multiplied after all tiles are transformed."""
+    down = {n: n * tiles.rows for n in blocks}
+    fitting = [n for n in blocks if tiles.products_fit(down[n], tiles.columns, PLENTY_BYTES)] or [1]
     fed = [n for n in fitting if blocks[n] * reading.filter_blocks % target.cores == 0] or fitting
     if reading.weights <= target.cache_bytes[1] * 7 // 8:  # they come from the second cache while others are multiplied
-        images = next((n for n in fed if n * tiles.of_image >= FEWEST_TILES), fed[-1])
-        return Blocks(images, rows, columns, tile, together=True, passes=1)
+        return next((n for n in fed if n * tiles.of_image >= FEWEST_TILES), fed[-1])
     room = target.cache_bytes[1] * 3 // 4
-    read = {n: reading.of_blocks(blocks[n], room - tiles.products_take(n * rows, columns)) for n in fed}
-    images = next(n for n in fed if read[n] <= HARDLY_MORE * min(read.values()))
-    return Blocks(images, rows, columns, tile, together=True, passes=1)
+    read = {n: reading.of_blocks(blocks[n], room - tiles.products_take(down[n], tiles.columns)) for n in fed}
+    return next(n for n in fed if read[n] <= HARDLY_MORE * min(read.values()))
 
 
 @dataclass(frozen=True)

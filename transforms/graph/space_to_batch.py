@@ -78,10 +78,10 @@ def _is_worth(conv: ConvOp, precision: Precision) -> bool:
         return False
     if windows.kernel[0] == 1 or windows.kernel[0] != windows.kernel[1]:
         return False
-    sizes = [e.constant or 0 for e in (*conv.dims(0)[1:], *result[1:])]
-    if not all(sizes):
+    channels, filters = conv.dims(0)[1], result[1]
+    if not all(e.constant for e in (*conv.dims(0)[1:], *result[1:])):
         return False
-    fewest = min(sizes[0], sizes[len(sizes) // 2])  # of channels and filters
+    fewest = min(channels.offset, filters.offset)
     return _products_of_phases(conv, precision) / _products(conv) + MOVED / fewest <= MOST_PRODUCTS
 
 
