@@ -191,18 +191,18 @@ class _Writer:
         product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
-        *tiles, i, j, o = list(stage.axes.values())[:6]
+        *tiles, i, column, o = list(stage.axes.values())[:6]
         parts = [s.split(axis, count, Tail.PARTITION) for axis, count in zip(tiles, form.at_once, strict=True)]
         outer = [axis for axis, _ in parts]
-        self._at_once([i, j, *outer], [axis for _, axis in parts], o)
+        self._at_once([i, column, *outer], [axis for _, axis in parts], o)
         s.compute_at(inside, outer[-1])
         *tiles, i, j, o, c = inside.axes.values()
         block, c = s.split(c, form.channel_lanes)
         self._at_once([i, j, block, c], tiles, o)
         blocks = form.blocks.images, form.blocks.rows, form.blocks.columns
         counts = [-(-block // count) for block, count in zip(blocks, form.at_once, strict=True)]
-        *names, _, j_name, filters = (name for name, _ in product.spatial)
-        loops = [(j, j_name, sizes_of(product)[4]), *zip(outer, names, counts, strict=True)]
+        *names, _, column_name, filters = (name for name, _ in product.spatial)
+        loops = [(column, column_name, sizes_of(product)[4]), *zip(outer, names, counts, strict=True)]
         step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
         prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
 

@@ -19,9 +19,11 @@ from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.winograd import winograd_tiles
+from tilework.dialects.loop import PrefetchOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
+from tilework.frontends.onnx import import_onnx
 from tilework.lowering.algorithms import Winograd
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
@@ -31,6 +33,7 @@ from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
+from tilework.tools.levels import lower_by_levels
 
 
 @pytest.mark.parametrize("taps", range(1, MOST_PRODUCTS))
@@ -375,6 +378,15 @@ def conv_model(channels: int, filters: int, size: int) -> onnx.ModelProto:
     x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in shapes.items())
     graph_ = helper.make_graph([node], "conv", [x], [y], [numpy_helper.from_array(weight, "w")])
     return helper.make_model(graph_, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+@pytest.mark.parametrize(("cpu", "ahead"), [("skylake-avx512", True), ("haswell", False)])
+def test_weights_are_asked_for_while_tiles_are_multiplied(cpu: str, ahead: bool):
+    """Each tile asks for a part of the next block; where a step has time for it, also for what is read soon."""
+    target = parse_target(f"llvm -mcpu={cpu} -num-cores=2")
+    levels = dict(lower_by_levels(import_onnx(conv_model(256, 256, 14)).module, target))
+    asked = {op.locality.value.data for op in levels["6-loop"].walk() if isinstance(op, PrefetchOp)}
+    assert asked == ({2, 3} if ahead else {2})
 
 
 def test_strict_precision_is_that_of_the_direct_sum(tmp_path):
