@@ -375,8 +375,8 @@ class _Step:
 
     def held(self, factors: Mapping[str, int]) -> int:
         """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
-        the first tap that reads it and the last."""
-        loaded = [self._needed(read, factors) for read, _ in self.reads if read in self.along]
+        the first tap that reads it and the last. What all lanes take is loaded anew unless another tap reads it, too."""
+        loaded = [self._needed(read, factors) for read, _ in self.reads]
         return self._accumulators(factors) + max(map(sum, zip(*loaded, strict=True)), default=0)
 
     def _needed(self, read: Read, factors: Mapping[str, int]) -> list[int]:
@@ -384,7 +384,8 @@ class _Step:
         tile = [(read.step(self.vector) * self.width, self.vectors)]
         tile += [(read.step(axis), f) for axis, f in factors.items() if f > 1]
         taps = [(read.step(axis), len(values)) for axis, values in self.taps.items()]
-        return _lifetimes(tuple((s, n) for s, n in tile if s and n > 1), tuple(taps))
+        shared = read not in self.along
+        return _lifetimes(tuple((s, n) for s, n in tile if s and n > 1), tuple(taps), shared)
 
     def _crowding(self, read: Read, factors: Mapping[str, int]) -> float:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
@@ -418,10 +419,10 @@ class _Step:
 
 
 @cache  # the same for many kernels
-def _lifetimes(tile: tuple[tuple[int, int], ...], taps: tuple[tuple[int, int], ...]) -> list[int]:
+def _lifetimes(tile: tuple[tuple[int, int], ...], taps: tuple[tuple[int, int], ...], shared: bool) -> list[int]:
     """How many elements are there at each tap, from the first that reads them to the last.
 
-    Those of a tile, and its taps, are so many steps of such lengths apart.
+    Those of a tile, and its taps, are so many steps of such lengths apart. shared: only those that several taps read.
     """
     inside = _positions(tile)
     ends: dict[int, tuple[int, int]] = {}
@@ -431,8 +432,9 @@ def _lifetimes(tile: tuple[tuple[int, int], ...], taps: tuple[tuple[int, int], .
             ends[start + element] = first, number
     there = [0] * (prod(count for _, count in taps) + 1)
     for first, last in ends.values():
-        there[first] += 1
-        there[last + 1] -= 1
+        if first < last or not shared:
+            there[first] += 1
+            there[last + 1] -= 1
     return list(accumulate(there[:-1]))
 
 
