@@ -375,9 +375,22 @@ class _Step:
 
     def held(self, factors: Mapping[str, int]) -> int:
         """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
-        the first tap that reads it and the last. What all lanes take is loaded anew unless another tap reads it, too."""
-        loaded = [self._needed(read, factors) for read, _ in self.reads]
-        return self._accumulators(factors) + max(map(sum, zip(*loaded, strict=True)), default=0)
+        the first tap that reads it and the last. What all lanes take is loaded anew unless another tap reads it, too.
+
+        Where instructions would take it from memory, what the next tile reads again is loaded before their loop.
+        """
+        stay = {r for r, _ in self.reads if self.of.target.folds_broadcasts and self._stays(r, factors)}
+        loaded = [self._needed(read, factors) for read, _ in self.reads if read not in stay]
+        before = sum(self.vectors if read in self.along else 1 for read in stay) * self.of.steps
+        return self._accumulators(factors) + before + max(map(sum, zip(*loaded, strict=True)), default=0)
+
+    def _stays(self, read: Read, factors: Mapping[str, int]) -> bool:
+        """Whether all vectors of a tile take the same, and those of the next tile, too."""
+        extents = self.of.extents
+        span = {**factors, self.vector: self.width * self.vectors}
+        beside = [axis for axis, extent in extents.items() if extent > span.get(axis, 1)][-1:]
+        moving = {**factors, **{axis: extents[axis] for axis in beside}}
+        return bool(beside) and not any(read.moves(axis, count) for axis, count in moving.items())
 
     def _needed(self, read: Read, factors: Mapping[str, int]) -> list[int]:
         """For each tap, the elements that it or one before loads and it or one behind reads."""

@@ -132,3 +132,32 @@ def test_filters_of_groups_are_lanes():
     compute = k.finish([k.compute("conv", (256, 27, 27), element)]).computes[0]
     tile = choose_tile(compute, reads_of(compute, {1}), parse_target("llvm -mcpu=haswell"))
     assert tile is not None and tile.vector == compute.spatial[0][0] and tile.span == 16
+
+
+@pytest.mark.parametrize(("size", "rows"), [(112, 6), (14, 6), (7, 7)])
+def test_straight_line_windows_leave_registers_for_weights_that_the_next_tile_reads(size: int, rows: int):
+    """Nine of them, beside the results and the image's rows; where a tile is all of an image, the next has others."""
+    k = KernelBuilder("depthwise")
+    x, w = k.argument(TensorType(f32, (32, size + 2, size + 2)), "x"), k.argument(TensorType(f32, (32, 3, 3)), "w")
+
+    def element(c: Expr, y: Expr, x_: Expr):
+        return k.sum((3, 3), lambda s, t: x[c, y + s, x_ + t] * w[c, s, t])
+
+    compute = k.finish([k.compute("depthwise", (32, size, size), element)]).computes[0]
+    tile = choose_tile(compute, reads_of(compute), parse_target(ZNVER4))
+    assert tile is not None and tile.straight
+    assert tile.accumulators <= rows and (size > 7 or tile.accumulators == rows)
+
+
+def test_straight_line_windows_leave_registers_for_pixels_that_several_taps_read():
+    """Filters are lanes; each pixel is for all of them."""
+    k = KernelBuilder("conv")
+    x, w = k.argument(TensorType(f32, (3, 226, 226)), "x"), k.argument(TensorType(f32, (3, 3, 3, 16)), "w")
+
+    def element(y: Expr, x_: Expr, o: Expr):
+        return k.sum((3, 3, 3), lambda c, s, t: x[c, 2 * y + s, 2 * x_ + t] * w[c, s, t, o])
+
+    compute = k.finish([k.compute("conv", (112, 112, 16), element)]).computes[0]
+    tile = choose_tile(compute, reads_of(compute), parse_target(ZNVER4))
+    assert tile is not None
+    assert tile.accumulators < 28 or not tile.straight
