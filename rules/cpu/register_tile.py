@@ -385,7 +385,7 @@ class _Step:
         return self._accumulators(factors) + before + max(map(sum, zip(*loaded, strict=True)), default=0)
 
     def _stays(self, read: Read, factors: Mapping[str, int]) -> bool:
-        """Whether all vectors of a tile take the same, and those of the next tile, too."""
+        """Whether all rows of a tile take the same, and those of the next tile, too."""
         extents = self.of.extents
         span = {**factors, self.vector: self.width * self.vectors}
         beside = [axis for axis, extent in extents.items() if extent > span.get(axis, 1)][-1:]
