@@ -381,16 +381,15 @@ class _Step:
         """
         stay = {r for r, _ in self.reads if self.of.target.folds_broadcasts and self._stays(r, factors)}
         loaded = [self._needed(read, factors) for read, _ in self.reads if read not in stay]
-        before = sum(self.vectors if read in self.along else 1 for read in stay) * self.of.steps
-        return self._accumulators(factors) + before + max(map(sum, zip(*loaded, strict=True)), default=0)
+        before = sum(self._loaded(read, factors) for read in stay) * self.of.steps
+        return self._accumulators(factors) + round(before) + max(map(sum, zip(*loaded, strict=True)), default=0)
 
     def _stays(self, read: Read, factors: Mapping[str, int]) -> bool:
-        """Whether all rows of a tile take the same, and those of the next tile, too."""
+        """Whether the next tile reads the same."""
         extents = self.of.extents
         span = {**factors, self.vector: self.width * self.vectors}
         beside = [axis for axis, extent in extents.items() if extent > span.get(axis, 1)][-1:]
-        moving = {**factors, **{axis: extents[axis] for axis in beside}}
-        return bool(beside) and not any(read.moves(axis, count) for axis, count in moving.items())
+        return any(not read.moves(axis, extents[axis]) for axis in beside)
 
     def _needed(self, read: Read, factors: Mapping[str, int]) -> list[int]:
         """For each tap, the elements that it or one before loads and it or one behind reads."""
