@@ -377,7 +377,8 @@ class _Step:
         """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
         the first tap that reads it and the last. What all lanes take is loaded anew unless another tap reads it, too.
 
-        Where instructions would take it from memory, what the next tile reads again is loaded before their loop.
+        Where instructions would take it from memory, what the next tile reads again is loaded before their loop, since
+        LLVM takes out of loops whatever does not change in them, without counting registers.
         """
         stay = {r for r, _ in self.reads if self.of.target.folds_broadcasts and self._stays(r, factors)}
         loaded = [self._needed(read, factors) for read, _ in self.reads if read not in stay]
@@ -385,7 +386,7 @@ class _Step:
         return self._accumulators(factors) + round(before) + max(map(sum, zip(*loaded, strict=True)), default=0)
 
     def _stays(self, read: Read, factors: Mapping[str, int]) -> bool:
-        """Whether the next tile reads the same."""
+        """Whether the next tile reads the same: along the last axis of several, whose loop is the innermost."""
         extents = self.of.extents
         span = {**factors, self.vector: self.width * self.vectors}
         beside = [axis for axis, extent in extents.items() if extent > span.get(axis, 1)][-1:]
