@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement
 from math import gcd
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, VectorType, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
@@ -42,6 +42,20 @@ def lane_choice(op: Operation) -> LoadOp | None:
     if len(then) != 2 or not isinstance(then[0], LoadOp) or then[1].operands[0] is not then[0].result:
         return None
     return then[0] if all(isinstance(o, arith.ConstantOp | YieldOp) for o in otherwise) else None
+
+
+def is_lane_mask(op: IfOp) -> bool:
+    """Whether a conditional says whether its conditions hold, and does nothing else."""
+    return [o.type for o in op.outputs] == [i1] and _only_says(op.then_body, True) and _only_says(op.else_body, False)
+
+
+def _only_says(arm: Region, truth: bool) -> bool:
+    *constants, last = arm.block.ops
+    match last.operands[0].owner:
+        case arith.ConstantOp(value=IntegerAttr(value=IntAttr(data=number))):
+            return bool(number) == truth and all(isinstance(op, arith.ConstantOp) for op in constants)
+        case _:
+            return False
 
 
 def lane_subscript(op: LoadOp | StoreOp, index: Key, scope: Scope) -> Expr:
@@ -102,6 +116,8 @@ class _LaneCheck:
             case LoadOp():
                 e = lane_subscript(op, self.index, scope)
                 differs = op.memref in self.private or e.coefficient(self.index) != 0
+            case IfOp() if self.masked and is_lane_mask(op):
+                differs = any(self.index in p.expr.variables() for p in op.conditions)
             case IfOp():
                 yields = [b.last_op for r in op.regions for b in r.blocks]
                 differs = any(y is not None and self.varying.intersection(y.operands) for y in yields)
@@ -145,8 +161,9 @@ class _LaneCheck:
         if self.varying.intersection(op.index_operands):
             raise _NoVectorForm("a condition inside it is read from memory")
         load = lane_choice(op) if self.masked else None
+        is_mask = self.masked and is_lane_mask(op)
         for p in op.conditions:
-            if self.index not in p.expr.variables():
+            if self.index not in p.expr.variables() or is_mask and p.expr.is_affine_in(self.index):
                 continue
             first, last = ends_from(p, self.index)
             chosen = load is not None and (first is not None or last is not None) and self._may_differ(op, load)

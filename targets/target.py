@@ -123,6 +123,11 @@ class Target:
         return self.has("avx512f")
 
     @cached_property
+    def scales(self) -> bool:
+        """Whether an instruction multiplies vectors of floats by powers of two, each lane by its own."""
+        return self.has("avx512f")
+
+    @cached_property
     def masks_loads(self) -> bool:
         """Whether some lanes of a vector are loaded as fast as all of them."""
         return self.has("avx2") or self.has("avx512vl")

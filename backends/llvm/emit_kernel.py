@@ -32,7 +32,7 @@ def emit_kernels(module: ModuleOp, target: Target) -> str:
     Raises CompileError, about the operation, for what has no counterpart: a loop still vectorized, an operation that
     is not known here, local buffers beyond the stack.
     """
-    text = ModuleText(target.triple, target.partial_bits)
+    text = ModuleText(target.triple, target.partial_bits, target.scales)
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not op.is_declaration:
             emit_kernel(text, op)

@@ -88,7 +88,7 @@ def _call(e: Emitter, name: str, arguments: list[str], element: str, lanes: int 
     if element == "float" and name in VECTOR_FUNCTIONS:
         n, type_ = lanes or 1, vector_text(element, lanes)
         symbol = math_function_name(name, n)
-        e.module.define_once(symbol, lambda: math_function(name, n))
+        e.module.define_once(symbol, lambda: math_function(name, n, e.module.scales))
         return e.text.value(f"call {type_} @{symbol}({', '.join(f'{type_} {a}' for a in arguments)})")
     return _call_libm(e, name, arguments, element, lanes)
 

@@ -13,10 +13,10 @@ Operand = str | float
 class FloatIR:
     """The body of one function of `lanes` numbers; methods append an instruction and return its value's name."""
 
-    def __init__(self, lanes: int, element: Literal["float", "double"] = "float"):
+    def __init__(self, lanes: int, element: Literal["float", "double"] = "float", scales: bool = False):
         if lanes < 1:
             raise ValueError(f"a vector needs at least one lane, not {lanes}")
-        self.element, self.lanes = element, lanes
+        self.element, self.lanes, self.scales = element, lanes, scales
         self.integer_element, short = ("i32", "f32") if element == "float" else ("i64", "f64")
         self.suffix = short if lanes == 1 else f"v{lanes}{short}"
         self.type = self._vector_of(element)
@@ -54,6 +54,11 @@ class FloatIR:
     def multiply_add(self, a: Operand, b: Operand, c: Operand) -> str:
         """a * b + c, fused where the target can."""
         return self._intrinsic("fmuladd", a, b, c)
+
+    def scale(self, a: str, exponent: str) -> str:
+        """a * 2**exponent, rounded once; of vectors only where the target `scales`: elsewhere LLVM calls libm."""
+        types = f"{self.suffix}.{'' if self.lanes == 1 else f'v{self.lanes}'}{self.integer_element}"
+        return self._append(f"call {self.type} @llvm.ldexp.{types}({self.type} {a}, {self.integer_type} {exponent})")
 
     def unary(self, intrinsic: str, a: Operand) -> str:
         return self._intrinsic(intrinsic, a)

@@ -23,7 +23,8 @@ _ROUNDING = 12582912.0
 _BIAS = 127
 """What a float stores of an exponent is so much more."""
 
-_EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1.0, 1.0)
+_EXP = (1.3820718741e-3, 8.3686765283e-3, 4.1668266058e-2, 1.6666521132e-1, 4.9999994040e-1, 1.0, 1.0)
+"""exp x for |x| <= ln 2 / 2, relative error 2**-28.2."""
 _TANH = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
 _ERF_SMALL = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
 _ERF_FROM = 15 / 16
@@ -70,15 +71,16 @@ def math_function_name(name: str, lanes: int) -> str:
     return f"tw.{name}.{FloatIR(lanes).suffix}"
 
 
-def math_function(name: str, lanes: int) -> str:
+def math_function(name: str, lanes: int, scales: bool = False) -> str:
     """The text of `define internal <lanes x float> @tw.<name>.v<lanes>f32(<lanes x float> %x ..)`, always inlined.
 
-    `name` is one of `VECTOR_FUNCTIONS`; one lane is a scalar. Only float has such functions: double goes through
-    LLVM's own intrinsics, lane by lane. Raises ValueError for any other name.
+    `name` is one of `VECTOR_FUNCTIONS`; one lane is a scalar. scales: whether the target multiplies by powers of two in
+    one instruction. Only float has such functions: double goes through LLVM's own intrinsics, lane by lane. Raises
+    ValueError for any other name.
     """
     if name not in VECTOR_FUNCTIONS:
         raise ValueError(f"no vector function '{name}': there are {', '.join(VECTOR_FUNCTIONS)}, on float")
-    ir = FloatIR(lanes)
+    ir = FloatIR(lanes, scales=scales)
     parameters = ("%x", "%y") if name in _OF_TWO else ("%x",)
     result = VECTOR_FUNCTIONS[name](ir, *parameters)
     return ir.function(math_function_name(name, lanes), parameters, result)
@@ -89,6 +91,8 @@ def _exp(ir: FloatIR, x: str) -> str:
     x = ir.select(ir.compare("ogt", x, 89.0), 89.0, x)
     x = ir.select(ir.compare("olt", x, -104.0), -104.0, x)
     fraction, biased = _exp_parts(ir, x, 2 * _BIAS)
+    if ir.scales:
+        return ir.scale(fraction, ir.integer("sub", biased, ir.bits_of(_ROUNDING) + 2 * _BIAS))
     # Two steps, since 2**exponent itself may be denormal or overflow where the product is not.
     half = ir.integer("ashr", biased, 1)
     rest = ir.integer("sub", biased, half)

@@ -84,9 +84,9 @@ def pack_outputs(product: ComputeOp, span: int, parameters: Set[int]) -> list[Pa
     return [Packing(a, axis, span) for a, axis in wanted if a is not None and axis is not None]
 
 
-def vectors_and_lanes(s: ScheduleBuilder, axis: SSAValue, lanes: int) -> list[SSAValue]:
+def vectors_and_lanes(s: ScheduleBuilder, axis: SSAValue, lanes: int, masked: bool = False) -> list[SSAValue]:
     """An axis as vectors, unrolled, and their lanes."""
     vectors, lane = s.split(axis, lanes)
     s.unroll(vectors)
-    s.vectorize(lane)
+    s.vectorize(lane, masked)
     return [vectors, lane]

@@ -21,13 +21,13 @@ from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, s
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import bits_of, size_of
-from tilework.rules.cpu.row_form import RowForm, in_one_piece, row_form
+from tilework.rules.cpu.row_form import RowForm, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
 
 CHAINS = 4
-"""Vectors of a row that are summed side by side: a sum waits for the one before."""
+"""Vectors that are summed side by side, of several rows or of one: a sum waits for the one before."""
 
 
 def whole_chains(length: int, lanes: int) -> int:
@@ -129,37 +129,45 @@ class _Writer:
         lanes, spatial = self.lanes(compute), [n for n, _ in compute.spatial]
         rows = self.form.rows[compute]
         rows = [*(n for n in spatial if n not in rows), *rows]
-        span, scope = self.side_by_side(compute)
+        span = self.span(compute)
         if span:
-            stage = self.parts(stage, compute, rows, span, scope, block)
+            stage = self.parts(stage, compute, rows, span, block)
         self.across(stage, rows, lanes, block)
 
-    def side_by_side(self, compute: ComputeOp) -> tuple[int, str]:
-        """How many elements of a row are summed apart, 0 for none, and where: registers cannot take what is left over.
-
-        That is masked only where there are too few rows to be lanes.
-        """
+    def span(self, compute: ComputeOp) -> int:
+        """How many elements of a row are summed apart, 0 for none: a vector, or several if there are too few rows."""
         length, lanes = size_of(in_one_piece(compute)), self.lanes(compute)
-        whole = whole_chains(length, lanes)
-        if whole or self.form.block >= lanes:
-            return whole * lanes, "register"
-        return max(min(CHAINS, length // lanes), 1) * lanes, "local"
+        if self.form.block >= lanes and not may_be_vectors(compute, self.target):
+            return 0
+        if self.form.block >= CHAINS:
+            return lanes
+        return (whole_chains(length, lanes) or max(min(CHAINS, length // lanes), 1)) * lanes
 
     def parts(
-        self, stage: StageHandle, compute: ComputeOp, rows: Sequence[str], span: int, scope: str, block: SSAValue
+        self, stage: StageHandle, compute: ComputeOp, rows: Sequence[str], span: int, block: SSAValue
     ) -> StageHandle:
-        """The sums of every `span` elements, as a stage of their own. Returns what sums these."""
+        """The sums of every `span` elements, as a stage of their own. Returns what sums these.
+
+        Of several rows, the last vectors are whole ones under masks: registers cannot take less.
+        """
         s, spatial, piece = self.s, [n for n, _ in compute.spatial], in_one_piece(compute)
         name, others = ".".join(n for n, _ in piece), [n for n, _ in compute.reduction[: -len(piece)]]
-        lane = f"{name}.inner"
+        lane, lanes = f"{name}.inner", self.lanes(compute)
+        is_whole, several = size_of(piece) % span == 0, self.form.block >= CHAINS
+        masked = several and not is_whole and self.target.masks_loads
         _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
         parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
-        inside, lanes = s.cache_write(parts, scope), self.lanes(compute)
+        inside = s.cache_write(parts, "register" if is_whole or masked else "local")
         s.compute_at(parts, block, "local")
-        s.reorder([*(parts.axes[n] for n in rows), *vectors_and_lanes(s, parts.axes[lane], lanes)])
-        s.compute_at(inside, parts.axes[rows[-1]])
+        *around, row = (parts.axes[n] for n in rows)
+        row, *beside = s.split(row, CHAINS, Tail.PARTITION) if several else [row]
+        s.reorder([*around, row, *beside, *vectors_and_lanes(s, parts.axes[lane], lanes)])
+        s.compute_at(inside, row)
         summed = [axis for n, axis in inside.axes.items() if n not in rows and n != lane]
-        s.reorder([*(inside.axes[n] for n in rows), *summed, *vectors_and_lanes(s, inside.axes[lane], lanes)])
+        *around, row = (inside.axes[n] for n in rows)
+        s.reorder([*around, *summed, row, *vectors_and_lanes(s, inside.axes[lane], lanes, masked)])
+        for axis in [*beside, row] if several else []:
+            s.unroll(axis)
         return StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
 
     def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:

@@ -12,12 +12,12 @@ from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import Axis, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.targets.target import Target
 
-NEAR_BYTES = 64 << 10
+NEAR_BYTES = 32 << 10
 """What the stages of a block of rows should take: they are on the stack, and stay near."""
 
 PLENTY_BYTES = 256 << 10
@@ -86,9 +86,8 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
         return None
     summaries = [c for c in plan.stages if c in rows and c.reduction and {*_long(c)} <= {*rows[c]}]
     inside, products = _inside(plan, final, rows, summaries)
-    lanes = target.lanes(bits_of(summary.result.type))
-    whole = all(size_of(in_one_piece(c)) % lanes == 0 for c in summaries)
-    block = _block_of(inside, summary, rows[summary][-1], bool(products) or not whole, target)
+    only_rows = not all(may_be_vectors(c, target) for c in summaries)
+    block = _block_of(inside, summary, rows[summary][-1], bool(products) or only_rows, target)
     if block == 0:
         return None
     copied: set[SSAValue] = set()
@@ -134,12 +133,26 @@ def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
 
 def _sums_rows(compute: ComputeOp) -> bool:
     """Whether a reduction reads pieces of memory from end to end, each for one result."""
-    piece = in_one_piece(compute)
-    last, _ = piece[-1]
-    along = [read for read in reads_of(compute) if last in read.axes]
+    piece, along = in_one_piece(compute), _along(compute)
     apart = all(abs(read.step(name)) >= size_of(piece) for read in along for name in _long(compute))
-    side_by_side = bool(along) and all(read.step(last) == 1 for read in along)
-    return apart and side_by_side and size_of(piece) >= LEAST_PIECE
+    return apart and _are_side_by_side(along, piece[-1]) and size_of(piece) >= LEAST_PIECE
+
+
+def may_be_vectors(summary: ComputeOp, target: Target) -> bool:
+    """Whether elements of a row are vectors in memory, the last perhaps a part of one, under a mask."""
+    piece, lanes = in_one_piece(summary), target.lanes(bits_of(summary.result.type))
+    are_whole = size_of(piece) % lanes == 0 or (target.masks_loads and size_of(piece) > lanes)
+    return are_whole and _are_side_by_side(_along(summary), piece[-1])
+
+
+def _along(reduction: ComputeOp) -> list[Read]:
+    """The reads along the last reduce axis."""
+    return [read for read in reads_of(reduction) if reduction.reduction[-1][0] in read.axes]
+
+
+def _are_side_by_side(reads: Sequence[Read], axis: Axis) -> bool:
+    """Whether elements that follow each other along an axis do so in memory."""
+    return bool(reads) and all(read.step(axis[0]) == 1 for read in reads)
 
 
 def in_one_piece(reduction: ComputeOp) -> tuple[Axis, ...]:
@@ -222,13 +235,13 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
     fitting = max((PLENTY_BYTES if plenty else NEAR_BYTES) // each, 1)
     stack = MOST_BYTES // max(_at_once(inside) // rows, 1)
     most = min(fitting, stack, MOST_ROWS, count, max(lanes, rows // target.cores))
-    unit = min(lanes, most)
+    unit = lanes if most >= lanes else 1
 
     def cost(block: int) -> float:
         blocks = -(-count // block)
         return blocks * block / count + (blocks * block > count) * RAGGED + 1 / block
 
-    counts = list(range(unit, most + 1, unit)) if unit else []
+    counts = list(range(unit, most + 1, unit))
     if most == count:
         counts.append(count)
     return min(counts, key=cost, default=0)

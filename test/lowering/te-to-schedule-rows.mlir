@@ -1,23 +1,25 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' | filecheck %s --check-prefix=LOOPS
 
-// All of a softmax is computed for a block of rows before the next one begins. Maxima and sums are those of 32 columns
-// side by side first, in four vectors of registers, then of these for eight rows in the lanes of a vector.
+// All of a softmax is computed for a block of rows before the next one begins. Maxima and sums are those of eight columns
+// side by side first, of four rows in registers, then of these for eight rows in the lanes of a vector.
 
 // CHECK-LABEL: schedule.sequence @softmax
-// CHECK:         %[[BLOCK:.*]], %{{.*}} = schedule.split %i factor 40 tail shift
+// CHECK:         %[[BLOCK:.*]], %{{.*}} = schedule.split %i factor 16 tail shift
 // CHECK:         schedule.parallel %[[BLOCK]]
-// CHECK:         %r_o, %[[LANE:.*]] = schedule.split %r factor 32
+// CHECK:         %r_o, %[[LANE:.*]] = schedule.split %r factor 8
 // CHECK-NEXT:    %rf, %{{.*}} = schedule.rfactor %max, %[[LANE]] at -1
 // CHECK-NEXT:    schedule.cache_write %rf "register"
 // CHECK-NEXT:    schedule.compute_at %rf, %[[BLOCK]]
+// CHECK:         %{{.*}}, %[[BESIDE:.*]] = schedule.split %{{.*}} factor 4 tail partition
+// CHECK:         schedule.unroll %[[BESIDE]]
 // CHECK:         schedule.compute_at %max, %[[BLOCK]]
 // CHECK:         schedule.compute_at %exp, %[[BLOCK]]
 // CHECK:         schedule.compute_at %sum, %[[BLOCK]]
 // LOOPS-LABEL: loop.kernel @softmax
-// LOOPS:         loop.for %{{.*}} = 0 to 12 "i.outer" parallel {
+// LOOPS:         loop.for %{{.*}} = 0 to 30 "i.outer" parallel {
 // LOOPS-NOT:     parallel
-// LOOPS:           memref.alloca() : memref<40x384xf32, "local">
+// LOOPS:           memref.alloca() : memref<16x384xf32, "local">
 // LOOPS-NOT:     parallel
 te.kernel @softmax(%x: tensor<480x384xf32>) -> tensor<480x384xf32> {
   %max = te.compute "max" [i: 480] reduce [r: 384] : tensor<480xf32> {

@@ -19,6 +19,7 @@ from tilework.rules.cpu.row_blocks import RowBlocks
 from tilework.targets.parse import parse_target
 
 TARGET = replace(parse_target("llvm -mcpu=haswell"), cores=2)
+NO_MASKS = replace(parse_target("llvm -mcpu=x86-64"), cores=2)
 
 
 def softmax(k: KernelBuilder, x: Tensor) -> Tensor:
@@ -118,12 +119,14 @@ def largest(rows: int, columns: int, step: int = 1, width: int | None = None) ->
         (lambda: softmax_kernel(64, 96), 32, True),
         (lambda: softmax_kernel(3, 20, 64), 20, True),  # as many as there are
         (lambda: softmax_kernel(61, 40), 16, True),  # the last block begins before the one in front of it ends
-        (lambda: softmax_kernel(64, 37), 32, False),  # no whole vectors: only rows are lanes
+        (lambda: softmax_kernel(64, 37), 32, True),  # the last vector of each row is a part of one
+        (lambda: softmax_kernel(64, 7), 32, False),  # less than a vector: only rows are lanes
         (lambda: softmax_kernel(5, 16), 5, True),
-        (lambda: softmax_kernel(64, 3001), 16, False),  # 192 kB: only rows are lanes
+        (lambda: softmax_kernel(64, 3001), 2, True),  # 24 kB
+        (lambda: softmax_kernel(16, 512), 8, True),  # 15 would fit, but leave one to compute fourteen again for
         (lambda: softmax_kernel(3, 40000), 1, True),
         (lambda: normalization(48, 64), 24, True),
-        (lambda: normalization(48, 61), 24, False),
+        (lambda: normalization(48, 61), 24, True),
         (lambda: softmax_kernel(1, 64), 1, True),
         (lambda: softmax_kernel(1, 1, 77), 1, True),  # a single row has no other lanes, so some are left at its end
         (lambda: softmax_kernel(3, 1003), 3, True),
@@ -131,7 +134,7 @@ def largest(rows: int, columns: int, step: int = 1, width: int | None = None) ->
         (lambda: many_stages(4000), 1, True),
         (lambda: largest(70, 96), 24, True),  # nothing else reads them
         (lambda: largest(3, 37), 3, True),
-        (lambda: largest(64, 37), 32, False),
+        (lambda: largest(64, 37), 32, True),
         (lambda: mean((2, 12, 14, 16), 2, 3), 12, True),  # two axes in one piece
         (lambda: mean((2, 12, 14, 48), 1, 3), 14, True),
         (lambda: mean((1, 3, 7, 7), 2, 3), 3, True),
@@ -147,6 +150,26 @@ def test_summaries(
     first = next(s for s in schedule.walk() if isinstance(s, SplitOp))
     assert isinstance(first.factor, IntegerAttr) and first.factor.value.data == block
     assert any(isinstance(s, RFactorOp) for s in schedule.walk()) == factored
+    _run(run_kernel_everywhere, op, schedule)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "block"),
+    [
+        (lambda: softmax_kernel(64, 37), 32),
+        (lambda: softmax_kernel(64, 3001), 16),  # 192 kB
+        (lambda: normalization(48, 61), 24),
+        (lambda: largest(64, 37), 32),
+    ],
+)
+def test_only_rows_are_lanes_without_masks(
+    run_kernel_everywhere: Callable[..., object], kernel: Callable[[], KernelOp], block: int
+):
+    op = kernel()
+    schedule = RowBlocks().schedule(op, NO_MASKS)
+    first = next(s for s in schedule.walk() if isinstance(s, SplitOp))
+    assert isinstance(first.factor, IntegerAttr) and first.factor.value.data == block
+    assert not any(isinstance(s, RFactorOp) for s in schedule.walk())
     _run(run_kernel_everywhere, op, schedule)
 
 

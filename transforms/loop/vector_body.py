@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tilework.algebra.index_expr import Compound, Expr, const, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
-from tilework.analysis.lanes import lane_choice, lane_subscript
+from tilework.analysis.lanes import is_lane_mask, lane_choice, lane_subscript
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
@@ -168,6 +168,8 @@ class VectorBody:
         load = lane_choice(op)  # of a masked loop: `why_serial` finds fault with others
         if load is not None and any(self.index in p.expr.variables() for p in op.conditions):
             return self._choice(op, load, count, scope)
+        if is_lane_mask(op) and any(self.index in p.expr.variables() for p in op.conditions):
+            return self._mask(op)
         conditions, count = self._lane_conditions(op.conditions, count)
         for body in op.regions:
             for block in body.blocks:
@@ -208,6 +210,30 @@ class VectorBody:
         op.set_conditions(shared)
         self._vector_results(op, [_yield_of(op.then_body.block), _yield_of(otherwise)], [True])
         return True
+
+    def _mask(self, op: IfOp) -> bool:
+        """Whether the conditions hold, for each lane."""
+        masks = [self._passing(p, op) for p in op.conditions]
+        while len(masks) > 1:
+            both = arith.AndIOp(masks.pop(), masks.pop())
+            self._insert(both, op)
+            masks.append(both.result)
+        self.vectors[op.outputs[0]] = masks[0]
+        return True
+
+    def _passing(self, p: Predicate, op: IfOp) -> SSAValue:
+        """Whether one condition holds, for each lane."""
+        number = ApplyOp(p.expr)
+        self._insert(number, op)
+        if self._number(number):
+            self.replaced.append(number)
+        numbers = self._vector(number.result, op)
+        type_ = VectorType(IndexType(), [self.lanes])
+        zeros = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [0] * self.lanes))
+        passing = arith.CmpiOp(numbers, zeros, "sge" if p.kind == ">=" else "eq")
+        for new in (zeros, passing):
+            self._insert(new, op)
+        return passing.result
 
     def _lane_conditions(
         self, conditions: Sequence[Predicate], count: Expr | None

@@ -206,3 +206,71 @@ loop.kernel @no_choice ins(%x: memref<64xf32>, %h: memref<64xi4>) outs(%y: memre
     loop.store %v, %z[%m] : memref<8xi4>
   }
 }
+
+// A conditional that says whether its conditions hold is a mask; both that not all lanes share and one that they do.
+// CHECK-LABEL: loop.kernel @mask
+// CHECK:         %[[FIRST:.*]] = loop.apply %N - 8 * %i - 1
+// CHECK:         %[[STARTS:.*]] = vector.broadcast %[[FIRST]]
+// CHECK-NEXT:    %[[STEPS:.*]] = arith.constant dense<[0, -1, -2, -3, -4, -5, -6, -7]> : vector<8xindex>
+// CHECK-NEXT:    %[[LEFT:.*]] = arith.addi %[[STARTS]], %[[STEPS]]
+// CHECK:         %[[IN:.*]] = arith.cmpi sge, %[[LEFT]], %{{.*}} : vector<8xindex>
+// CHECK:         %[[ALL:.*]] = loop.apply %N - 2
+// CHECK:         %[[SOME:.*]] = arith.cmpi sge, %{{.*}}, %{{.*}} : vector<8xindex>
+// CHECK-NEXT:    %[[BOTH:.*]] = arith.andi %[[SOME]], %[[IN]] : vector<8xi1>
+// CHECK:         arith.select %[[BOTH]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xf32>
+loop.kernel @mask ins(%x: memref<64xf32>) outs(%y: memref<64xf32>) symbols(%N) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %i = 0 to 8 "i" {
+    loop.for %j = 0 to 8 "j" vectorized attributes {loop.masked} {
+      %in = loop.if [%N - 8 * %i - %j - 1 >= 0, %N - 2 >= 0] -> i1 {
+        %true = arith.constant true
+        loop.yield %true : i1
+      } else {
+        %false = arith.constant false
+        loop.yield %false : i1
+      }
+      %v = loop.load %x[8 * %i + %j] : memref<64xf32>
+      %w = arith.select %in, %v, %zero : f32
+      loop.store %w, %y[8 * %i + %j] : memref<64xf32>
+    }
+  }
+}
+
+// Not asked for masks; arms the other way round; an arm that does more.
+// CHECK-LABEL: loop.kernel @no_mask
+// CHECK:         loop.for %{{.*}} "i" attributes {tilework.remark = "not vectorized: the condition -i + 5 >= 0 inside it differs between lanes"}
+// CHECK:         loop.for %{{.*}} "j" attributes {loop.masked, tilework.remark = "not vectorized: the condition -j + 5 >= 0 inside it differs between lanes"}
+// CHECK:         loop.for %{{.*}} "k" attributes {loop.masked, tilework.remark = "not vectorized: the condition -k + 5 >= 0 inside it differs between lanes"}
+loop.kernel @no_mask ins(%x: memref<64xf32>) outs(%y: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %true = arith.constant true
+  %false = arith.constant false
+  loop.for %i = 0 to 8 "i" vectorized {
+    %in = loop.if [5 - %i >= 0] -> i1 {
+      loop.yield %true : i1
+    } else {
+      loop.yield %false : i1
+    }
+    %w = arith.select %in, %zero, %zero : f32
+    loop.store %w, %y[%i] : memref<64xf32>
+  }
+  loop.for %j = 0 to 8 "j" vectorized attributes {loop.masked} {
+    %in = loop.if [5 - %j >= 0] -> i1 {
+      loop.yield %false : i1
+    } else {
+      loop.yield %true : i1
+    }
+    %w = arith.select %in, %zero, %zero : f32
+    loop.store %w, %y[%j + 8] : memref<64xf32>
+  }
+  loop.for %k = 0 to 8 "k" vectorized attributes {loop.masked} {
+    %in = loop.if [5 - %k >= 0] -> i1 {
+      loop.store %zero, %y[%k + 24] : memref<64xf32>
+      loop.yield %true : i1
+    } else {
+      loop.yield %false : i1
+    }
+    %w = arith.select %in, %zero, %zero : f32
+    loop.store %w, %y[%k + 16] : memref<64xf32>
+  }
+}
