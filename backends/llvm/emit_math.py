@@ -17,7 +17,7 @@ from tilework.backends.llvm.llvm_types import (
     suffix,
     vector_text,
 )
-from tilework.backends.llvm.math import VECTOR_FUNCTIONS, math_function, math_function_name
+from tilework.backends.llvm.math import OF_LIBM, VECTOR_FUNCTIONS, math_function, math_function_name
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 
@@ -88,6 +88,8 @@ def _call(e: Emitter, name: str, arguments: list[str], element: str, lanes: int 
     if element == "float" and name in VECTOR_FUNCTIONS:
         n, type_ = lanes or 1, vector_text(element, lanes)
         symbol = math_function_name(name, n)
+        if name in OF_LIBM:
+            _declare_libm(e, f"{name}f", element, 1)
         e.module.define_once(symbol, lambda: math_function(name, n, e.module.scales))
         return e.text.value(f"call {type_} @{symbol}({', '.join(f'{type_} {a}' for a in arguments)})")
     return _call_libm(e, name, arguments, element, lanes)
@@ -96,8 +98,7 @@ def _call(e: Emitter, name: str, arguments: list[str], element: str, lanes: int 
 def _call_libm(e: Emitter, name: str, arguments: list[str], element: str, lanes: int | None) -> str:
     """A call of libm's function, for vectors lane by lane."""
     symbol = f"{name}f" if element == "float" else name
-    types = ", ".join(element for _ in arguments)
-    e.module.declare(symbol, f"declare {element} @{symbol}({types}) nounwind willreturn memory(none)")
+    _declare_libm(e, symbol, element, len(arguments))
 
     def call(values: list[str]) -> str:
         return e.text.value(f"call {element} @{symbol}({', '.join(f'{element} {v}' for v in values)})")
@@ -109,6 +110,11 @@ def _call_libm(e: Emitter, name: str, arguments: list[str], element: str, lanes:
         scalars = [e.text.value(f"extractelement {type_} {a}, i64 {lane}") for a in arguments]
         result = e.text.value(f"insertelement {type_} {result}, {element} {call(scalars)}, i64 {lane}")
     return result
+
+
+def _declare_libm(e: Emitter, symbol: str, element: str, count: int) -> None:
+    types = ", ".join([element] * count)
+    e.module.declare(symbol, f"declare {element} @{symbol}({types}) nounwind willreturn memory(none)")
 
 
 def _rsqrt(e: Emitter, op: math.RsqrtOp) -> None:

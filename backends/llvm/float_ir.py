@@ -36,6 +36,49 @@ class FloatIR:
         head = f"define internal {self.type} @{name}({arguments}) alwaysinline nounwind willreturn memory(none) {{"
         return "\n".join((head, *self._lines, f"  ret {self.type} {result}", "}", ""))
 
+    def function_with_exception(self, name: str, result: str, exception: str, scalar: str) -> str:
+        """The same of one parameter, `%x`; where some lane is an `exception`, all of them are what `scalar` gives."""
+        some, elsewhere = exception, scalar
+        if self.lanes > 1:
+            bits = self._append(f"bitcast {self.condition_type} {exception} to i{self.lanes}")
+            some, elsewhere = self._append(f"icmp ne i{self.lanes} {bits}, 0"), f"{name}.far"
+        lines = (
+            f"define internal {self.type} @{name}({self.type} %x) alwaysinline nounwind willreturn memory(none) {{",
+            "entry:",
+            *self._lines,
+            f"  br i1 {some}, label %far, label %end",
+            "far:",
+            f"  %exact = call {self.type} @{elsewhere}({self.type} %x)",
+            "  br label %end",
+            "end:",
+            f"  %result = phi {self.type} [ {result}, %entry ], [ %exact, %far ]",
+            f"  ret {self.type} %result",
+            "}",
+            *(self._lane_by_lane(elsewhere, scalar) if self.lanes > 1 else ()),
+            "",
+        )
+        return "\n".join(lines)
+
+    def _lane_by_lane(self, name: str, scalar: str) -> Sequence[str]:
+        """A function, for rare cases, that calls another one for each lane of `%x`."""
+        return (
+            f"define internal {self.type} @{name}({self.type} %x) noinline cold nounwind willreturn memory(none) {{",
+            "entry:",
+            "  br label %loop",
+            "loop:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            f"  %before = phi {self.type} [ poison, %entry ], [ %after, %loop ]",
+            f"  %lane = extractelement {self.type} %x, i64 %i",
+            f"  %value = call {self.element} @{scalar}({self.element} %lane)",
+            f"  %after = insertelement {self.type} %before, {self.element} %value, i64 %i",
+            "  %next = add i64 %i, 1",
+            f"  %more = icmp ult i64 %next, {self.lanes}",
+            "  br i1 %more, label %loop, label %end",
+            "end:",
+            f"  ret {self.type} %after",
+            "}",
+        )
+
     def add(self, a: Operand, b: Operand) -> str:
         return self._float("fadd", a, b)
 
@@ -82,7 +125,7 @@ class FloatIR:
         return self._append(f"select {self.condition_type} {condition}, {self.type} {true}, {self.type} {false}")
 
     def integer(self, instruction: str, a: str | int, b: str | int) -> str:
-        """An instruction on integers as wide as the numbers: add, sub, and, or, shl, ashr, lshr."""
+        """An instruction on integers as wide as the numbers: add, sub, and, or, xor, shl, ashr, lshr."""
         return self._append(f"{instruction} {self.integer_type} {self._integer(a)}, {self._integer(b)}")
 
     def bits(self, a: str) -> str:
@@ -93,6 +136,10 @@ class FloatIR:
 
     def from_signed(self, a: str) -> str:
         return self._append(f"sitofp {self.integer_type} {a} to {self.type}")
+
+    def is_odd(self, a: str) -> str:
+        """Whether an integer is odd."""
+        return self._append(f"trunc {self.integer_type} {a} to {self.condition_type}")
 
     def extended(self, a: str) -> str:
         """A double of the same value as the float `a`."""

@@ -1,17 +1,19 @@
-"""Elementary functions as LLVM IR over vectors of float: exp, log, tanh, sigmoid, erf, pow.
+"""Elementary functions as LLVM IR over vectors of float: exp, log, tanh, sigmoid, erf, pow, and those of angles.
 
 `llvm.exp.v16f32` becomes sixteen calls of expf; these are a few polynomials on whole vectors, ten times faster, at
 most two units in the last place from the true value, denormals included. NaN, infinities, overflow, underflow and
 signed zeros come out as in C. They hold with and without fused multiply-add in the target.
 
 Written after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (range reductions), and
-coefficients of the Cephes library and of N. Juffa's public postings (log, erf near 0). erf far from 0 is a minimax
-polynomial. pow is computed in double; its two polynomials interpolate at Chebyshev's points.
+coefficients of the Cephes library and of N. Juffa's public postings (log, erf near 0). exp, erf far from 0, and
+functions of angles have minimax polynomials of our own. pow is computed in double; its two polynomials interpolate at
+Chebyshev's points. Sines and cosines are computed in double, too; of angles beyond `FAR` by the C library.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import pi
 
 from tilework.backends.llvm.float_ir import FloatIR
 
@@ -65,6 +67,32 @@ _LOG2 = (
 _EXP2 = (1.5461444699e-4, 1.3400428178e-3, 9.6180566785e-3, 5.5503272267e-2, 0.24022650922, 0.6931472067, 1.0)
 """2**x for |x| <= 1/2, relative error 2**-28.5."""
 
+_SIN = (2.7182372415523654e-06, -0.00019839327132783108, 0.008333329362268242, -0.1666666664142641, 1.0)
+"""sin(r) / r of r**2 for |r| <= pi / 4, relative error 2**-37."""
+_COS = (2.4382721363277967e-05, -0.001388667265993305, 0.04166662007267979, -0.4999999969195778, 1.0)
+"""cos r of r**2 for |r| <= pi / 4, relative error 2**-33."""
+_QUARTER_HIGH, _QUARTER_LOW = 1.57079631090164184570, 1.58932547735281966916e-08
+"""pi / 2 in two parts; the high one has 25 bits, so that its product with a number of 28 bits is exact in double."""
+FAR = 2.0**28
+"""From where on, in both directions, a quarter of a turn has to be known to more bits than these."""
+
+_HALF_PI_LESS = 4.37113883e-8
+"""What the float nearest to pi / 2 is more than it."""
+_ASIN = (4.2166404426e-2, 2.4180775508e-2, 4.5469772071e-2, 7.4953064322e-2, 1.6666752100e-1)
+"""(asin(x) / x - 1) / x**2 of x**2 for |x| <= 1 / 2, relative error of the whole 2**-27.6."""
+_ATAN = (
+    -1.7821441870e-3,
+    1.0866271332e-2,
+    -3.1093534082e-2,
+    5.7878870517e-2,
+    -8.3992078900e-2,
+    1.0950861126e-1,
+    -1.4264014363e-1,
+    1.9998529553e-1,
+    -3.3333298564e-1,
+)
+"""(atan(x) / x - 1) / x**2 of x**2 for |x| <= 1, relative error of the whole 2**-28.5."""
+
 
 def math_function_name(name: str, lanes: int) -> str:
     """The symbol of a function: `tw.exp.v16f32` for sixteen lanes, `tw.exp.f32` for a scalar."""
@@ -83,7 +111,11 @@ def math_function(name: str, lanes: int, scales: bool = False) -> str:
     ir = FloatIR(lanes, scales=scales)
     parameters = ("%x", "%y") if name in _OF_TWO else ("%x",)
     result = VECTOR_FUNCTIONS[name](ir, *parameters)
-    return ir.function(math_function_name(name, lanes), parameters, result)
+    symbol = math_function_name(name, lanes)
+    if name not in OF_LIBM:
+        return ir.function(symbol, parameters, result)
+    is_far = ir.compare("oge", ir.unary("fabs", "%x"), FAR)
+    return ir.function_with_exception(symbol, result, is_far, f"{name}f")
 
 
 def _exp(ir: FloatIR, x: str) -> str:
@@ -232,14 +264,92 @@ def _in_two_chains(ir: FloatIR, x: str, coefficients: Sequence[float]) -> str:
     return ir.multiply_add(ir.polynomial(square, coefficients[1::2]), x, ir.polynomial(square, coefficients[::2]))
 
 
+def _sin(ir: FloatIR, x: str) -> str:
+    double, turns, sine, cosine = _quarter_turns(ir, x)
+    return ir.rounded(_signed(double, double.select(double.is_odd(turns), cosine, sine), turns))
+
+
+def _cos(ir: FloatIR, x: str) -> str:
+    double, turns, sine, cosine = _quarter_turns(ir, x)
+    value = double.select(double.is_odd(turns), sine, cosine)
+    return ir.rounded(_signed(double, value, double.integer("add", turns, 1)))
+
+
+def _tan(ir: FloatIR, x: str) -> str:
+    double, turns, sine, cosine = _quarter_turns(ir, x)
+    odd = double.is_odd(turns)
+    ratio = double.divide(double.select(odd, cosine, sine), double.select(odd, double.negate(sine), cosine))
+    return ir.rounded(ratio)
+
+
+def _quarter_turns(ir: FloatIR, x: str) -> tuple[FloatIR, str, str, str]:
+    """x = turns pi / 2 + r with |r| <= pi / 4: what writes doubles; the low bits of `turns`, sin r, and cos r."""
+    double = ir.in_double()
+    wide, rounding = double.extended(x), 1.5 * 2.0**52  # leaves the nearest integer in the low bits
+    shifted = double.multiply_add(wide, 2 / pi, rounding)
+    whole = double.subtract(shifted, rounding)
+    r = double.multiply_add(whole, -_QUARTER_HIGH, wide)
+    r = double.multiply_add(whole, -_QUARTER_LOW, r)
+    square = double.multiply(r, r)
+    sine = double.multiply(double.polynomial(square, _SIN), r)
+    return double, double.bits(shifted), sine, double.polynomial(square, _COS)
+
+
+def _signed(double: FloatIR, size: str, turns: str) -> str:
+    """A double with its sign changed in the third and fourth quarter of a turn."""
+    sign = double.integer("shl", double.integer("and", turns, 2), 62)
+    return double.from_bits(double.integer("xor", double.bits(size), sign))
+
+
+def _asin(ir: FloatIR, x: str) -> str:
+    small, arc, is_small = _arcs(ir, x)
+    large = ir.subtract(ir.subtract(pi / 2, arc), _HALF_PI_LESS)
+    return ir.copysign(ir.select(is_small, small, large), x)
+
+
+def _acos(ir: FloatIR, x: str) -> str:
+    small, arc, is_small = _arcs(ir, x)
+    large = ir.select(ir.compare("olt", x, 0.0), ir.subtract(pi, arc), arc)
+    return ir.select(is_small, ir.subtract(pi / 2, ir.copysign(small, x)), large)
+
+
+def _arcs(ir: FloatIR, x: str) -> tuple[str, str, str]:
+    """asin |x| where |x| <= 1 / 2, acos |x| where it is more, and where it is not."""
+    t = ir.unary("fabs", x)
+    is_small = ir.compare("ole", t, 0.5)
+    half = ir.multiply(ir.subtract(1.0, t), 0.5)
+    square = ir.select(is_small, ir.multiply(t, t), half)
+    root = ir.select(is_small, t, ir.unary("sqrt", half))
+    arc = ir.multiply_add(ir.multiply(ir.polynomial(square, _ASIN), square), root, root)
+    return arc, ir.multiply(arc, 2.0), is_small
+
+
+def _atan(ir: FloatIR, x: str) -> str:
+    t = ir.unary("fabs", x)
+    is_large = ir.compare("ogt", t, 1.0)
+    ratio = ir.select(is_large, ir.divide(1.0, t), t)
+    square = ir.multiply(ratio, ratio)
+    arc = ir.multiply_add(ir.multiply(ir.polynomial(square, _ATAN), square), ratio, ratio)
+    return ir.copysign(ir.select(is_large, ir.subtract(pi / 2, arc), arc), x)
+
+
 _OF_ONE: dict[str, Callable[[FloatIR, str], str]] = {
     "exp": _exp,
     "log": _log,
     "tanh": _tanh,
     "sigmoid": _sigmoid,
     "erf": _erf,
+    "sin": _sin,
+    "cos": _cos,
+    "tan": _tan,
+    "asin": _asin,
+    "acos": _acos,
+    "atan": _atan,
 }
 _OF_TWO: dict[str, Callable[[FloatIR, str, str], str]] = {"pow": _pow}
 
 VECTOR_FUNCTIONS: dict[str, Callable[..., str]] = {**_OF_ONE, **_OF_TWO}
 """Name -> what writes its body, given where and the parameters, and returns the value to return."""
+
+OF_LIBM = ("sin", "cos", "tan")
+"""Those that call the function of the C library, `sinf` and so on, where some lane is `FAR` from 0."""
