@@ -56,6 +56,9 @@ _STRAIGHT = 64
 _OVERLAPPING = 96
 """How many multiply-adds of straight-line code, those of the next tiles among them, wait in a core at a time."""
 
+_SHARED = 1 << 17
+"""From how many multiply-adds on a core should not do all of them: it takes longer than to start another thread."""
+
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
 
@@ -137,11 +140,15 @@ def crowded_reads(compute: ComputeOp, target: Target) -> Sequence[Read]:
 def _cheapest(
     spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int, even: str | None
 ) -> Tile | None:
-    extents = dict(spatial)
-    tiles = _candidates(_tiled(spatial, reduction, reads, target, bits))
+    tiled, extents = _tiled(spatial, reduction, reads, target, bits), dict(spatial)
+    tiles = _candidates(tiled)
     if even is not None:
         tiles = (t for t in tiles if extents[even] % t.extent(even) == 0)
-    return min(tiles, key=lambda t: (t.cost + t.waiting, t.accumulators, -t.vectors), default=None)
+
+    def price(tile: Tile) -> tuple[float, int, int]:
+        return (tile.cost + tile.waiting) * tiled.longer(tile), tile.accumulators, -tile.vectors
+
+    return min(tiles, key=price, default=None)
 
 
 def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
@@ -167,6 +174,13 @@ class _Tiled:
     reduction: Axes
     target: Target
     lanes: int
+
+    def longer(self, tile: Tile) -> float:
+        """How much longer tiles take where there are too few of them for all cores, and work enough."""
+        if prod(self.extents.values()) * self.steps < _SHARED:
+            return 1.0
+        count = prod(-(-extent // tile.extent(axis)) for axis, extent in self.extents.items())
+        return max(self.target.cores / count, 1.0)
 
     @cached_property
     def steps(self) -> int:

@@ -66,12 +66,12 @@ def test_waiting_for_an_operand_from_memory():
     assert again.waiting(1.0, {"y": 4}) == pytest.approx(first + second)
 
 
-def dense_tile(rows: int, columns: int, sums: int) -> Tile:
+def dense_tile(rows: int, columns: int, sums: int, target: str = ZNVER4) -> Tile:
     k = KernelBuilder("dense")
     x, w = k.argument(TensorType(f32, [rows, sums]), "x"), k.argument(TensorType(f32, [columns, sums]), "w")
     y = k.compute("dense", (rows, columns), lambda i, j: k.sum((sums,), lambda r: x[i, r] * w[j, r]))
     [compute] = k.finish([y]).computes
-    tile = choose_tile(compute, reads_of(compute, frozenset([1])), parse_target(ZNVER4))
+    tile = choose_tile(compute, reads_of(compute, frozenset([1])), parse_target(target))
     assert tile is not None
     return tile
 
@@ -88,6 +88,14 @@ def test_weights_that_do_not_stay_are_passed_fewer_times():
 
 def test_rows_that_drive_each_other_out_of_the_cache_are_few():
     assert rows_of(dense_tile(96, 512, 1024)) <= 6 < rows_of(dense_tile(96, 512, 1040))
+
+
+@pytest.mark.parametrize(
+    ("cores", "sums", "vectors"),
+    [(2, 4096, 4), (4, 4096, 2), (1, 4096, 8), (2, 512, 8)],  # the last is soon done
+)
+def test_there_is_a_tile_for_every_core(cores: int, sums: int, vectors: int):
+    assert dense_tile(1, 128, sums, f"{ZNVER4} -num-cores={cores}").vectors == vectors
 
 
 def filters_tile(points: int) -> Tile:
