@@ -161,9 +161,9 @@ class _LaneCheck:
         if self.varying.intersection(op.index_operands):
             raise _NoVectorForm("a condition inside it is read from memory")
         load = lane_choice(op) if self.masked else None
-        is_mask = self.masked and is_lane_mask(op)
+        is_mask = self.masked and is_lane_mask(op) and all(p.expr.is_affine_in(self.index) for p in op.conditions)
         for p in op.conditions:
-            if self.index not in p.expr.variables() or is_mask and p.expr.is_affine_in(self.index):
+            if is_mask or self.index not in p.expr.variables():
                 continue
             first, last = ends_from(p, self.index)
             chosen = load is not None and (first is not None or last is not None) and self._may_differ(op, load)

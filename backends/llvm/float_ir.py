@@ -26,7 +26,7 @@ class FloatIR:
 
     def in_double(self) -> FloatIR:
         """What appends to the same body instructions on doubles."""
-        double = FloatIR(self.lanes, "double")
+        double = FloatIR(self.lanes, "double", self.scales)
         double._lines = self._lines
         return double
 
@@ -37,7 +37,10 @@ class FloatIR:
         return "\n".join((head, *self._lines, f"  ret {self.type} {result}", "}", ""))
 
     def function_with_exception(self, name: str, result: str, exception: str, scalar: str) -> str:
-        """The same of one parameter, `%x`; where some lane is an `exception`, all of them are what `scalar` gives."""
+        """The same of one parameter, `%x`; where some lane is an `exception`, all of them are what `scalar` gives.
+
+        That is called lane by lane, in a function `name`.far.
+        """
         some, elsewhere = exception, scalar
         if self.lanes > 1:
             bits = self._append(f"bitcast {self.condition_type} {exception} to i{self.lanes}")
@@ -46,12 +49,12 @@ class FloatIR:
             f"define internal {self.type} @{name}({self.type} %x) alwaysinline nounwind willreturn memory(none) {{",
             "entry:",
             *self._lines,
-            f"  br i1 {some}, label %far, label %end",
-            "far:",
+            f"  br i1 {some}, label %rare, label %end",
+            "rare:",
             f"  %exact = call {self.type} @{elsewhere}({self.type} %x)",
             "  br label %end",
             "end:",
-            f"  %result = phi {self.type} [ {result}, %entry ], [ %exact, %far ]",
+            f"  %result = phi {self.type} [ {result}, %entry ], [ %exact, %rare ]",
             f"  ret {self.type} %result",
             "}",
             *(self._lane_by_lane(elsewhere, scalar) if self.lanes > 1 else ()),
@@ -99,7 +102,7 @@ class FloatIR:
         return self._intrinsic("fmuladd", a, b, c)
 
     def scale(self, a: str, exponent: str) -> str:
-        """a * 2**exponent, rounded once; of vectors only where the target `scales`: elsewhere LLVM calls libm."""
+        """a * 2**exponent, rounded once; only where the target `scales`: elsewhere LLVM calls libm."""
         types = f"{self.suffix}.{'' if self.lanes == 1 else f'v{self.lanes}'}{self.integer_element}"
         return self._append(f"call {self.type} @llvm.ldexp.{types}({self.type} {a}, {self.integer_type} {exponent})")
 

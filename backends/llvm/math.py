@@ -7,7 +7,7 @@ signed zeros come out as in C. They hold with and without fused multiply-add in 
 Written after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (range reductions), and
 coefficients of the Cephes library and of N. Juffa's public postings (log, erf near 0). exp, erf far from 0, and
 functions of angles have minimax polynomials of our own. pow is computed in double; its two polynomials interpolate at
-Chebyshev's points. Sines and cosines are computed in double, too; of angles beyond `FAR` by the C library.
+Chebyshev's points. Sines and cosines are computed in double, too; of angles beyond `_FAR` by the C library.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ _COS = (2.4382721363277967e-05, -0.001388667265993305, 0.04166662007267979, -0.4
 """cos r of r**2 for |r| <= pi / 4, relative error 2**-33."""
 _QUARTER_HIGH, _QUARTER_LOW = 1.57079631090164184570, 1.58932547735281966916e-08
 """pi / 2 in two parts; the high one has 25 bits, so that its product with a number of 28 bits is exact in double."""
-FAR = 2.0**28
+_FAR = 2.0**28
 """From where on, in both directions, a quarter of a turn has to be known to more bits than these."""
 
-_HALF_PI_LESS = 4.37113883e-8
-"""What the float nearest to pi / 2 is more than it."""
+_HALF_PI_EXCESS = 4.37113883e-8
+"""How much the float nearest to pi / 2 exceeds it."""
 _ASIN = (4.2166404426e-2, 2.4180775508e-2, 4.5469772071e-2, 7.4953064322e-2, 1.6666752100e-1)
 """(asin(x) / x - 1) / x**2 of x**2 for |x| <= 1 / 2, relative error of the whole 2**-27.6."""
 _ATAN = (
@@ -114,7 +114,7 @@ def math_function(name: str, lanes: int, scales: bool = False) -> str:
     symbol = math_function_name(name, lanes)
     if name not in OF_LIBM:
         return ir.function(symbol, parameters, result)
-    is_far = ir.compare("oge", ir.unary("fabs", "%x"), FAR)
+    is_far = ir.compare("oge", ir.unary("fabs", "%x"), _FAR)
     return ir.function_with_exception(symbol, result, is_far, f"{name}f")
 
 
@@ -303,7 +303,7 @@ def _signed(double: FloatIR, size: str, turns: str) -> str:
 
 def _asin(ir: FloatIR, x: str) -> str:
     small, arc, is_small = _arcs(ir, x)
-    large = ir.subtract(ir.subtract(pi / 2, arc), _HALF_PI_LESS)
+    large = ir.subtract(ir.subtract(pi / 2, arc), _HALF_PI_EXCESS)
     return ir.copysign(ir.select(is_small, small, large), x)
 
 
@@ -352,4 +352,4 @@ VECTOR_FUNCTIONS: dict[str, Callable[..., str]] = {**_OF_ONE, **_OF_TWO}
 """Name -> what writes its body, given where and the parameters, and returns the value to return."""
 
 OF_LIBM = ("sin", "cos", "tan")
-"""Those that call the function of the C library, `sinf` and so on, where some lane is `FAR` from 0."""
+"""Those that call the function of the C library, `sinf` and so on, where some lane is `_FAR` from 0."""

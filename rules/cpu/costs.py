@@ -19,7 +19,7 @@ from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_of
-from tilework.rules.cpu.register_tile import ISSUE, choose_tile
+from tilework.rules.cpu.register_tile import ISSUE, cheapest_tile
 from tilework.targets.target import Target
 
 ELEMENTS_PER_CYCLE = 2
@@ -45,7 +45,7 @@ def kernel_cycles(kernel: KernelOp, computes: Iterable[ComputeOp], target: Targe
 
 def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:
     """Of a reduction in register tiles."""
-    tile = choose_tile(compute, reads_of(compute, parameters), target)
+    tile = cheapest_tile(compute, reads_of(compute, parameters), target)
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)

@@ -56,8 +56,8 @@ _STRAIGHT = 64
 _OVERLAPPING = 96
 """How many multiply-adds of straight-line code, those of the next tiles among them, wait in a core at a time."""
 
-_SHARED = 1 << 17
-"""From how many multiply-adds on a core should not do all of them: it takes longer than to start another thread."""
+_WORTH_A_CORE = 1 << 17
+"""Multiply-adds that take longer than to start a thread for them."""
 
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
@@ -111,14 +111,23 @@ class Tile:
 def choose_tile(
     compute: ComputeOp, reads: Sequence[Read], target: Target, block: tuple[str, int] | None = None
 ) -> Tile | None:
-    """The cheapest tile of a reduction; None for one with a single result, which has nothing to tile.
+    """The tile of a reduction, cheapest where there are enough for all cores; None for one with a single result.
 
-    block: an axis that is cut into blocks of so many; the tiles of one leave no rest.
+    block: an axis that is cut into blocks of so many; the tiles of one leave no rest, and one core has all of them.
     """
     axis, count = block or (None, 0)
     assert axis is None or axis in dict(compute.spatial), f"no axis {axis}"
     spatial = tuple((n, const(count) if n == axis else e) for n, e in compute.spatial)
-    return _cheapest(spatial, tuple(compute.reduction), tuple(reads), target, bits_of(compute.results[0].type), axis)
+    bits = bits_of(compute.results[0].type)
+    alone, shared = _cheapest(spatial, tuple(compute.reduction), tuple(reads), target, bits, axis)
+    return shared if block is None else alone
+
+
+def cheapest_tile(compute: ComputeOp, reads: Sequence[Read], target: Target) -> Tile | None:
+    """The same, whether or not there are enough for all cores: what one core does in the least time."""
+    bits = bits_of(compute.results[0].type)
+    alone, _ = _cheapest(tuple(compute.spatial), tuple(compute.reduction), tuple(reads), target, bits, None)
+    return alone
 
 
 def tile_cost(
@@ -139,16 +148,18 @@ def crowded_reads(compute: ComputeOp, target: Target) -> Sequence[Read]:
 @cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
 def _cheapest(
     spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int, even: str | None
-) -> Tile | None:
+) -> tuple[Tile | None, Tile | None]:
+    """For one core, and for all of them."""
     tiled, extents = _tiled(spatial, reduction, reads, target, bits), dict(spatial)
-    tiles = _candidates(tiled)
-    if even is not None:
-        tiles = (t for t in tiles if extents[even] % t.extent(even) == 0)
+    tiles = [t for t in _candidates(tiled) if even is None or extents[even] % t.extent(even) == 0]
 
-    def price(tile: Tile) -> tuple[float, int, int]:
-        return (tile.cost + tile.waiting) * tiled.longer(tile), tile.accumulators, -tile.vectors
+    def price(tile: Tile, longer: float = 1.0) -> tuple[float, int, int]:
+        return (tile.cost + tile.waiting) * longer, tile.accumulators, -tile.vectors
 
-    return min(tiles, key=price, default=None)
+    alone = min(tiles, key=price, default=None)
+    if alone is None or tiled.longer(alone) == 1.0:
+        return alone, alone
+    return alone, min(tiles, key=lambda tile: price(tile, tiled.longer(tile)))
 
 
 def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
@@ -176,11 +187,15 @@ class _Tiled:
     lanes: int
 
     def longer(self, tile: Tile) -> float:
-        """How much longer tiles take where there are too few of them for all cores, and work enough."""
-        if prod(self.extents.values()) * self.steps < _SHARED:
-            return 1.0
-        count = prod(-(-extent // tile.extent(axis)) for axis, extent in self.extents.items())
-        return max(self.target.cores / count, 1.0)
+        """How many times as long tiles take if there are fewer than cores that are worth having one.
+
+        A part of a vector takes as long as all of it, so that it counts as that.
+        """
+        extents = self.extents
+        spans = {**tile.factors, tile.vector: max(tile.span, min(self.lanes, extents[tile.vector]))}
+        count = prod(-(-extent // spans.get(axis, 1)) for axis, extent in extents.items())
+        worth = prod(extents.values()) * self.steps // _WORTH_A_CORE
+        return max(min(self.target.cores, worth) / count, 1.0)
 
     @cached_property
     def steps(self) -> int:

@@ -81,6 +81,11 @@ class _Writer:
             else:
                 self.elementwise(stage, compute, block)
 
+    @property
+    def rows_are_chains(self) -> bool:
+        """Whether the vectors that are summed side by side are of several rows."""
+        return self.form.block >= CHAINS
+
     def lanes(self, compute: ComputeOp) -> int:
         """Of vectors of a stage's results."""
         return self.target.lanes(bits_of(compute.results[0].type))
@@ -139,7 +144,7 @@ class _Writer:
         length, lanes = size_of(in_one_piece(compute)), self.lanes(compute)
         if self.form.block >= lanes and not may_be_vectors(compute, self.target):
             return 0
-        if self.form.block >= CHAINS:
+        if self.rows_are_chains:
             return lanes
         return (whole_chains(length, lanes) or max(min(CHAINS, length // lanes), 1)) * lanes
 
@@ -153,21 +158,22 @@ class _Writer:
         s, spatial, piece = self.s, [n for n, _ in compute.spatial], in_one_piece(compute)
         name, others = ".".join(n for n, _ in piece), [n for n, _ in compute.reduction[: -len(piece)]]
         lane, lanes = f"{name}.inner", self.lanes(compute)
-        is_whole, several = size_of(piece) % span == 0, self.form.block >= CHAINS
-        masked = several and not is_whole and self.target.masks_loads
+        is_whole = size_of(piece) % span == 0
+        masked = self.rows_are_chains and not is_whole and self.target.masks_loads
         _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
         parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
         inside = s.cache_write(parts, "register" if is_whole or masked else "local")
         s.compute_at(parts, block, "local")
         *around, row = (parts.axes[n] for n in rows)
-        row, *beside = s.split(row, CHAINS, Tail.PARTITION) if several else [row]
+        row, *beside = s.split(row, CHAINS, Tail.PARTITION) if self.rows_are_chains else [row]
         s.reorder([*around, row, *beside, *vectors_and_lanes(s, parts.axes[lane], lanes)])
         s.compute_at(inside, row)
         summed = [axis for n, axis in inside.axes.items() if n not in rows and n != lane]
         *around, row = (inside.axes[n] for n in rows)
         s.reorder([*around, *summed, row, *vectors_and_lanes(s, inside.axes[lane], lanes, masked)])
-        for axis in [*beside, row] if several else []:
-            s.unroll(axis)
+        if self.rows_are_chains:
+            s.unroll(*beside)
+            s.unroll(row)
         return StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
 
     def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:

@@ -6,7 +6,9 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr, const, var
+from tilework.dialects.te import ComputeOp
 from tilework.dialects.te_builder import KernelBuilder
+from tilework.rules.cpu.costs import reduction_cycles
 from tilework.rules.cpu.fetching import Operand
 from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
@@ -66,11 +68,16 @@ def test_waiting_for_an_operand_from_memory():
     assert again.waiting(1.0, {"y": 4}) == pytest.approx(first + second)
 
 
-def dense_tile(rows: int, columns: int, sums: int, target: str = ZNVER4) -> Tile:
+def dense_compute(rows: int, columns: int, sums: int) -> ComputeOp:
     k = KernelBuilder("dense")
     x, w = k.argument(TensorType(f32, [rows, sums]), "x"), k.argument(TensorType(f32, [columns, sums]), "w")
     y = k.compute("dense", (rows, columns), lambda i, j: k.sum((sums,), lambda r: x[i, r] * w[j, r]))
     [compute] = k.finish([y]).computes
+    return compute
+
+
+def dense_tile(rows: int, columns: int, sums: int, target: str = ZNVER4) -> Tile:
+    compute = dense_compute(rows, columns, sums)
     tile = choose_tile(compute, reads_of(compute, frozenset([1])), parse_target(target))
     assert tile is not None
     return tile
@@ -92,10 +99,28 @@ def test_rows_that_drive_each_other_out_of_the_cache_are_few():
 
 @pytest.mark.parametrize(
     ("cores", "sums", "vectors"),
-    [(2, 4096, 4), (4, 4096, 2), (1, 4096, 8), (2, 512, 8)],  # the last is soon done
+    [(2, 4096, 4), (4, 4096, 2), (1, 4096, 8), (2, 512, 8), (64, 4096, 2)],  # where more threads are worth it
 )
 def test_there_is_a_tile_for_every_core(cores: int, sums: int, vectors: int):
     assert dense_tile(1, 128, sums, f"{ZNVER4} -num-cores={cores}").vectors == vectors
+
+
+def test_no_core_has_a_part_of_a_vector():
+    assert dense_tile(1, 16, 1 << 16, f"{ZNVER4} -num-cores=4").lanes == 16
+
+
+def test_the_estimate_is_that_of_one_core():
+    computes = [dense_compute(1, 128, 4096) for _ in range(2)]
+    targets = [parse_target(f"{ZNVER4} -num-cores={cores}") for cores in (1, 8)]
+    alone, one_of_eight = (reduction_cycles(c, t, {1}) for c, t in zip(computes, targets, strict=True))
+    assert alone == one_of_eight
+
+
+def test_tiles_of_a_block_are_those_of_one_core():
+    compute = dense_compute(64, 128, 4096)
+    targets = [parse_target(f"{ZNVER4} -num-cores={cores}") for cores in (1, 64)]
+    alone, one_of_many = (choose_tile(compute, reads_of(compute, {1}), t, ("i", 8)) for t in targets)
+    assert alone == one_of_many
 
 
 def filters_tile(points: int) -> Tile:
