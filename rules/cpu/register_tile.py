@@ -195,7 +195,7 @@ class _Tiled:
         spans = {**tile.factors, tile.vector: max(tile.span, min(self.lanes, extents[tile.vector]))}
         count = prod(-(-extent // spans.get(axis, 1)) for axis, extent in extents.items())
         worth = prod(extents.values()) * self.steps // _WORTH_A_CORE
-        return max(min(self.target.cores, worth) / count, 1.0)
+        return max(min(self.target.cores, worth) / max(count, 1), 1.0)
 
     @cached_property
     def steps(self) -> int:
