@@ -1,7 +1,8 @@
 """The register tile of a reduction: which axis becomes vector lanes, and how many results are kept in registers.
 
 The choice minimizes estimated cycles per useful result of one reduction step, from the loads, multiply-adds and lanes
-that a step of the tile takes. Nothing is measured here and no layer is known by name.
+that a step of the tile takes, and leaves a tile for every core that is worth one. Nothing is measured here and no layer
+is known by name.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import accumulate
 from math import prod
 
 from tilework.algebra.index_expr import const, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
+from tilework.rules.cpu.lifetimes import lifetimes
 from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, reads_of, size_of
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
@@ -427,7 +428,7 @@ class _Step:
         tile += [(read.step(axis), f) for axis, f in factors.items() if f > 1]
         taps = [(read.step(axis), len(values)) for axis, values in self.taps.items()]
         shared = read not in self.along
-        return _lifetimes(tuple((s, n) for s, n in tile if s and n > 1), tuple(taps), shared)
+        return lifetimes(tuple((s, n) for s, n in tile if s and n > 1), tuple(taps), shared)
 
     def _crowding(self, read: Read, factors: Mapping[str, int]) -> float:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
@@ -458,34 +459,6 @@ class _Step:
             return read.distinct(points) / self.of.steps
         moving = [f for axis, f in factors.items() if read.moves(axis, f)]
         return prod(moving) * (self.vectors if read in self.along else 1)
-
-
-@cache  # the same for many kernels
-def _lifetimes(tile: tuple[tuple[int, int], ...], taps: tuple[tuple[int, int], ...], shared: bool) -> list[int]:
-    """How many elements are there at each tap, from the first that reads them to the last.
-
-    Those of a tile, and its taps, are so many steps of such lengths apart. shared: only those that several taps read.
-    """
-    inside = _positions(tile)
-    ends: dict[int, tuple[int, int]] = {}
-    for number, start in enumerate(_positions(taps)):
-        for element in inside:
-            first, _ = ends.get(start + element, (number, number))
-            ends[start + element] = first, number
-    there = [0] * (prod(count for _, count in taps) + 1)
-    for first, last in ends.values():
-        if first < last or not shared:
-            there[first] += 1
-            there[last + 1] -= 1
-    return list(accumulate(there[:-1]))
-
-
-def _positions(axes: Sequence[tuple[int, int]]) -> list[int]:
-    """Sums of steps, those of the last axis next to each other."""
-    positions = [0]
-    for step, count in axes:
-        positions = [p + step * i for p in positions for i in range(count)]
-    return positions
 
 
 def _parts(
