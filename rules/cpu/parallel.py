@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.rules.cpu.reads import LARGE
 from tilework.targets.target import Target
 
 PARALLEL_WORK = 1 << 15
@@ -21,7 +22,8 @@ def parallel_prefix(
 ) -> list[SSAValue]:
     """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
 
-    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic.
+    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. A
+    symbolic axis may have one element.
     """
     axes = [a for a, _ in outer]
     first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
@@ -29,7 +31,8 @@ def parallel_prefix(
         return axes
     taken, tasks = first, 1
     while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
-        tasks *= outer[taken][1]
+        count = outer[taken][1]
+        tasks *= 1 if count >= LARGE else count
         taken += 1
     fused = s.fuse(axes[first:taken])
     s.parallel(fused)

@@ -65,6 +65,9 @@ _TRANSPOSED = 2.0
 
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 
+_SYMBOLIC_FACTORS = (1, 2, 4, 8)
+"""Of axes whose extent is not known, which is a multiple of these more often than of others."""
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -319,11 +322,11 @@ def _factors(
     """Tilings of at most two other axes: those along which the vector operand is reused, or one where others are."""
     moving = [r for r in reads if vector in r.axes]
     still = [r for r in reads if vector not in r.axes]
-    # a symbolic axis is left whole: its remainder would be a run-time trip count among the registers
-    others = [a for a, e in extents.items() if a != vector and 1 < e < LARGE]
+    others = [a for a, e in extents.items() if a != vector and e > 1]
 
-    def tile_factors(axis: str) -> list[int]:
-        return [f for f in _TILE_FACTORS if f <= extents[axis]]
+    def tile_factors(axis: str) -> Sequence[int]:
+        extent = extents[axis]
+        return _SYMBOLIC_FACTORS if extent == LARGE else [f for f in _TILE_FACTORS if f <= extent]
 
     def is_reused(axis: str, reads: Sequence[Read]) -> bool:
         return any(not r.moves(axis, f) for r in reads for f in tile_factors(axis) if f > 1)

@@ -11,7 +11,6 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
-from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 
 
@@ -87,15 +86,17 @@ def guard_reads(body: Region, when: Sequence[Predicate]) -> None:
 
 
 def _is_read_anyway(read: ReadOp, when: Sequence[Predicate]) -> bool:
-    """Whether none of the conditions' indices decides which element is read, nor whether it is."""
+    """Whether none of the conditions' indices decides which element is read, nor whether it is.
+
+    Where there is an iteration at all, there is one in which the conditions hold.
+    """
     keys = {key for e in read.exprs for key in e.variables()}
     parent = read.parent_op()
     while isinstance(parent, IfThenElseOp):
         keys |= {key for p in parent.conditions for key in p.expr.variables()}
         parent = parent.parent_op()
     asked = {key for p in when for key in p.expr.variables()}
-    are_axes = all(isinstance(key, str) for key in keys)
-    return are_axes and keys.isdisjoint(asked) and all(e.constant for e in dims_of(read.tensor.type))
+    return all(isinstance(key, str) for key in keys) and keys.isdisjoint(asked)
 
 
 def guard_reduction(body: Region, when: Sequence[Predicate]) -> None:
