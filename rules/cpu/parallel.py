@@ -22,8 +22,8 @@ def parallel_prefix(
 ) -> list[SSAValue]:
     """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
 
-    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. A
-    symbolic axis may have one element.
+    Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. One
+    whose extent is a symbol may have a single element; behind others, its part of a fused axis has no simple bounds.
     """
     axes = [a for a, _ in outer]
     first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
@@ -32,6 +32,8 @@ def parallel_prefix(
     taken, tasks = first, 1
     while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
         count = outer[taken][1]
+        if count >= LARGE and taken > first and tasks >= target.cores:
+            break
         tasks *= 1 if count >= LARGE else count
         taken += 1
     fused = s.fuse(axes[first:taken])

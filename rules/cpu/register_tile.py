@@ -65,8 +65,11 @@ _TRANSPOSED = 2.0
 
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 
-_SYMBOLIC_FACTORS = (1, 2, 4, 8)
+_SYMBOLIC_FACTORS = (1, 4, 8)
 """Of axes whose extent is not known, which is a multiple of these more often than of others."""
+
+_SINGLE = 1 / 8
+"""How much what a result costs where symbolic axes have one element weighs, beside what it costs where they are long."""
 
 
 @dataclass(frozen=True)
@@ -373,8 +376,15 @@ class _Step:
 
     def cost(self, factors: Mapping[str, int]) -> float:
         """Cycles per useful result and reduction step."""
-        span, extents = self.width * self.vectors, self.of.extents
-        extent = extents[self.vector]
+        extents = self.of.extents
+        cost = self._cost_of(factors, extents)
+        if LARGE not in extents.values():
+            return cost
+        return cost + _SINGLE * self._cost_of(factors, {axis: 1 if e == LARGE else e for axis, e in extents.items()})
+
+    def _cost_of(self, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:
+        """The same for these extents."""
+        span, extent = self.width * self.vectors, extents[self.vector]
         results = span * extent / (-(-extent // span) * span)
         for axis, factor in factors.items():
             rest = _STRAIGHT_REST if self.taps else _REST

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -90,7 +91,7 @@ def tile_reduction(
             loops.rows = outer
             extent = const(rows.count)
         _split_final(s, loops, axis, extent, tile, name)
-    loops.outer = [*((cut[piece.axis], piece.count) for piece in pieces), *loops.outer]
+    loops.outer = _with_pieces([(cut[piece.axis], piece.count) for piece in pieces], loops.outer, target)
     loops.whole |= dict.fromkeys(cut.values(), frozenset())
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     _place_ragged(loops, target)
@@ -162,6 +163,18 @@ def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
     """
     extent = dict(reduction.spatial)[tile.vector].constant
     return tile.aligned and target.masks_loads and extent is not None and extent % tile.lanes > 0
+
+
+def _with_pieces(
+    pieces: Sequence[tuple[SSAValue, int]], outer: Sequence[tuple[SSAValue, int]], target: Target
+) -> list[tuple[SSAValue, int]]:
+    """The loops over pieces around all others but those of unknown extent that come first, or behind too few."""
+    unknown = [loop for loop in outer if loop[1] == LARGE]
+    known = [loop for loop in outer if loop[1] != LARGE]
+    before = list(takewhile(lambda loop: loop[1] != LARGE, outer))
+    if prod(count for _, count in before) == 1 or prod(count for _, count in (*pieces, *before)) < target.cores:
+        return [*unknown, *pieces, *known]
+    return [*pieces, *outer]
 
 
 def _place_ragged(loops: _Loops, target: Target) -> None:
