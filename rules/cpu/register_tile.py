@@ -322,7 +322,10 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
 def _factors(
     vector: str, extents: Mapping[str, int], reads: Sequence[Read], registers: int, vectors: int
 ) -> Iterator[dict[str, int]]:
-    """Tilings of at most two other axes: those along which the vector operand is reused, or one where others are."""
+    """Tilings of at most two other axes: those along which the vector operand is reused, or one where others are.
+
+    Of unknown extent where the others are too short: what is left of one at its end asks at every step where it ends.
+    """
     moving = [r for r in reads if vector in r.axes]
     still = [r for r in reads if vector not in r.axes]
     others = [a for a, e in extents.items() if a != vector and e > 1]
@@ -334,9 +337,11 @@ def _factors(
     def is_reused(axis: str, reads: Sequence[Read]) -> bool:
         return any(not r.moves(axis, f) for r in reads for f in tile_factors(axis) if f > 1)
 
-    reused = [a for a in others if is_reused(a, moving)] or others[-1:]
+    reused = [a for a in others if is_reused(a, moving)]
+    known = [a for a in reused if extents[a] < LARGE]
+    reused = (known if prod(extents[a] for a in known) >= max(_SYMBOLIC_FACTORS) else reused) or others[-1:]
     yield from _tilings(reused[-2:], tile_factors, registers // vectors)
-    beside = [a for a in others if a not in reused and is_reused(a, still)]
+    beside = [a for a in others if a not in reused and extents[a] < LARGE and is_reused(a, still)]
     if beside and vectors == 1:
         for f in tile_factors(beside[-1]):
             for rest in _tilings(reused[-2:], tile_factors, (registers + 1 - f) // f):
