@@ -244,8 +244,10 @@ class _Tiled:
         whole vectors, or one.
         """
         extent, span = self.extents[vector], width * vectors
-        if extent == LARGE or extent % span == 0:
-            return [extent != LARGE]
+        if extent == LARGE:
+            return [width == self.lanes and self.target.masks_loads]
+        if extent % span == 0:
+            return [True]
         rest = extent % span
         in_blocks = any(read.is_in_blocks(vector) or read.axis_to_pack(vector) is not None for read in self.reads)
         is_simple = self.target.masks_loads or rest < width or rest % width == 0
@@ -291,17 +293,18 @@ class _Tiled:
 
 def _candidates(tiled: _Tiled) -> Iterator[Tile]:
     extents, lanes = tiled.extents, tiled.lanes
-    # a symbolic axis may turn out to be 1: lanes along it are the last resort
-    static = [a for a, e in extents.items() if 1 < e < LARGE]
-    for vector in static or [a for a, e in extents.items() if e > 1]:
+    # a symbolic axis may turn out to be 1: lanes along it are the last resort where they are no parts of whole vectors
+    known = [a for a, e in extents.items() if 1 < e < LARGE]
+    for vector in known if known and not tiled.target.masks_loads else [a for a, e in extents.items() if e > 1]:
         extent = extents[vector]
         for width in sorted({min(w, extent) for w in (lanes, lanes // 2, lanes // 4) if w > 1}):
             for vectors in (1, 2, 3, 4, 5, 6, 8):
-                # the masked inner part of a symbolic axis cannot be split again into several vectors
-                if vectors > 1 and (width * vectors > extent or extent == LARGE):
+                if vectors > 1 and width * vectors > extent:
                     break
                 for aligned in tiled.alignments(vector, width, vectors):
-                    yield from _tiles(tiled, vector, width, vectors, aligned)
+                    # the masked inner part of a symbolic axis cannot be split again into several vectors
+                    if vectors == 1 or aligned or extent < LARGE:
+                        yield from _tiles(tiled, vector, width, vectors, aligned)
 
 
 def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) -> Iterator[Tile]:
@@ -385,7 +388,8 @@ class _Step:
         cost = self._cost_of(factors, extents)
         if LARGE not in extents.values():
             return cost
-        return cost + _SINGLE * self._cost_of(factors, {axis: 1 if e == LARGE else e for axis, e in extents.items()})
+        single = {axis: 1 if e == LARGE and axis != self.vector else e for axis, e in extents.items()}
+        return cost + _SINGLE * self._cost_of(factors, single)
 
     def _cost_of(self, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:
         """The same for these extents."""

@@ -162,7 +162,7 @@ def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
     Masks are for what it reads: what is stored under one has to reach memory before it is loaded again.
     """
     extent = dict(reduction.spatial)[tile.vector].constant
-    return tile.aligned and target.masks_loads and extent is not None and extent % tile.lanes > 0
+    return tile.aligned and target.masks_loads and (extent is None or extent % tile.lanes > 0)
 
 
 def _with_pieces(
@@ -257,7 +257,8 @@ def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
 def _scope(reduction: ComputeOp, tile: Tile | None, target: Target) -> str:
     """Registers have no run-time subscripts: a tile stays out of them where its lanes differ, or how many there are."""
     conditional = tile is not None and lanes_differ(reduction, tile.vector, target)
-    masked = tile is not None and any(e.constant is None for n, e in reduction.spatial if n == tile.vector)
+    vector = [] if tile is None or tile.aligned else [e for n, e in reduction.spatial if n == tile.vector]
+    masked = any(e.constant is None for e in vector)
     return "local" if conditional or masked else "register"
 
 
@@ -266,7 +267,7 @@ def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr
     outer, known = axis, True
     if tile is not None and name == tile.vector:
         known = extent.constant is not None
-        is_ragged = known and tile.aligned and count % tile.span > 0
+        is_ragged = tile.aligned and not (known and count % tile.span == 0)
         outer, inner = s.split(axis, tile.span, Tail.PARTITION if is_ragged else Tail.SHIFT if known else Tail.MASK)
         loops.ragged = outer if is_ragged else None
         count = -(-count // tile.span)
