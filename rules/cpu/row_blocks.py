@@ -20,8 +20,8 @@ from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, size_of
-from tilework.rules.cpu.row_form import RowForm, in_one_piece, may_be_vectors, row_form
+from tilework.rules.cpu.reads import LARGE, bits_of, size_of
+from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
@@ -95,9 +95,10 @@ class _Writer:
         s, form, axes = self.s, self.form, stage.axes
         *around, rows = form.rows[form.final]
         extents = {n: size_of([(n, e)]) for n, e in form.final.spatial}
-        block, row = s.split(axes[rows], form.block, Tail.SHIFT)
+        known = dict(form.final.spatial)[rows].is_constant
+        block, row = s.split(axes[rows], form.block, Tail.SHIFT if known else Tail.PARTITION)
         loops = [(axes[n], extents[n]) for n in around]
-        loops.append((block, -(-extents[rows] // form.block)))
+        loops.append((block, -(-extents[rows] // form.block) if known else LARGE))
         inside = {n: row if n == rows else axes[n] for n in extents if n not in around}
         s.reorder([*(axis for axis, _ in loops), *self.in_vectors(form.final, inside)])
         work = sum(shared_work(c, form.final) for c in form.inside)
@@ -158,7 +159,7 @@ class _Writer:
         s, spatial, piece = self.s, [n for n, _ in compute.spatial], in_one_piece(compute)
         name, others = ".".join(n for n, _ in piece), [n for n, _ in compute.reduction[: -len(piece)]]
         lane, lanes = f"{name}.inner", self.lanes(compute)
-        is_whole = size_of(piece) % span == 0
+        is_whole = are_whole(piece, span)
         masked = self.rows_are_chains and not is_whole and self.target.masks_loads
         _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
         parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -12,10 +13,11 @@ from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.targets.target import Target
+from tilework.transforms.schedule.dataflow.inline import inline_compute
 
 NEAR_BYTES = 32 << 10
 """What the stages of a block of rows should take: they are on the stack, and stay near."""
@@ -86,6 +88,9 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
         return None
     summaries = [c for c in plan.stages if c in rows and c.reduction and {*_long(c)} <= {*rows[c]}]
     inside, products = _inside(plan, final, rows, summaries)
+    unknown = [c for c in inside if _length_of(c, rows[c]) is None and c is not final]
+    if unknown:
+        return _form_with_inlined(kernel, unknown, target)
     only_rows = not all(may_be_vectors(c, target) for c in summaries)
     block = _block_of(inside, summary, rows[summary][-1], bool(products) or only_rows, target)
     if block == 0:
@@ -93,6 +98,25 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     copied: set[SSAValue] = set()
     tiled = {c: _product(r, (rows[r][-1], block), copied, target) for c, r in products.items()}
     return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block)
+
+
+def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: Target) -> RowForm | None:
+    """Where stages are computed wherever they are read, since nobody knows how much memory a row of them takes."""
+    if any(c.reduction for c in stages):
+        return None
+    copy, names = kernel.clone(), [c.stage.data for c in stages]
+    for name in names:
+        compute = copy.compute(name)
+        assert compute is not None, f"no stage {name}"
+        inline_compute(compute)
+    form = row_form(copy, target)
+    return None if form is None else replace(form, inlined=[*names, *form.inlined])
+
+
+def _length_of(compute: ComputeOp, rows: Sequence[str]) -> int | None:
+    """How many elements a stage has in each row, None if that is not known."""
+    extents = [e for n, e in compute.spatial if n not in rows]
+    return prod(e.constant for e in extents) if all(e.constant for e in extents) else None
 
 
 def _inside(
@@ -119,7 +143,7 @@ def _inside(
 def _is_known(compute: ComputeOp) -> bool:
     """Whether a stage makes a single tensor with axes of known extents, none of them 0."""
     axes = [*compute.spatial, *compute.reduction]
-    return len(compute.results) == 1 and len(compute.spatial) > 0 and all(e.constant for _, e in axes)
+    return len(compute.results) == 1 and len(compute.spatial) > 0 and all(e.constant != 0 for _, e in axes)
 
 
 def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
@@ -141,8 +165,13 @@ def _sums_rows(compute: ComputeOp) -> bool:
 def may_be_vectors(summary: ComputeOp, target: Target) -> bool:
     """Whether elements of a row are vectors in memory, the last perhaps a part of one, under a mask."""
     piece, lanes = in_one_piece(summary), target.lanes(bits_of(summary.result.type))
-    are_whole = size_of(piece) % lanes == 0 or (target.masks_loads and size_of(piece) > lanes)
-    return are_whole and _are_side_by_side(_along(summary), piece[-1])
+    can_be_masked = target.masks_loads and size_of(piece) > lanes
+    return (can_be_masked or are_whole(piece, lanes)) and _are_side_by_side(_along(summary), piece[-1])
+
+
+def are_whole(piece: Sequence[Axis], length: int) -> bool:
+    """Whether elements that follow each other are known to make so many at a time and leave none."""
+    return all(e.is_constant for _, e in piece) and size_of(piece) % length == 0
 
 
 def _along(reduction: ComputeOp) -> list[Read]:
@@ -226,7 +255,8 @@ def _same_axes(made: ComputeOp, reader: ComputeOp, read: ReadOp) -> dict[str, st
 def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty: bool, target: Target) -> int:
     """How many rows at a time: whole vectors of them if they stay near, or `plenty`; 0 where not even one does.
 
-    As many as do, but for all cores to have some, and rather so many that the last block has as many.
+    As many as do, but for all cores to have some, and rather so many that the last block has as many. Of an unknown
+    number of rows one vector.
     """
     count, rows = size_of([axis for axis in summary.spatial if axis[0] == row]), size_of(summary.spatial)
     stored = sum(_bytes(c) for c in inside if not _is_in_place(c, inside))
@@ -234,7 +264,8 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
     lanes = target.lanes(bits_of(summary.result.type))
     fitting = max((PLENTY_BYTES if plenty else NEAR_BYTES) // each, 1)
     stack = MOST_BYTES // max(_at_once(inside) // rows, 1)
-    most = min(fitting, stack, MOST_ROWS, count, max(lanes, rows // target.cores))
+    wanted = max(lanes, rows // target.cores) if count < LARGE else lanes
+    most = min(fitting, stack, MOST_ROWS, count, wanted)
     unit = lanes if most >= lanes else 1
 
     def cost(block: int) -> float:

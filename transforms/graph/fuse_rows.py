@@ -83,7 +83,7 @@ def _rows_of(op: GraphOp) -> _Rows | None:
     full = op.dims(0)
     rows = _Rows(full, len(axes))
     are_last = len(axes) > 0 and tuple(axes) == tuple(range(len(full) - len(axes), len(full)))
-    return rows if are_last and all(d.constant for d in full) and rows.length <= MOST_ELEMENTS else None
+    return rows if are_last and all(d.constant for d in full[-rows.last :]) and rows.length <= MOST_ELEMENTS else None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.loop.annotations import MASKED
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
 from tilework.transforms.loop.simplify import Simplifier
@@ -92,6 +93,8 @@ class _Partitioner:
         if certain is None:
             return []
         first, end = certain
+        if MASKED in loop.attributes and not ((first - loop.lower).is_constant and (end - loop.lower).is_constant):
+            return []  # lanes have masks, and parts of registers no addresses
         # where the symbols leave nothing certain, the first part is all of the loop
         before = scope.domain.simplify(minimum(first, loop.upper))
         after = scope.domain.simplify(maximum(end, before))
