@@ -51,7 +51,7 @@ class Panel:
 def panel_of(reduction: ComputeOp, tile: Tile | None) -> Panel | None:
     """The panel that is worth a copy, if there is one: of a matrix that is read in one way only."""
     steps = _long(reduction.reduction)
-    if tile is None or not steps or any(e.constant is None for _, e in (*reduction.spatial, *steps)):
+    if tile is None or not steps or any(e.constant is None for _, e in steps):
         return None
     for read, op in zip(reads_of(reduction), reduction.reads, strict=True):
         is_read_once = sum(other.tensor == op.tensor for other in reduction.reads) == 1
@@ -77,13 +77,13 @@ def _is_matrix(read: Read, reduction: ComputeOp, tile: Tile) -> bool:
 
 
 def _is_worth(read: Read, rows: int, reduction: ComputeOp, tile: Tile) -> bool:
-    """Whether enough tiles read the panel; not where it has few rows for those that they write.
+    """Whether enough tiles read the panel; not where it is known to have few rows for those that they write.
 
     Each of these is at another row of the results then, far from the one before, too.
     """
     others = [(n, e) for n, e in reduction.spatial if n not in read.axes]
     passes = prod(-(-size_of([(n, e)]) // tile.factors.get(n, 1)) for n, e in others)
-    return passes >= LEAST_PASSES and 4 * rows >= size_of(others)
+    return passes >= LEAST_PASSES and (4 * rows >= size_of(others) or any(e.constant is None for _, e in others))
 
 
 def _long(axes: Sequence[Axis]) -> list[Axis]:

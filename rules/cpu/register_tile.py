@@ -68,6 +68,9 @@ _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 _SYMBOLIC_FACTORS = (1, 4, 8)
 """Of axes whose extent is not known, which is a multiple of these more often than of others."""
 
+_UNKNOWN = 200
+"""Elements along a symbolic vector axis, which are a multiple of few spans: what is left takes a tile of its own."""
+
 _SINGLE = 1 / 8
 """How much what a result costs where symbolic axes have one element weighs, beside what it costs where they are long."""
 
@@ -385,11 +388,12 @@ class _Step:
     def cost(self, factors: Mapping[str, int]) -> float:
         """Cycles per useful result and reduction step."""
         extents = self.of.extents
+        if extents[self.vector] == LARGE:
+            return self._cost_of(factors, {**extents, self.vector: _UNKNOWN})
         cost = self._cost_of(factors, extents)
         if LARGE not in extents.values():
             return cost
-        single = {axis: 1 if e == LARGE and axis != self.vector else e for axis, e in extents.items()}
-        return cost + _SINGLE * self._cost_of(factors, single)
+        return cost + _SINGLE * self._cost_of(factors, {axis: 1 if e == LARGE else e for axis, e in extents.items()})
 
     def _cost_of(self, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:
         """The same for these extents."""
