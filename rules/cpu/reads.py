@@ -95,6 +95,11 @@ class Read:
         """Whether the elements of one vector of `width` along an axis are equally far apart."""
         return axis not in self.axes or _stride(self, axis, width, LARGE) is not None
 
+    def has_known_steps(self, axis: str) -> bool:
+        """Whether it is known how far apart neighbours along an axis are."""
+        first = next((at for at, e in enumerate(self.indices) if axis in e.variables()), len(self.indices))
+        return all(dim.is_constant for dim in self.dims[first + 1 :])
+
     def is_aligned(self, vector: str, width: int) -> bool:
         """Whether what is read begins at multiples of `width` elements wherever the vector axis does."""
         row = 1

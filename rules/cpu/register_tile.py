@@ -244,13 +244,16 @@ class _Tiled:
         """Whether tiles may begin at multiples of their span, and whether they need not.
 
         What is in blocks, or will be, is read faster so. Where loads have no masks, the rest that whole tiles leave is
-        whole vectors, or one.
+        whole vectors, or one. Lanes that are an unknown distance apart are accessed one by one, which takes a constant
+        number of them.
         """
         extent, span = self.extents[vector], width * vectors
+        if extent % span == 0 and extent < LARGE:
+            return [True]
+        if not all(a.has_known_steps(vector) for a in (*self.reads, self.output)):
+            return [False]
         if extent == LARGE:
             return [width == self.lanes and self.target.masks_loads]
-        if extent % span == 0:
-            return [True]
         rest = extent % span
         in_blocks = any(read.is_in_blocks(vector) or read.axis_to_pack(vector) is not None for read in self.reads)
         is_simple = self.target.masks_loads or rest < width or rest % width == 0
@@ -296,17 +299,17 @@ class _Tiled:
 
 def _candidates(tiled: _Tiled) -> Iterator[Tile]:
     extents, lanes = tiled.extents, tiled.lanes
-    # a symbolic axis may turn out to be 1: lanes along it are the last resort where they are no parts of whole vectors
-    known = [a for a, e in extents.items() if 1 < e < LARGE]
-    for vector in known if known and not tiled.target.masks_loads else [a for a, e in extents.items() if e > 1]:
+    axes = [a for a, e in extents.items() if e > 1]
+    only_unknown = all(extents[a] == LARGE for a in axes)
+    for vector in axes:
         extent = extents[vector]
         for width in sorted({min(w, extent) for w in (lanes, lanes // 2, lanes // 4) if w > 1}):
             for vectors in (1, 2, 3, 4, 5, 6, 8):
                 if vectors > 1 and width * vectors > extent:
                     break
                 for aligned in tiled.alignments(vector, width, vectors):
-                    # the masked inner part of a symbolic axis cannot be split again into several vectors
-                    if vectors == 1 or aligned or extent < LARGE:
+                    # a symbolic axis may turn out to be 1, and its masked inner part cannot be split again
+                    if aligned or extent < LARGE or (only_unknown and vectors == 1):
                         yield from _tiles(tiled, vector, width, vectors, aligned)
 
 
