@@ -127,9 +127,7 @@ class Domain:
             # x - d + 1 <= d * (x floordiv d) <= x
             x = atom.args[0]
             bounds.append((x - d + 1 if c > 0 else x) * (c // d))
-        if (both := self._difference_of_quotients(e, atom, c, depth)) is not None:
-            other, bound = both
-            bounds.append(Expr(((other, c),), 0) + bound)
+        bounds += self._by_other_quotients(e, atom, c, depth)
         for bound in bounds:
             low = self._lower(rest + bound, depth + 1)
             if low is not None and (best is None or low > best):
@@ -141,19 +139,19 @@ class Domain:
                 best = min(known)
         return best
 
-    def _difference_of_quotients(self, e: Expr, atom: Compound, c: int, depth: int) -> tuple[Compound, int] | None:
-        """Of `c * (x floordiv d) - c * (y floordiv d)` in `e`: the other atom, and a lower bound of the difference."""
+    def _by_other_quotients(self, e: Expr, atom: Compound, c: int, depth: int) -> Iterable[Expr]:
+        """What `c * atom` is at least, in terms of another quotient in `e` that is subtracted, or subtracted from."""
         for other, factor in e.terms:
-            if factor != -c or not isinstance(other, Compound) or (atom.kind, other.kind) != ("floordiv",) * 2:
+            if not isinstance(other, Compound) or (atom.kind, other.kind) != ("floordiv",) * 2 or c * factor >= 0:
                 continue
             (x, d), (y, other_d) = (atom.args, other.args) if c > 0 else (other.args, atom.args)
-            if d != other_d or d.constant is None:
+            added, subtracted = max(c, factor), -min(c, factor)
+            if d.constant is None or other_d.constant is None or other_d.constant * added != d.constant * subtracted:
                 continue
-            # x floordiv d - y floordiv d >= (x - y) floordiv d
-            low = self._lower(x - y, depth + 1)
+            # x floordiv d - k * (y floordiv (k * d)) >= (x - y) floordiv d
+            low = self._lower(x - y, depth + 1) if subtracted % added == 0 else None
             if low is not None:
-                return other, abs(c) * (low // d.constant)
-        return None
+                yield Expr(((other, -factor),), added * (low // d.constant))
 
     def _one_sided(self, atom: Compound, *, below: bool, depth: int) -> Iterable[Expr]:
         """Expressions that are never above (`below`) or never below the atom."""

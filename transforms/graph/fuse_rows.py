@@ -44,7 +44,7 @@ class FuseRows(TileworkPass):
     What they hand on is needed a few rows at a time then, and never as a whole. Row by row go element-wise and
     broadcasting operators, softmax along the last axis, reductions over the last axes that keep them as 1, and products
     that take the rows as their left operand, next to a softmax of several. Nothing outside may read what is between.
-    Nothing is fused where sizes are not known. Run it before graph-fuse-operators. Requires nothing.
+    Nothing is fused where it is not known how long rows are. Run it before graph-fuse-operators. Requires nothing.
     """
 
     name = "graph-fuse-rows"

@@ -81,7 +81,7 @@ func.func @ends(%x: tensor<5x12xf32>, %w: tensor<12x12xf32>) -> tensor<5x1xf32> 
   func.return %4 : tensor<5x1xf32>
 }
 
-// Neither columns, nor a mean whose axis is gone, nor rows of which nobody knows how many there are.
+// Neither columns, nor a mean whose axis is gone, nor rows of which nobody knows how long they are.
 // CHECK-LABEL: func.func @columns
 // CHECK-NOT:     graph.fused
 // CHECK-LABEL: func.func @dropped
@@ -98,7 +98,16 @@ func.func @dropped(%x: tensor<12x12xf32>) -> tensor<12x12xf32> {
   %1 = graph.sub %x, %0 : (tensor<12x12xf32>, tensor<12xf32>) -> tensor<12x12xf32>
   func.return %1 : tensor<12x12xf32>
 }
-func.func @unknown(%x: tensor<?x12xf32, #graph.dims<[N, 12]>>) -> tensor<?x12xf32, #graph.dims<[N, 12]>> {
+func.func @unknown(%x: tensor<12x?xf32, #graph.dims<[12, N]>>) -> tensor<12x?xf32, #graph.dims<[12, N]>> {
+  %0 = graph.softmax %x {axis = 1 : i64} : (tensor<12x?xf32, #graph.dims<[12, N]>>) -> tensor<12x?xf32, #graph.dims<[12, N]>>
+  %1 = graph.relu %0 : (tensor<12x?xf32, #graph.dims<[12, N]>>) -> tensor<12x?xf32, #graph.dims<[12, N]>>
+  func.return %1 : tensor<12x?xf32, #graph.dims<[12, N]>>
+}
+
+// How many rows there are does not matter.
+// CHECK-LABEL: func.func @any_number
+// CHECK-NEXT:    graph.fused "softmax_relu" (%x) : (
+func.func @any_number(%x: tensor<?x12xf32, #graph.dims<[N, 12]>>) -> tensor<?x12xf32, #graph.dims<[N, 12]>> {
   %0 = graph.softmax %x {axis = 1 : i64} : (tensor<?x12xf32, #graph.dims<[N, 12]>>) -> tensor<?x12xf32, #graph.dims<[N, 12]>>
   %1 = graph.relu %0 : (tensor<?x12xf32, #graph.dims<[N, 12]>>) -> tensor<?x12xf32, #graph.dims<[N, 12]>>
   func.return %1 : tensor<?x12xf32, #graph.dims<[N, 12]>>
