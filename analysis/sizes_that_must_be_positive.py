@@ -14,6 +14,7 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.shapes import dims_of
 
 
@@ -45,3 +46,10 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
     elif isinstance(op, GatherOp):
         axis = op.axis.value.data
         yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
+    elif isinstance(op, SectionOp):
+        [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
+        text = f"{size} elements from {start} on do not lie in dimension {axis} of the input of {op.label}"
+        for e in (start, size, op.left):
+            yield e + 1, f"{text}, which is {op.dims(0)[axis]}"
+    elif isinstance(op, RangeOp):
+        yield op.count.data[0] + 1, f"{op.label} would be of {op.count.data[0]} numbers"

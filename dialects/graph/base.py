@@ -118,6 +118,17 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
             if self.dtype(i) == i1:
                 raise VerifyException(f"{self.name} computes on numbers, not on truth values, i1")
 
+    def require_told(self, sizes: Iterable[Expr]) -> None:
+        """Refuse a symbol that is in no operand's dimensions."""
+        known = {name for i in range(len(self.operands)) for d in self.dims(i) for name in d.variables()}
+        if unknown := [str(name) for e in sizes for name in e.variables() if name not in known]:
+            raise VerifyException(f"the input does not tell what {unknown[0]} is")
+
+    def told(self, sizes: Sequence[Expr], inputs: Sequence[Array]) -> list[int]:
+        """Expressions over the symbols in the operands' dimensions, for these operands."""
+        dims = [d for i in range(len(self.operands)) for d in self.dims(i)]
+        return runtime_shape(sizes, dims, [n for x in inputs for n in x.shape])
+
     def require_same_dtype(self) -> None:
         """Refuse operands of different element types."""
         types = dict.fromkeys(self.dtype(i) for i in range(len(self.operands)))

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import less_than
-from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis, runtime_shape
+from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import pad_stage
 from tilework.dialects.index_attr import DimsAttr
@@ -223,29 +223,27 @@ class BroadcastOp(GraphOp):
 
     %y = graph.broadcast %x {shape = #graph.dims<[N, 4]>} : (tensor<1x4xf32>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
 
-    A symbol in `shape` must occur in the input's dimensions: there is nothing else that it could be bound by.
+    A symbol in `shape` must occur in the input's dimensions, or in those of further operands, whose elements are not
+    read: there is nothing else that it could be bound by.
     """
 
     name = "graph.broadcast"
     CATEGORY: ClassVar[Category] = Category.BROADCAST
     input = operand_def(TensorType)
+    sizes = var_operand_def(TensorType)
     shape = prop_def(DimsAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        known = {name for d in self.dims(0) for name in d.variables()}
-        if unknown := [str(name) for d in self.shape for name in d.variables() if name not in known]:
-            raise VerifyException(f"the input does not tell what {unknown[0]} is")
+        self.require_told(self.shape)
         if broadcast_dims(self.dims(0), self.shape.data) != self.shape.data:
             raise VerifyException(f"{self.input.type} does not broadcast to [{', '.join(map(str, self.shape))}]")
         return [tensor_type(self.shape.data, self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
-        [x] = inputs
-        dims = self.shape.data
+        x, dims = inputs[0], self.shape.data
         return k.compute("broadcast", dims, lambda *i: read_broadcast(x, dims, i))
 
     def evaluate(self, *inputs: Array) -> Array:
-        [x] = inputs
-        return np.broadcast_to(x, runtime_shape(self.shape.data, self.dims(0), x.shape))
+        return np.broadcast_to(inputs[0], self.told(self.shape.data, inputs))

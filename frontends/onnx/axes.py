@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph import SliceOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.node import Node
-from tilework.frontends.onnx.values import Value
+from tilework.frontends.onnx.values import Value, as_dims
 
 SLICE_INPUTS = ("starts", "ends", "axes", "steps")
 """Inputs 1 to 4 of a Slice; before opset 10 the first three are attributes."""
@@ -52,9 +53,10 @@ def slice_range(start: int, end: int, step: int, extent: int) -> range:
     return range(min(max(start, 0), extent - 1), min(max(end, -1), extent - 1), step)
 
 
-def slice_bounds(node: Node) -> list[tuple[int, int, int, int]]:
+def slice_bounds(node: Node) -> list[tuple[int, int | Expr, int | Expr, int]]:
     """Axis, start, end and step of every axis that a Slice cuts, from attributes (before opset 10) or inputs."""
-    starts, ends, axes, steps = (_slice_input(node, i, name) for i, name in enumerate(SLICE_INPUTS, start=1))
+    starts, ends = (_slice_ends(node, i) for i in (0, 1))
+    axes, steps = (_slice_input(node, i) for i in (2, 3))
     assert starts is not None and ends is not None  # the standard requires them
     axes = list(range(len(starts))) if axes is None else axes
     steps = [1] * len(starts) if steps is None else steps
@@ -68,11 +70,21 @@ def slice_bounds(node: Node) -> list[tuple[int, int, int, int]]:
     return list(zip(axes, starts, ends, steps, strict=True))
 
 
-def _slice_input(node: Node, i: int, name: str) -> list[int] | None:
+def _slice_ends(node: Node, i: int) -> list[int | Expr] | None:
+    """Starts or ends, which may depend on symbolic dimensions."""
+    name = SLICE_INPUTS[i]
+    if node.opset < 10 or not node.has(i + 1) or (array := node.array(i + 1, f"list of {name}")).dtype != object:
+        given = _slice_input(node, i)
+        return None if given is None else list(given)
+    return [e if e.constant is None else e.constant for e in as_dims(array)]
+
+
+def _slice_input(node: Node, i: int) -> list[int] | None:
+    name = SLICE_INPUTS[i]
     if node.opset < 10:
         given = node.attribute(name)
         return None if given is None else list(given)
-    return node.integers(i, f"list of {name}") if node.has(i) else None
+    return node.integers(i + 1, f"list of {name}") if node.has(i + 1) else None
 
 
 def sliced(node: Node, value: Value, kept: Mapping[int, range]) -> Value:

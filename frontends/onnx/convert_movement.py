@@ -1,4 +1,4 @@
-"""Converters: reshape and its kin, transpose, concat, slice, split, pad, expand, tile, gather."""
+"""Converters: reshape and its kin, transpose, concat, slice, split, pad, tile, gather."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
-from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
-from tilework.dialects.graph.broadcast import broadcast_dims
 from tilework.dialects.graph.extend import MODES
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr
+from tilework.frontends.onnx.sizes import require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
 
@@ -34,7 +33,7 @@ def reshape(node: Node) -> Value:
         at = target.index(const(-1))
         others = [*target[:at], *target[at + 1 :]]
         target = [*target[:at], _left_over(node, dims, others), *target[at + 1 :]]
-    _require_sizes(node, target)
+    require_sizes(node, target)
     return node.reshape(node.value(0), target)
 
 
@@ -56,11 +55,6 @@ def _left_over(node: Node, dims: Sequence[Expr], others: Sequence[Expr]) -> Expr
     if quotient * divisor != elements:
         raise node.error(f"-1 cannot be computed: {divisor} does not divide {elements}")
     return quotient
-
-
-def _require_sizes(node: Node, target: Sequence[Expr], what: str = "shape") -> None:
-    if negative := [d.constant for d in target if d.constant is not None and d.constant < 0]:
-        raise node.error(f"{negative[0]} in its {what} [{', '.join(map(str, target))}] is no size")
 
 
 @converter("Flatten")
@@ -146,18 +140,19 @@ def split(node: Node) -> Sequence[Value]:
 @converter("Slice")
 def slice_(node: Node) -> Value:
     """Bounds are attributes, from opset 10 on inputs."""
-    dims = node.dims(0)
+    dims, value = node.dims(0), node.value(0)
     kept: dict[int, range] = {}
     for axis, start, end, step in slice_bounds(node):
         extent = dims[axis].constant
-        if extent is None:
-            if (start, step) == (0, 1) and end >= 2**31 - 1:
-                continue  # everything along this axis
-            raise node.error(f"only an axis of constant size is sliced; axis {axis} has size {dims[axis]}")
-        kept[axis] = slice_range(start, end, step, extent)
+        if extent is not None and isinstance(start, int) and isinstance(end, int):
+            kept[axis] = slice_range(start, end, step, extent)
+        elif step == 1:
+            value = section(node, value, axis, start, end)
+        else:
+            raise node.error(f"only an axis of constant size is sliced in steps; axis {axis} has size {dims[axis]}")
     if all(taken == range(dims[axis].offset) for axis, taken in kept.items()):
-        return node.value(0)
-    return sliced(node, node.value(0), kept)
+        return value
+    return sliced(node, value, kept)
 
 
 @converter("Pad")
@@ -223,25 +218,11 @@ def _extended(node: Node, pads: Sequence[int], mode: str) -> Value:
     return node.emit(ExtendOp, node.value(0), pads=ints(pads), mode=StringAttr(mode))
 
 
-@converter("Expand")
-def expand(node: Node) -> Value:
-    """Broadcast with a shape, in both directions."""
-    target = as_dims(node.array(1, "shape"))
-    _require_sizes(node, target)
-    try:
-        dims = broadcast_dims(node.dims(0), target)
-    except VerifyException as error:
-        raise node.error(str(error)) from error
-    if dims == node.dims(0):
-        return node.value(0)
-    return node.emit(BroadcastOp, node.value(0), shape=DimsAttr.of(dims))
-
-
 @converter("Tile")
 def tile(node: Node) -> Value:
     """The input repeated along every axis: an axis of size 1 before it is broadcast, and both become one."""
     dims, repeats = node.dims(0), as_dims(node.array(1, "list of repeats"))
-    _require_sizes(node, repeats, "repeats")
+    require_sizes(node, repeats, "repeats")
     if len(repeats) != len(dims):
         raise node.error(f"{len(dims)} axes need {len(dims)} repeats, not {len(repeats)}")
     pairs = list(zip(repeats, dims, strict=True))

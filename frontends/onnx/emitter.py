@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import cast
 
 import numpy as np
@@ -10,21 +11,26 @@ from xdsl.dialects.builtin import (
     AnyDenseElement,
     BytesAttr,
     DenseIntOrFPElementsAttr,
+    IntegerAttr,
     IntegerType,
     NameLoc,
     StringAttr,
     TensorType,
     UnknownLoc,
     i1,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilework.algebra.index_expr import Expr, const
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.graph import ConcatOp, RangeOp, ReshapeOp
 from tilework.dialects.graph.structure import ParameterOp
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.frontends.onnx.types import numpy_element_type
-from tilework.frontends.onnx.values import Array, Known, Value
+from tilework.frontends.onnx.values import Array, Known, Value, as_dims
 
 INLINE_BYTES = 1024
 """A constant of at most so many bytes is written into the program; a larger one is a parameter."""
@@ -55,9 +61,34 @@ class Emitter:
             self._emitted[value] = self._emit_known(value)
         return self._emitted[value]
 
+    def told_by(self, sizes: Iterable[Expr]) -> list[SSAValue]:
+        """The inputs that have the symbols in expressions as dimensions."""
+        found: dict[SSAValue, None] = {}
+        for symbol in dict.fromkeys(key for e in sizes for key in e.variables()):
+            telling = (v for v in self.block.args if any(d.as_var == symbol for d in dims_of(v.type)))
+            if (value := next(telling, None)) is None:
+                raise TileworkError(f"no input has a dimension that is {symbol} itself")
+            found[value] = None
+        return list(found)
+
+    def range(self, first: Expr, count: Expr, step: int, title: str) -> SSAValue:
+        """`count` numbers: first, first + step, ..."""
+        sizes = {"first": DimsAttr.of([first]), "count": DimsAttr.of([count])}
+        op = RangeOp.of(*self.told_by([first, count]), **sizes, step=IntegerAttr(step, i64))
+        return self.insert(op, title)
+
+    def _emit_sizes(self, value: Known) -> SSAValue:
+        """Integers that depend on symbolic dimensions."""
+        numbers = [self.range(e, const(1), 1, value.name) for e in as_dims(value.array)]
+        all_of_them = numbers[0]
+        if len(numbers) > 1:
+            all_of_them = self.insert(ConcatOp.of(*numbers, axis=IntegerAttr(0, i64)), value.name)
+        shape = DimsAttr.of([const(n) for n in value.array.shape])
+        return self.insert(ReshapeOp.of(all_of_them, shape=shape), value.name)
+
     def _emit_known(self, value: Known) -> SSAValue:
         if value.is_symbolic:
-            raise TileworkError(f"'{value.name}' depends on symbolic dimensions; it can be a shape, but not a tensor")
+            return self._emit_sizes(value)
         array = value.array
         type_ = tensor_type(array.shape, numpy_element_type(array, f"'{value.name}'"))
         if array.nbytes <= INLINE_BYTES:

@@ -121,19 +121,19 @@ def _constant(node: Node) -> Array:
 @folds("ConstantOfShape")
 def _constant_of_shape(node: Node, shape: Array) -> Array | None:
     value = node.attribute("value", np.zeros(1, np.float32))
-    if shape.dtype == object:
-        raise node.error("its shape depends on symbolic dimensions")
     if value.size != 1:
         raise node.error(f"its value is one number, not {value.size}")
+    if shape.dtype == object:
+        return None
     extents = [int(n) for n in shape]
     _require_small(node, prod(extents), value)
     return np.full(extents, value.reshape(()))
 
 
 @folds("Range")
-def _range(node: Node, start: Array, limit: Array, delta: Array) -> Array:
+def _range(node: Node, start: Array, limit: Array, delta: Array) -> Array | None:
     if object in (start.dtype, limit.dtype, delta.dtype):
-        raise node.error("its length depends on symbolic dimensions")
+        return None
     first, end, step = (a.item() for a in (start, limit, delta))
     _require_small(node, (end - first) / step, start)
     return np.array(np.arange(first, end, step), start.dtype)
@@ -218,8 +218,11 @@ def _concat(node: Node, *arrays: Array) -> Array:
 
 
 @folds("Slice")
-def _slice(node: Node, a: Array, *_: Array | None) -> Array:
+def _slice(node: Node, a: Array, *bounds: Array | None) -> Array | None:
+    if any(b is not None and b.dtype == object for b in bounds):
+        return None
     for axis, start, end, step in slice_bounds(node):
+        assert isinstance(start, int) and isinstance(end, int)
         a = a.take(slice_range(start, end, step, a.shape[axis]), axis=axis)
     return a
 

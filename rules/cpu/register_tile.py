@@ -72,7 +72,7 @@ _UNKNOWN = 200
 """Elements along a symbolic vector axis, which are a multiple of few spans: what is left takes a tile of its own."""
 
 _SINGLE = 1 / 8
-"""How much what a result costs where symbolic axes have one element weighs, beside what it costs where they are long."""
+"""How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""
 
 
 @dataclass(frozen=True)

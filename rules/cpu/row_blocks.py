@@ -179,7 +179,10 @@ class _Writer:
 
     def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:
         """Sums of several rows in the lanes of a vector; in memory where the last vector has too few, and no mask."""
-        s, known = self.s, all(e.is_constant for n, e in self.form.final.spatial if n in self.form.rows[self.form.final])
+        s, known = (
+            self.s,
+            all(e.is_constant for n, e in self.form.final.spatial if n in self.form.rows[self.form.final]),
+        )
         inside = s.cache_write(stage, "register" if known or self.target.masks_loads else "local")
         s.compute_at(stage, block, "local")
         *others, row = (stage.axes[n] for n in rows)

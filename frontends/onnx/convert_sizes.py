@@ -1,0 +1,42 @@
+"""Converters: sizes as numbers, and constants of sizes that are known at run time only."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import ceildiv
+from tilework.dialects.graph.broadcast import broadcast_dims
+from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.sizes import repeated, require_sizes
+from tilework.frontends.onnx.values import Known, Value, as_dims
+
+
+@converter("Range")
+def range_(node: Node) -> Value:
+    """Of integers; the step is a constant."""
+    [start], [limit] = (as_dims(node.array(i, what)) for i, what in ((0, "start"), (1, "limit")))
+    [step] = node.integers(2, "step")
+    if step == 0:
+        raise node.error("its step is 0")
+    count = ceildiv(limit - start, step) if step > 0 else ceildiv(start - limit, -step)
+    return node.emitter.range(start, count, step, node.title)
+
+
+@converter("ConstantOfShape")
+def constant_of_shape(node: Node) -> Value:
+    """One number, repeated."""
+    value = node.attribute("value", np.zeros(1, np.float32))
+    return repeated(node, Known(value.reshape(()), node.title), as_dims(node.array(0, "shape")))
+
+
+@converter("Expand")
+def expand(node: Node) -> Value:
+    """Broadcast with a shape, in both directions."""
+    target = as_dims(node.array(1, "shape"))
+    require_sizes(node, target)
+    try:
+        dims = broadcast_dims(node.dims(0), target)
+    except VerifyException as error:
+        raise node.error(str(error)) from error
+    return node.value(0) if dims == node.dims(0) else repeated(node, node.value(0), dims)

@@ -1,0 +1,59 @@
+"""Values whose sizes are known at run time only: repeated to a shape, and a section of an axis. For converting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import Expr, to_expr
+from tilework.dialects.graph import BroadcastOp, SectionOp
+from tilework.dialects.index_attr import DimsAttr
+from tilework.frontends.onnx.node import Node, value_dims
+from tilework.frontends.onnx.values import Value
+
+_TO_THE_END = 2**31 - 1
+"""Ends from here on are that of the axis, however long it is."""
+
+
+def require_sizes(node: Node, target: Sequence[Expr], what: str = "shape") -> None:
+    """Refuse sizes below zero."""
+    if negative := [d.constant for d in target if d.constant is not None and d.constant < 0]:
+        raise node.error(f"{negative[0]} in its {what} [{', '.join(map(str, target))}] is no size")
+
+
+def repeated(node: Node, value: Value, dims: Sequence[Expr]) -> Value:
+    """The value broadcast to dimensions."""
+    return node.emit(BroadcastOp, value, *_told_by(node, value, dims), shape=DimsAttr.of(dims))
+
+
+def section(node: Node, value: Value, axis: int, start: int | Expr, end: int | Expr) -> Value:
+    """What lies between two bounds along an axis; bounds below zero count from the end.
+
+    Whether they lie in the axis is asked when the program runs.
+    """
+    extent = value_dims(value)[axis]
+
+    def from_front(bound: int | Expr) -> Expr:
+        if isinstance(bound, int) and bound >= _TO_THE_END:
+            return extent
+        return extent + bound if isinstance(bound, int) and bound < 0 else to_expr(bound)
+
+    first, size = from_front(start), from_front(end) - from_front(start)
+    if size == extent:
+        return value
+    return node.emit(
+        SectionOp,
+        value,
+        *_told_by(node, value, [first, size]),
+        axis=IntegerAttr(axis, i64),
+        start=DimsAttr.of([first]),
+        size=DimsAttr.of([size]),
+    )
+
+
+def _told_by(node: Node, value: Value, sizes: Sequence[Expr]) -> list[SSAValue]:
+    """The inputs that have those symbols of expressions as dimensions that the value's dimensions do not tell."""
+    known = {key for d in value_dims(value) for key in d.variables()}
+    return node.emitter.told_by(e for e in sizes if not known.issuperset(e.variables()))
