@@ -48,8 +48,10 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
         yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
     elif isinstance(op, SectionOp):
         [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
-        text = f"{size} elements from {start} on do not lie in dimension {axis} of the input of {op.label}"
+        where = f"dimension {axis} of the input of {op.label}, which is {op.dims(0)[axis]}"
         for e in (start, size, op.left):
-            yield e + 1, f"{text}, which is {op.dims(0)[axis]}"
+            yield e + 1, f"{size} elements from {start} on do not lie in {where}"
+        if op.whole is not None:
+            yield 1 - op.left, f"{size} elements are not all of {where}"
     elif isinstance(op, RangeOp):
         yield op.count.data[0] + 1, f"{op.label} would be of {op.count.data[0]} numbers"

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -58,6 +58,8 @@ class RangeOp(GraphOp):
 class SectionOp(GraphOp):
     """`size` elements along an axis, from `start` on. They have to lie in the input when the program runs.
 
+    With `whole` they have to be all of them: what is known of the size of the axis, besides how it was computed.
+
     %y = graph.section %table, %x {axis = 0 : i64, start = #graph.dims<[0]>, size = #graph.dims<[N]>}
         : (tensor<512x8xf32>, tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #graph.dims<[N, 8]>>
     """
@@ -69,6 +71,7 @@ class SectionOp(GraphOp):
     axis = prop_def(IntegerAttr)
     start = prop_def(DimsAttr)
     size = prop_def(DimsAttr)
+    whole = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 

@@ -8,6 +8,7 @@ from tilework.algebra.index_expr import const
 from tilework.dialects.graph import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, SubOp
 from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.sizes import of_sizes
 from tilework.frontends.onnx.values import Known, Value
 
 BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp, "Pow": PowOp}
@@ -17,7 +18,7 @@ VARIADIC: dict[str, type[GraphOp]] = {"Max": MaxOp, "Min": MinOp}
 
 def binary(node: Node) -> Value:
     """Operands broadcast as numpy's do."""
-    return node.emit(BINARY[node.op_type], node.value(0), node.value(1))
+    return node.emit(BINARY[node.op_type], node.value(0), of_sizes(node, node.value(1), node.dims(0)))
 
 
 def binary_with_axis(node: Node) -> Value:

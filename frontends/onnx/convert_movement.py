@@ -13,8 +13,8 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.extend import MODES
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
-from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr
-from tilework.frontends.onnx.sizes import require_sizes, section
+from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
+from tilework.frontends.onnx.sizes import of_sizes, require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
 
@@ -110,7 +110,10 @@ def concat(node: Node) -> Value:
     axis = axis_from_front(node, 1)
     if len(node.inputs) == 1:
         return node.value(0)
-    return node.emit(ConcatOp, *(node.value(i) for i in range(len(node.inputs))), axis=int_attr(axis))
+    first = node.dims(0)
+    values = [node.value(i) for i in range(len(node.inputs))]
+    beside = [of_sizes(node, v, [*first[:axis], *value_dims(v)[axis : axis + 1], *first[axis + 1 :]]) for v in values]
+    return node.emit(ConcatOp, *beside, axis=int_attr(axis))
 
 
 @converter("Split")

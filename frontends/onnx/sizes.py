@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, to_expr
+from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.dialects.graph import BroadcastOp, SectionOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.node import Node, value_dims
@@ -41,15 +41,31 @@ def section(node: Node, value: Value, axis: int, start: int | Expr, end: int | E
         return extent + bound if isinstance(bound, int) and bound < 0 else to_expr(bound)
 
     first, size = from_front(start), from_front(end) - from_front(start)
-    if size == extent:
-        return value
+    return value if size == extent else _section(node, value, axis, first, size, whole=False)
+
+
+def of_sizes(node: Node, value: Value, wanted: Sequence[Expr]) -> Value:
+    """The value, whose last dimensions are taken to be those wanted where symbols leave that open.
+
+    A dimension of 1 is not, which broadcasts. Whether they are is asked when the program runs.
+    """
+    dims = value_dims(value)
+    for axis, size in zip(range(len(dims) - 1, -1, -1), reversed(wanted), strict=False):
+        are_open = dims[axis] != size and not (dims[axis].is_constant and size.is_constant)
+        if are_open and dims[axis] != 1 and size != 1:
+            value = _section(node, value, axis, const(0), size, whole=True)
+    return value
+
+
+def _section(node: Node, value: Value, axis: int, start: Expr, size: Expr, *, whole: bool) -> Value:
     return node.emit(
         SectionOp,
         value,
-        *_told_by(node, value, [first, size]),
+        *_told_by(node, value, [start, size]),
         axis=IntegerAttr(axis, i64),
-        start=DimsAttr.of([first]),
+        start=DimsAttr.of([start]),
         size=DimsAttr.of([size]),
+        whole=UnitAttr() if whole else None,
     )
 
 
