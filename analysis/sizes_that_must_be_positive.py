@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.algebra.bounds import Domain
@@ -18,13 +17,13 @@ from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.shapes import dims_of
 
 
-def sizes_that_must_be_positive(module: ModuleOp) -> dict[Expr, str]:
+def sizes_that_must_be_positive(program: Operation) -> dict[Expr, str]:
     """Expressions over symbols that are at least 0 where the model can be run, and what to say otherwise.
 
     Where sizes are constants the operators' verifiers tell; other operators make no size negative that was not.
     """
     found: dict[Expr, str] = {}
-    for op in module.walk():
+    for op in program.walk():
         for size, text in _sizes(op):
             domain = Domain({key: (0, None) for key in size.variables()})
             if domain.proves(at_least(size, 1)) is not True:

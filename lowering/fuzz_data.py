@@ -44,6 +44,10 @@ def fuzz_parameter(shape: Sequence[int], dtype: np.dtype[Any], seed: Sequence[in
     return array.astype(dtype)
 
 
+SCALES = (1, 3, 5, 9, 17, 33, 65, 129, 257, 513, 4, 16, 64)
+"""How large symbols are tried to be; the last ones for sizes that have to be multiples."""
+
+
 def symbol_values(dims: Iterable[Expr]) -> list[dict[Key, int]]:
     """Values for the symbols in these dimensions: different small odd ones, and one for all where that is enough.
 
@@ -56,8 +60,9 @@ def symbol_values(dims: Iterable[Expr]) -> list[dict[Key, int]]:
     ones = {key: 1 for key in names}
     first = next(
         values
-        for scale in (1, 3, 5, 9, 17, 33, 65, 129, 257, 513)
-        if _all_positive(dims, values := {key: scale * (3 + 2 * i) for i, key in enumerate(names)}) or scale == 513
+        for scale in SCALES
+        if _all_positive(dims, values := {key: scale * (3 + 2 * i) for i, key in enumerate(names)})
+        or scale == SCALES[-1]
     )
     return [first, ones] if _all_positive(dims, ones) else [first]
 

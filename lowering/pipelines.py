@@ -40,6 +40,7 @@ from tilework.transforms.loop.storage_rewrite import StorageRewrite
 from tilework.transforms.loop.transpose import Transpose
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.unroll_steps import UnrollSteps
+from tilework.transforms.loop.unswitch import Unswitch
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
@@ -93,6 +94,7 @@ LOOPS: tuple[ModulePass, ...] = (
     Unroll(),  # after vectorize: lanes are no loops any more
     VerifyRegisters(),  # what is not unrolled now never will be
     Simplify(),
+    Unswitch(),  # after unroll: the loops that ask are marked; before hoist-invariant, which looks into the branches
     HoistInvariant(),
     UnrollSteps(),  # after hoist-invariant: what is loaded in every step is all that a step loads
     StorageRewrite(),  # last: until then, loads of different buffers are known to be independent

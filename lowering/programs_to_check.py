@@ -24,6 +24,7 @@ from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
+from tilework.analysis.sizes_that_must_be_positive import sizes_that_must_be_positive
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import CallOp, ForOp
@@ -101,7 +102,8 @@ class GraphProgram(Program[func.FuncOp]):
     @property
     def dims(self) -> list[Expr]:
         types = (value.type for op in self.op.walk() for value in op.results)
-        return [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
+        made = [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
+        return [*made, *(e + 1 for e in sizes_that_must_be_positive(self.op))]
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         module = self.in_module()

@@ -19,7 +19,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
 
 @irdl_op_definition
@@ -47,7 +47,11 @@ class RangeOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [first], step = self.first.data, self.step.value.data
-        return k.compute("range", self.count.data, lambda i: k.index(first + step * i, i64))
+
+        def number(i: Expr) -> Scalar:
+            return k.index(first + step * i, i64)
+
+        return k.compute("range", self.count.data, number)
 
     def evaluate(self, *inputs: Array) -> Array:
         first, count = self.told([*self.first, *self.count], inputs)

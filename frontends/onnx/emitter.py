@@ -22,10 +22,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import TileworkError
-from tilework.dialects.graph import ConcatOp, RangeOp, ReshapeOp
+from tilework.dialects.graph import AddOp, ConcatOp, RangeOp, ReshapeOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of, tensor_type
@@ -62,20 +61,17 @@ class Emitter:
         return self._emitted[value]
 
     def told_by(self, sizes: Iterable[Expr]) -> list[SSAValue]:
-        """The inputs that have the symbols in expressions as dimensions."""
-        found: dict[SSAValue, None] = {}
-        for symbol in dict.fromkeys(key for e in sizes for key in e.variables()):
-            telling = (v for v in self.block.args if any(d.as_var == symbol for d in dims_of(v.type)))
-            if (value := next(telling, None)) is None:
-                raise TileworkError(f"no input has a dimension that is {symbol} itself")
-            found[value] = None
-        return list(found)
+        """The inputs that have the symbols in expressions as dimensions, as every symbol is one of some input."""
+        symbols = dict.fromkeys(key for e in sizes for key in e.variables())
+        inputs = self.block.args
+        return list(dict.fromkeys(next(v for v in inputs if var(key) in dims_of(v.type)) for key in symbols))
 
     def range(self, first: Expr, count: Expr, step: int, title: str) -> SSAValue:
         """`count` numbers: first, first + step, ..."""
-        sizes = {"first": DimsAttr.of([first]), "count": DimsAttr.of([count])}
-        op = RangeOp.of(*self.told_by([first, count]), **sizes, step=IntegerAttr(step, i64))
-        return self.insert(op, title)
+        below = min(first.constant or 0, 0)
+        sizes = {"first": DimsAttr.of([first - below]), "count": DimsAttr.of([count])}
+        numbers = self.insert(RangeOp.of(*self.told_by([first, count]), **sizes, step=IntegerAttr(step, i64)), title)
+        return self.insert(AddOp.of(numbers, self.tensor(Known(np.array(below), title))), title) if below else numbers
 
     def _emit_sizes(self, value: Known) -> SSAValue:
         """Integers that depend on symbolic dimensions."""

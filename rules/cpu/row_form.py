@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -115,8 +114,8 @@ def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: Ta
 
 def _length_of(compute: ComputeOp, rows: Sequence[str]) -> int | None:
     """How many elements a stage has in each row, None if that is not known."""
-    extents = [e for n, e in compute.spatial if n not in rows]
-    return prod(e.constant for e in extents) if all(e.constant for e in extents) else None
+    axes = [axis for axis in compute.spatial if axis[0] not in rows]
+    return size_of(axes) if all(e.is_constant for _, e in axes) else None
 
 
 def _inside(

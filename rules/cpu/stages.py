@@ -116,6 +116,8 @@ def _gathers(compute: ComputeOp) -> bool:
     *reads, end = compute.body.block.ops
     if not compute.spatial or len(reads) != 1 or not isinstance(reads[0], ReadOp) or not isinstance(end, YieldOp):
         return False
+    if not reads[0].exprs:
+        return False
     readers = [reader for reader, _ in readers_of(compute)]
     apart = abs(reads[0].exprs[-1].coefficient(compute.spatial[-1][0])) > 1
     return apart and any(iterations(r) > 2 * size_of(compute.spatial) for r in readers if r.reduction)

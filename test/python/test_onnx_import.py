@@ -394,14 +394,6 @@ def test_a_cumulative_sum_of_symbolic_dimensions_is_refused():
         import_onnx(model(nodes, {"x": ["batch", 3]}, initializers={"zero": np.array(0)}, opset=14))
 
 
-def test_a_shape_as_a_tensor_is_refused_where_it_is_symbolic():
-    made = model([node("Shape", "x")], {"x": ["N"]})
-    with pytest.raises(
-        Exception, match="'Shape_0' depends on symbolic dimensions; it can be a shape, but not a tensor"
-    ):
-        import_onnx(made)
-
-
 # ---- Variants of old opsets ------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,164 @@
+"""ONNX models in which sizes that are known at run time only are numbers, or those of constants and sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import tilework as tw
+from tilework.algebra.errors import TileworkError, UsageError
+from tilework.backends.cache import KernelCache
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+def node(op: str, inputs: str, output: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, inputs.split(), [output], **attributes)
+
+
+def model(
+    nodes: Sequence[onnx.NodeProto], inputs: dict[str, Sequence[int | str]], **constants: Array
+) -> onnx.ModelProto:
+    """The result of the last node, for inputs of f32."""
+    infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, d) for n, d in inputs.items()]
+    outputs = [helper.make_empty_tensor_value_info(nodes[-1].output[0])]
+    initializers = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "g", infos, outputs, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def check(made: onnx.ModelProto, cache: KernelCache, *shapes: Sequence[int]) -> None:
+    """Compile once, then compare with onnxruntime for each shape of the only input."""
+    module = tw.compile(made, cache=cache, processes=1)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    for shape in shapes:
+        x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        (wanted,) = session.run(None, {made.graph.input[0].name: x})
+        got = module(x)
+        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)
+
+
+def ints(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+SHAPE = node("Shape", "x", "shape")
+
+
+def test_positions_of_an_unknown_number_of_words(cache: KernelCache):
+    nodes = [
+        SHAPE,
+        node("Gather", "shape at", "length"),
+        node("Range", "zero length one", "positions"),
+        node("Gather", "table positions", "y"),
+    ]
+    table = np.random.default_rng(1).standard_normal((16, 3)).astype(np.float32)
+    numbers = {"at": np.array(1), "zero": np.array(0), "one": np.array(1)}
+    check(model(nodes, {"x": ["B", "S"]}, table=table, **numbers), cache, (2, 1), (1, 7), (3, 16))
+
+
+@pytest.mark.parametrize(("start", "step"), [(3, 2), (-4, 1), (5, 3)])
+def test_a_range_ends_before_its_limit(cache: KernelCache, start: int, step: int):
+    nodes = [SHAPE, node("Gather", "shape zero", "n"), node("Range", "start n step", "y")]
+    numbers = {"zero": np.array(0), "start": np.array(start), "step": np.array(step)}
+    check(model(nodes, {"x": ["N", 2]}, **numbers), cache, (6, 2), (7, 2), (8, 2), (21, 2))
+
+
+def test_a_range_counts_down(cache: KernelCache):
+    nodes = [SHAPE, node("Gather", "shape zero", "n"), node("Range", "n last step", "y")]
+    numbers = {"zero": np.array(0), "last": np.array(-1), "step": np.array(-2)}
+    check(model(nodes, {"x": ["N", 2]}, **numbers), cache, (1, 2), (4, 2), (7, 2))
+
+
+def test_a_shape_is_a_tensor_too(cache: KernelCache):
+    check(model([node("Shape", "x", "y")], {"x": ["N", 4, "M"]}), cache, (2, 4, 3), (5, 4, 1))
+
+
+def test_a_size_is_a_factor(cache: KernelCache):
+    nodes = [
+        SHAPE,
+        node("Gather", "shape zero", "n"),
+        node("Cast", "n", "number", to=TensorProto.FLOAT),
+        node("Div", "x number", "y"),
+    ]
+    check(model(nodes, {"x": ["N", 5]}, zero=np.array(0)), cache, (3, 5), (8, 5))
+
+
+def test_zeros_of_a_shape_that_is_not_known(cache: KernelCache):
+    nodes = [SHAPE, node("ConstantOfShape", "shape", "zeros"), node("Sub", "zeros x", "y")]
+    check(model(nodes, {"x": ["N", 3, "M"]}), cache, (2, 3, 5), (1, 3, 1))
+    value = numpy_helper.from_array(np.array([7], np.int64))
+    check(model([SHAPE, node("ConstantOfShape", "shape", "y", value=value)], {"x": ["N"]}), cache, (2,), (9,))
+
+
+def test_a_constant_is_repeated_for_each_of_a_batch(cache: KernelCache):
+    nodes = [
+        node("Shape", "x", "batch", start=0, end=1),
+        node("Concat", "batch beside", "shape", axis=0),
+        node("Expand", "token shape", "tokens"),
+        node("Concat", "tokens x", "y", axis=1),
+    ]
+    token = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
+    check(model(nodes, {"x": ["B", 6, 4]}, beside=ints(1, 4), token=token), cache, (1, 6, 4), (5, 6, 4))
+
+
+@pytest.mark.parametrize(("start", "end"), [(1, 2**31), (0, -1), (-3, -1), (-2, 2**63 - 1), (2, 5)])
+def test_a_section_of_an_axis_of_unknown_size(cache: KernelCache, start: int, end: int):
+    nodes = [node("Slice", "x starts ends axes", "y")]
+    made = model(nodes, {"x": [2, "N"]}, starts=ints(start), ends=ints(end), axes=ints(1))
+    check(made, cache, (2, 5), (2, 8), (2, 33))
+
+
+def test_as_many_rows_of_a_table_as_there_are_words(cache: KernelCache):
+    nodes = [
+        node("Shape", "x", "length", start=1),
+        node("Slice", "table zero length", "rows"),
+        node("Add", "rows rows", "y"),
+    ]
+    made = model(nodes, {"x": ["B", "S"]}, table=np.random.default_rng(2).random((9, 4), np.float32), zero=ints(0))
+    check(made, cache, (1, 1), (2, 9))
+    with pytest.raises(UsageError, match=r"inputs with B = 1, S = 10: S elements from 0 on do not lie in dimension 0"):
+        tw.compile(made, cache=cache, processes=1)(np.zeros((1, 10), np.float32))
+
+
+@pytest.mark.parametrize("op", ["Concat", "Add"])
+def test_sizes_that_are_computed_in_two_ways_have_to_be_equal(cache: KernelCache, op: str):
+    pool = {"kernel_shape": [2], "strides": [2]}
+    nodes = [
+        node("MaxPool", "x", "half", **pool),
+        node("MaxPool", "half", "quarter", **pool),
+        node("Resize", "quarter roi twice", "back", mode="nearest"),
+        node(op, "half back", "y", **({"axis": 1} if op == "Concat" else {})),
+    ]
+    made = model(nodes, {"x": [1, 3, "N"]}, roi=np.zeros(0, np.float32), twice=np.array([1, 1, 2], np.float32))
+    check(made, cache, (1, 3, 8), (1, 3, 13))
+    with pytest.raises(
+        UsageError, match=r"N = 11: 2 \* \(N floordiv 4\) elements are not all of dimension 2|not lie in"
+    ):
+        tw.compile(made, cache=cache, processes=1)(np.zeros((1, 3, 11), np.float32))
+
+
+def test_a_range_without_an_end_is_refused(cache: KernelCache):
+    nodes = [SHAPE, node("Gather", "shape zero", "n"), node("Range", "zero n zero", "y")]
+    with pytest.raises(TileworkError, match="Range 'Range_2': its step is 0"):
+        tw.compile(model(nodes, {"x": ["N"]}, zero=np.array(0)), cache=cache)
+
+
+def test_steps_along_an_axis_of_unknown_size_are_refused(cache: KernelCache):
+    nodes = [node("Slice", "x starts ends axes steps", "y")]
+    made = model(nodes, {"x": ["N"]}, starts=ints(0), ends=ints(9), axes=ints(0), steps=ints(2))
+    with pytest.raises(TileworkError, match="only an axis of constant size is sliced in steps; axis 0 has size N"):
+        tw.compile(made, cache=cache)

@@ -1,0 +1,160 @@
+"""Take out of reductions what asks in every step how many results of a tile there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilework.algebra.index_expr import Expr, Key, const, var
+from tilework.algebra.predicate import Predicate
+from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.rewriting import constant_trip
+
+
+@dataclass(frozen=True)
+class Unswitch(TileworkPass):
+    """Put a loop in which unrolled loops ask where they end into branches, each for one number of their iterations.
+
+    loop.for %k = 0 to 64 "k" {                         loop.if [%n - 2 >= 0] {
+      loop.for %i = 0 to 2 "i" unrolled {                 loop.for %k = 0 to 64 "k" {
+        loop.if [%n - %i - 1 >= 0] {               ->       loop.for %i = 0 to 2 "i" unrolled { .. } }
+          ..                                            } else { .. loop.if [%n - 1 >= 0] .. %i = 0 to 1 .. }
+        } } }
+
+    What an unrolled loop asks depends on what is known before the loop, and does not become true again from one
+    iteration to the next. The loop is the outermost serial one that allocates nothing. Branches of which it is known
+    that they are taken, or that they are not, take no code. Copies end where the kernel has grown to `max_growth` times
+    its operations.
+    Requires simplified loops (`loop-simplify`) that are marked as unrolled (`loop-unroll`).
+    """
+
+    name = "loop-unswitch"
+    anchor = KernelOp
+
+    max_growth: int = 16
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        if not op.is_declaration:
+            size = sum(1 for _ in op.body.walk())
+            _Unswitcher((self.max_growth - 1) * size).block(op.body.block, kernel_scope(op))
+
+
+@dataclass
+class _Unswitcher:
+    """budget: by how many operations the kernel may grow."""
+
+    budget: int
+
+    def block(self, block: Block, scope: Scope) -> None:
+        for op in list(block.ops):
+            self._operation(op, scope)
+
+    def _operation(self, op: Operation, scope: Scope) -> None:
+        branches = self._branches(op, scope) if isinstance(op, ForOp) else None
+        if branches is not None:
+            block = op.parent_block()
+            assert block is not None
+            block.insert_op_before(branches, op)
+            op.detach()
+            op.erase()
+            self._operation(branches, scope)  # which may hold other questions
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                self.block(block, scope_of_block(block, scope))
+
+    def _branches(self, loop: ForOp, scope: Scope) -> Operation | None:
+        """What takes the place of a loop that asks a question; None where it asks none, or branches are too much."""
+        if loop.kind.data is not Kind.SERIAL or any(isinstance(op, memref.AllocaOp) for op in loop.body.walk()):
+            return None
+        question = _question_of(loop)
+        if question is None:
+            return None
+        answers = [scope.proves(question.at(i)) for i in range(question.most)]
+        certain = next((i for i, answer in enumerate(answers) if answer is not True), question.most)
+        counts = [i + 1 for i in range(certain, question.most) if answers[i] is not False]
+        cost = len(counts) * sum(1 for _ in loop.walk())
+        if cost > self.budget:
+            return None
+        self.budget -= cost
+        branches: Operation = question.answered(loop, certain)
+        for count in counts:
+            then, otherwise = (Region(Block([op])) for op in (question.answered(loop, count), branches))
+            branches = IfOp([question.at(count - 1)], then, otherwise)
+            copy_location(branches, loop)
+        return branches
+
+
+@dataclass(frozen=True)
+class _Question:
+    """Whether an iteration of an unrolled loop runs: where `left`, over that iteration as _ITERATION, is at least 0.
+
+    most: the iterations. asking: the loops that ask it, by their places among the operations in the loop around them.
+    """
+
+    left: Expr
+    most: int
+    asking: Sequence[int]
+
+    def at(self, iteration: int) -> Predicate:
+        """The question for one iteration."""
+        return Predicate(self.left.substitute({_ITERATION: const(iteration)}))
+
+    def answered(self, loop: ForOp, count: int) -> ForOp:
+        """A copy of the loop for where so many iterations run."""
+        copy = loop.clone()
+        operations = list(copy.walk())
+        for inner in (operations[place] for place in self.asking):
+            assert isinstance(inner, ForOp)
+            guard = inner.body.block.first_op
+            assert isinstance(guard, IfOp)
+            inner.set_bounds(0, count)
+            for op in list(guard.then_body.block.ops):
+                op.detach()
+                inner.body.block.insert_op_before(op, guard)
+            guard.detach()
+            guard.erase()
+            if count == 0:
+                inner.detach()
+                inner.erase()
+        return copy
+
+
+_ITERATION = "iteration"
+
+
+def _question_of(loop: ForOp) -> _Question | None:
+    """The first question in a loop, with all that ask it."""
+    operations = list(loop.walk())
+    made = {loop.index, *(v for op in operations if op is not loop for v in _made_by(op))}
+    asked = [(place, _asked_by(op, made)) for place, op in enumerate(operations) if isinstance(op, ForOp)]
+    first = next((question for _, question in asked if question is not None), None)
+    return None if first is None else _Question(*first, [place for place, question in asked if question == first])
+
+
+def _made_by(op: Operation) -> list[SSAValue]:
+    return [*op.results, *(v for region in op.regions for block in region.blocks for v in block.args)]
+
+
+def _asked_by(loop: ForOp, made: Set[Key]) -> tuple[Expr, int] | None:
+    """What an unrolled loop asks about its iterations, and how many these are; None where that changes, or is more."""
+    most, guard = constant_trip(loop), loop.body.block.first_op
+    if loop.kind.data is not Kind.UNROLLED or most is None or most < 2 or loop.lower != const(0):
+        return None
+    if not isinstance(guard, IfOp) or guard.next_op is not None or len(guard.conditions) != 1 or guard.outputs:
+        return None
+    if any(block.first_op is not None for block in guard.else_body.blocks):
+        return None
+    [p] = guard.conditions
+    if p.kind != ">=" or not p.expr.is_affine_in(loop.index) or p.expr.coefficient(loop.index) >= 0:
+        return None
+    left = p.expr.substitute({loop.index: var(_ITERATION)})
+    return (left, most) if made.isdisjoint(left.variables()) else None
