@@ -106,7 +106,7 @@ class _Cut:
         for axis in self.axes[1:]:
             cores = self.target.cores if axis == shared else 1
             count = -(-size // (cores * near))
-            if axis[0] in moving and count > 1:
+            if axis[0] in moving and 1 < count <= (axis[1].constant or 0):
                 counts = [n for n in range(count, 2 * count + 1) if self._is_even(axis, cores * n)]
                 return Piece(axis[0], counts[0]) if counts else None
         return None

@@ -253,7 +253,8 @@ class _Tiled:
         if not all(a.has_known_steps(vector) for a in (*self.reads, self.output)):
             return [False]
         if extent == LARGE:
-            return [width == self.lanes and self.target.masks_loads]
+            is_apart = any(a.is_apart(vector, width, 0) for a in (*self.reads, self.output))
+            return [width == self.lanes and self.target.masks_loads and not is_apart]
         rest = extent % span
         in_blocks = any(read.is_in_blocks(vector) or read.axis_to_pack(vector) is not None for read in self.reads)
         is_simple = self.target.masks_loads or rest < width or rest % width == 0
@@ -319,12 +320,18 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
     straight = replace(step, taps=tiled.taps)
     large = list(tiled.from_memory(vector, width * vectors))
     registers = tiled.target.vector_registers - 1 - max(vectors, 2)  # for what rows are multiplied with, and a row
+
+    def is_whole(factors: Mapping[str, int]) -> bool:
+        """Whether no step asks where a tile ends: in straight-line code each one would."""
+        spans = {**factors, vector: vectors}
+        return all(span == 1 for axis, span in spans.items() if tiled.extents[axis] == LARGE)
+
     for factors in _factors(vector, tiled.extents, tiled.reads, registers, vectors):
         cost = step.cost(factors)
         waiting = sum(operand.waiting(cost, factors) for operand in large)
         row = step.row_of(factors)
         yield Tile(vector, width, vectors, factors, aligned, False, cost, waiting, row)
-        if tiled.taps and straight.held(factors) <= tiled.target.vector_registers:
+        if is_whole(factors) and tiled.taps and straight.held(factors) <= tiled.target.vector_registers:
             yield Tile(vector, width, vectors, factors, aligned, True, straight.cost(factors), row=row)
 
 

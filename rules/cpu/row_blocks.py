@@ -36,7 +36,7 @@ def whole_chains(length: int, lanes: int) -> int:
 
 
 class RowBlocks(ScheduleRule):
-    """For known numbers of rows, each summed up to a number that all of the row reads, or that is the result."""
+    """For rows, each summed up to a number that all of the row reads, or that is the result."""
 
     BENEFIT: ClassVar[int] = 1
 

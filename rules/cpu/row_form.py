@@ -73,7 +73,7 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     plan = plan_stages(kernel, target)
     if plan.steps or plan.relayouts or plan.copies or len(kernel.results_returned) > 1:
         return None
-    if not all(map(_is_known, plan.stages)):
+    if not all(map(_may_be_in_blocks, plan.stages)):
         return None
     *others, final = plan.roots
     summary = next((c for c in plan.stages if _is_summary(c, final)), None)
@@ -139,8 +139,8 @@ def _inside(
     return inside, products
 
 
-def _is_known(compute: ComputeOp) -> bool:
-    """Whether a stage makes a single tensor with axes of known extents, none of them 0."""
+def _may_be_in_blocks(compute: ComputeOp) -> bool:
+    """Whether a stage makes a single tensor with axes none of which is known to be of extent 0."""
     axes = [*compute.spatial, *compute.reduction]
     return len(compute.results) == 1 and len(compute.spatial) > 0 and all(e.constant != 0 for _, e in axes)
 
