@@ -184,7 +184,7 @@ def normalize_axis(axis: int, rank: int) -> int:
 def runtime_shape(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[int]) -> list[int]:
     """`target` in numbers, for an input of dimensions `dims` that has this shape; -1 for what that does not tell."""
     sizes = dict(zip(dims, shape, strict=True))
-    symbols = {key: (size - d.offset) // d.coefficient(key) for d, size in sizes.items() for key in _linear_in(d)}
+    symbols = {key: (size - d.offset) // d.coefficient(key) for d, size in sizes.items() for key in linear_in(d)}
 
     def size(d: Expr) -> int:
         if d in sizes:
@@ -194,7 +194,7 @@ def runtime_shape(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[
     return [size(d) for d in target]
 
 
-def _linear_in(d: Expr) -> Sequence[Key]:
+def linear_in(d: Expr) -> Sequence[Key]:
     """The only variable of a dimension that is a multiple of it and a number."""
     keys = d.variables()
     return keys if len(keys) == 1 and d.coefficient(keys[0]) and d.is_affine_in(keys[0]) else ()

@@ -92,7 +92,8 @@ class SectionOp(GraphOp):
         _require_single(self, "size", self.size)
         self.require_told([*self.start, *self.size])
         [start], [size] = self.start.data, self.size.data
-        if any(e.constant is not None and e.constant < 0 for e in (start, size, self.left)):
+        least = (start, size, self.left, *([] if self.whole is None else [-self.left]))
+        if any(e.constant is not None and e.constant < 0 for e in least):
             raise VerifyException(f"{size} elements from {start} on do not lie in axis {axis} of size {x[axis]}")
         return [tensor_type((*x[:axis], size, *x[axis + 1 :]), self.dtype())]
 

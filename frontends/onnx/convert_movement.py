@@ -8,13 +8,12 @@ import numpy as np
 from xdsl.dialects.builtin import StringAttr
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, TransposeOp
+from tilework.dialects.graph import ConcatOp, ExtendOp, GatherOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.extend import MODES
-from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
-from tilework.frontends.onnx.sizes import of_sizes, require_sizes, section
+from tilework.frontends.onnx.sizes import of_sizes, repeated, require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
 
@@ -230,8 +229,8 @@ def tile(node: Node) -> Value:
         raise node.error(f"{len(dims)} axes need {len(dims)} repeats, not {len(repeats)}")
     pairs = list(zip(repeats, dims, strict=True))
     apart = node.reshape(node.value(0), [size for _, d in pairs for size in (const(1), d)])
-    repeated = node.emit(BroadcastOp, apart, shape=DimsAttr.of([size for pair in pairs for size in pair]))
-    return node.reshape(repeated, [times * d for times, d in pairs])
+    copies = repeated(node, apart, [size for pair in pairs for size in pair])
+    return node.reshape(copies, [times * d for times, d in pairs])
 
 
 @converter("Gather")

@@ -14,12 +14,13 @@ import numpy as np
 from xdsl.dialects.builtin import BoolAttr
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import BroadcastOp, ResizeOp
+from tilework.dialects.graph import ResizeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.resize import Coordinates
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Value, as_dims
 
 HALF = Fraction(1, 2)
@@ -169,8 +170,8 @@ def _repeated(node: Node, factors: Sequence[int]) -> Value:
     """Every element so many times in a row: an axis of size 1 behind its own is broadcast, and both become one."""
     pairs = list(zip(node.dims(0), factors, strict=True))
     apart = node.reshape(node.value(0), [size for d, n in pairs for size in ((d, const(1)) if n > 1 else (d,))])
-    shape = DimsAttr.of([size for d, n in pairs for size in ((d, const(n)) if n > 1 else (d,))])
-    return node.reshape(node.emit(BroadcastOp, apart, shape=shape), [d * n for d, n in pairs])
+    copies = repeated(node, apart, [size for d, n in pairs for size in ((d, const(n)) if n > 1 else (d,))])
+    return node.reshape(copies, [d * n for d, n in pairs])
 
 
 def _coordinate(node: Node, axis: _Axis, how: str) -> tuple[Fraction, Fraction]:

@@ -13,6 +13,9 @@ import numpy as np
 from onnx.helper import make_empty_tensor_value_info, make_graph
 from onnx.reference import ReferenceEvaluator
 
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import to_expr
+from tilework.algebra.predicate import Predicate
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
 from tilework.frontends.onnx.node import Node, value_dims
@@ -62,7 +65,14 @@ def fold(node: Node) -> Known | None:
             result = folder(node, *arrays)
     except (ValueError, IndexError, TypeError, ArithmeticError, RuntimeError) as error:
         raise node.error(f"it cannot be computed: {error}") from error
-    return None if result is None else known(result, node.proto.output[0])
+    return None if result is None else known(result, node.proto.output[0], _element(node))
+
+
+def _element(node: Node) -> np.dtype[Any] | None:
+    """The type of sizes that a node computes from others."""
+    if node.op_type == "Cast":
+        return numpy_dtype(node.element_type(node.attribute("to")))
+    return next((v.element for v in node.inputs if isinstance(v, Known) and v.is_symbolic), None)
 
 
 def _is_cheap(array: Array, op_type: str) -> bool:
@@ -164,7 +174,10 @@ def _mul(node: Node, a: Array, b: Array) -> Array:
 
 @folds("Div")
 def _div(node: Node, a: Array, b: Array) -> Array:
-    """Whole numbers are cut off towards zero; dimensions, which are not negative, may be rounded down as well."""
+    """Whole numbers are cut off towards zero; dimensions, which are not negative, may be rounded down as well.
+
+    What may be negative may be a size, but is no tensor: see `Emitter`.
+    """
     if object in (a.dtype, b.dtype):
         return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
     if a.dtype.kind == "f":
@@ -241,7 +254,12 @@ def _tile(node: Node, a: Array, repeats: Array) -> Array | None:
 
 
 @folds("Equal")
-def _equal(node: Node, a: Array, b: Array) -> Array:
+def _equal(node: Node, a: Array, b: Array) -> Array | None:
+    if object in (a.dtype, b.dtype):
+        differences = [to_expr(e) for e in np.asarray(a - b, object).flat]
+        domain = Domain({key: (0, None) for e in differences for key in e.variables()})
+        if any(domain.proves(Predicate(e, "==")) is None for e in differences):
+            return None
     return np.asarray(np.equal(a, b), bool)
 
 

@@ -143,7 +143,7 @@ class Node:
 
     def dtype_of(self, value: Value) -> Attribute:
         """The element type of a value."""
-        return self.element_type(numpy_type(value.array)) if isinstance(value, Known) else _element_type(value)
+        return self.element_type(numpy_type(value.dtype)) if isinstance(value, Known) else _element_type(value)
 
     # -- results
 
@@ -208,7 +208,7 @@ def value_dims(value: Value) -> tuple[Expr, ...]:
 def element_name(value: Value) -> str:
     """What ONNX calls the element type of a value, as in `tensor(float)`."""
     if isinstance(value, Known):
-        return f"tensor({type_name(numpy_type(value.array)).lower()})"
+        return f"tensor({type_name(numpy_type(value.dtype)).lower()})"
     [number] = [number for number, type_ in ELEMENT_TYPES.items() if type_ == _element_type(value)]
     return f"tensor({type_name(number).lower()})"
 
@@ -220,7 +220,7 @@ def is_integer(value: Value) -> bool:
 
 def _type_text(value: Value) -> str:
     if isinstance(value, Known):
-        number = numpy_type(value.array)
+        number = numpy_type(value.dtype)
         element = "index" if value.is_symbolic else str(ELEMENT_TYPES.get(number, type_name(number)))
         return "x".join([*map(str, value.array.shape), element])
     return "x".join([*map(str, dims_of(value.type)), str(_element_type(value))])

@@ -9,12 +9,13 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.dialects.graph import BroadcastOp, SectionOp
+from tilework.dialects.graph.base import linear_in
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Value
 
-_TO_THE_END = 2**31 - 1
-"""Ends from here on are that of the axis, however long it is."""
+_TO_THE_END = 2**31 - 2
+"""Bounds from here on are the end of the axis, however long it is; below minus that, its beginning."""
 
 
 def require_sizes(node: Node, target: Sequence[Expr], what: str = "shape") -> None:
@@ -36,11 +37,13 @@ def section(node: Node, value: Value, axis: int, start: int | Expr, end: int | E
     extent = value_dims(value)[axis]
 
     def from_front(bound: int | Expr) -> Expr:
-        if isinstance(bound, int) and bound >= _TO_THE_END:
-            return extent
+        if isinstance(bound, int) and abs(bound) >= _TO_THE_END:
+            return extent if bound > 0 else const(0)
         return extent + bound if isinstance(bound, int) and bound < 0 else to_expr(bound)
 
     first, size = from_front(start), from_front(end) - from_front(start)
+    if size.constant is not None and size.constant < 0:
+        first, size = const(0), const(0)
     return value if size == extent else _section(node, value, axis, first, size, whole=False)
 
 
@@ -51,7 +54,7 @@ def of_sizes(node: Node, value: Value, wanted: Sequence[Expr]) -> Value:
     """
     dims = value_dims(value)
     for axis, size in zip(range(len(dims) - 1, -1, -1), reversed(wanted), strict=False):
-        are_open = dims[axis] != size and not (dims[axis].is_constant and size.is_constant)
+        are_open = not (dims[axis] - size).is_constant
         if are_open and dims[axis] != 1 and size != 1:
             value = _section(node, value, axis, const(0), size, whole=True)
     return value
@@ -71,5 +74,5 @@ def _section(node: Node, value: Value, axis: int, start: Expr, size: Expr, *, wh
 
 def _told_by(node: Node, value: Value, sizes: Sequence[Expr]) -> list[SSAValue]:
     """The inputs that have those symbols of expressions as dimensions that the value's dimensions do not tell."""
-    known = {key for d in value_dims(value) for key in d.variables()}
+    known = {key for d in value_dims(value) for key in linear_in(d)}
     return node.emitter.told_by(e for e in sizes if not known.issuperset(e.variables()))

@@ -6,6 +6,7 @@ import re
 from math import prod
 from typing import Any
 
+import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto
@@ -55,12 +56,12 @@ def type_name(onnx_type: int) -> str:
 
 def numpy_element_type(array: NDArray[Any], what: str) -> Attribute:
     """The element type of an array; `what` it is, says the error."""
-    return element_type(numpy_type(array), what)
+    return element_type(numpy_type(array.dtype), what)
 
 
-def numpy_type(array: NDArray[Any]) -> int:
-    """The ONNX data type of an array. Objects are symbolic dimensions."""
-    return TensorProto.INT64 if array.dtype == object else onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+def numpy_type(dtype: np.dtype[Any]) -> int:
+    """The ONNX data type of numpy's."""
+    return onnx.helper.np_dtype_to_tensor_dtype(dtype)
 
 
 def require_addressable(type_: TensorType[Attribute], what: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,29 +18,35 @@ Array: TypeAlias = NDArray[Any]
 class Known:
     """An array known while importing: an initializer, or what is computed from shapes alone.
 
-    Elements that depend on symbolic dimensions make it an array of objects, each an integer or an `Expr`. `name` is
-    the ONNX name it had first.
+    Elements that depend on symbolic dimensions make it an array of objects, each an integer or an `Expr`; `element` is
+    their type then. `name` is the ONNX name it had first.
     """
 
     array: Array
     name: str
+    element: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int64))
 
     @property
     def is_symbolic(self) -> bool:
         return self.array.dtype == object
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self.element if self.is_symbolic else self.array.dtype
+
 
 Value: TypeAlias = "SSAValue | Known"
 
 
-def known(array: Any, name: str) -> Known:
-    """A known array; one of objects that are all constant becomes one of int64."""
-    array = np.asarray(array)
+def known(array: Any, name: str, element: np.dtype[Any] | None = None) -> Known:
+    """A known array; one of objects, of this type or int64, that are all constant becomes one of numbers."""
+    array, element = np.asarray(array), element or np.dtype(np.int64)
     if array.dtype == object:
-        constants = [to_expr(element).constant for element in array.flat]
+        constants = [to_expr(e).constant for e in array.flat]
         if None not in constants:
-            array = np.array(constants, np.int64).reshape(array.shape)
-    return Known(array, name)
+            array = np.array(constants, np.int64).astype(element).reshape(array.shape)
+    return Known(array, name, element)
 
 
 def dims_array(dims: tuple[Expr, ...]) -> Array:

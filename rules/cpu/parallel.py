@@ -23,7 +23,8 @@ def parallel_prefix(
     """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
 
     Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. One
-    whose extent is a symbol may have a single element; behind others, its part of a fused axis has no simple bounds.
+    whose extent is a symbol may have a single element; behind others, its part of a fused axis has no simple bounds, so
+    that it is fused only with known ones that are too few, and not with another such axis.
     """
     axes = [a for a, _ in outer]
     first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
@@ -32,7 +33,8 @@ def parallel_prefix(
     taken, tasks = first, 1
     while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
         count = outer[taken][1]
-        if count >= LARGE and taken > first and tasks >= target.cores:
+        before = [n for _, n in outer[first:taken]]
+        if count >= LARGE and before and (tasks >= target.cores or max(before) >= LARGE):
             break
         tasks *= 1 if count >= LARGE else count
         taken += 1

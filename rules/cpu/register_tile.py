@@ -323,8 +323,7 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
 
     def is_whole(factors: Mapping[str, int]) -> bool:
         """Whether no step asks where a tile ends: in straight-line code each one would."""
-        spans = {**factors, vector: vectors}
-        return all(span == 1 for axis, span in spans.items() if tiled.extents[axis] == LARGE)
+        return all(tiled.extents[axis] < LARGE for axis in (*factors, *([vector] if vectors > 1 else [])))
 
     for factors in _factors(vector, tiled.extents, tiled.reads, registers, vectors):
         cost = step.cost(factors)

@@ -77,6 +77,17 @@ def test_quotients_that_cancel():
     check_bounds("28 * (x floordiv 32) - 6 * ((14 * (x floordiv 32) + 2) floordiv 3)", -4, 0, x=(0, 63))
 
 
+def test_quotients_by_nested_steps():
+    """Of a quotient and a multiple of a coarser one; not where the multiple grows faster, or steps are not nested."""
+    check_bounds("(N + 1) floordiv 2 - 4 * ((N + 1) floordiv 8)", 0, None, N=(0, None))
+    check_bounds("4 * ((N + 1) floordiv 8) - (N + 1) floordiv 2", None, 0, N=(0, None))
+    check_bounds("(N + 8) floordiv 2 - 4 * (N floordiv 8)", 4, None, N=(0, None))
+    check_bounds("(N + 1) floordiv 2 - 4 * ((N + 9) floordiv 8)", -4, None, N=(0, None))
+    check_bounds("N floordiv 2 - 5 * (N floordiv 8)", None, None, N=(0, None))
+    check_bounds("N floordiv 2 - 4 * (M floordiv 8)", None, None, M=(0, None), N=(0, None))
+    check_bounds("2 * (N floordiv 4) - 3 * (N floordiv 6)", None, None, N=(0, None))
+
+
 def test_quotients_by_symbols():
     """A range that ends before a multiple of the divisor."""
     n, x, y, z = map(var, ("N", "x", "y", "z"))

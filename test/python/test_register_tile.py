@@ -6,8 +6,9 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr, const, var
+from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import ComputeOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar
 from tilework.rules.cpu.costs import reduction_cycles
 from tilework.rules.cpu.fetching import Operand
 from tilework.rules.cpu.reads import Read, reads_of
@@ -15,6 +16,7 @@ from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.targets import parse_target
 
 X, Y, R, S = map(var, "xyrs")
+N, T = map(var, "NT")
 ZNVER4 = "llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"
 
 
@@ -207,3 +209,87 @@ def test_windows_are_no_straight_line_code_where_their_weights_would_be_on_the_s
     compute = k.finish([k.compute("conv", (24, 112, 112), element)]).computes[0]
     tile = choose_tile(compute, reads_of(compute), parse_target(ZNVER4))
     assert tile is not None and tile.accumulators == 24 and not tile.straight
+
+
+@pytest.mark.parametrize(("axis", "expected"), [("x", True), ("y", False), ("s", True)])
+def test_steps_along_an_axis_are_known_where_what_is_inside_it_is(axis: str, expected: bool):
+    assert Read((R, Y, X), (N, const(8), N)).has_known_steps(axis) == expected
+
+
+def images_tile(rows: int, columns: int, cpu: str) -> Tile:
+    """Of [n, i, j] = sum of x[n, i, k] * w[k, j] for an unknown number of images."""
+    k = KernelBuilder("images")
+    x, w = k.argument(tensor_type([N, rows, 64], f32), "x"), k.argument(TensorType(f32, (64, columns)), "w")
+
+    def element(n: Expr, i: Expr, j: Expr) -> Reduction:
+        def term(r: Expr) -> Scalar:
+            return x[n, i, r] * w[r, j]
+
+        return k.sum((64,), term)
+
+    [compute] = k.finish([k.compute("images", (N, rows, columns), element)]).computes
+    tile = choose_tile(compute, reads_of(compute), parse_target(f"llvm -mcpu={cpu}"))
+    assert tile is not None
+    return tile
+
+
+@pytest.mark.parametrize("cpu", ["x86-64", "haswell", "znver4"])
+@pytest.mark.parametrize("columns", [16, 64, 100])
+def test_axes_of_unknown_extent_are_tiled_by_few_factors(columns: int, cpu: str):
+    """Of which their extents are multiples more often than of others."""
+    tile = images_tile(1, columns, cpu)
+    assert tile.vector == "j" and tile.factors["n"] in (4, 8)
+
+
+@pytest.mark.parametrize("cpu", ["x86-64", "haswell", "znver4"])
+@pytest.mark.parametrize("rows", [8, 12, 16])
+def test_axes_of_unknown_extent_stay_whole_where_known_ones_are_long_enough(rows: int, cpu: str):
+    tile = images_tile(rows, 64, cpu)
+    assert tile.vector == "j" and tile.extent("n") == 1 < tile.extent("i")
+
+
+def test_axes_of_unknown_extent_are_tiled_beside_short_ones():
+    tile = images_tile(2, 16, "znver4")
+    assert tile.factors == {"n": 8, "i": 2}
+
+
+def test_a_tile_has_vectors_enough_where_unknown_axes_have_one_element():
+    """With two of them and eight images, sums would wait for those before as soon as there is one image."""
+    tile = images_tile(1, 64, "znver4")
+    assert (tile.vectors, tile.factors) == (4, {"n": 4})
+
+
+def scores_tile(cpu: str, *, transposed: bool) -> Tile:
+    """Of [i, j] = sum of q[i, d] * k[d, j], both sizes unknown; transposed, columns are stored as rows."""
+    k = KernelBuilder("scores")
+    q, w = k.argument(tensor_type([N, 64], f32), "q"), k.argument(tensor_type([64, T], f32), "k")
+
+    def rows(i: Expr, j: Expr) -> Reduction:
+        def term(d: Expr) -> Scalar:
+            return q[i, d] * w[d, j]
+
+        return k.sum((64,), term)
+
+    def columns(j: Expr, i: Expr) -> Reduction:
+        return rows(i, j)
+
+    y = k.compute("scores", (T, N) if transposed else (N, T), columns if transposed else rows)
+    [compute] = k.finish([y]).computes
+    tile = choose_tile(compute, reads_of(compute), parse_target(f"llvm -mcpu={cpu}"))
+    assert tile is not None and tile.vector == "j"
+    return tile
+
+
+@pytest.mark.parametrize(
+    ("cpu", "transposed", "expected"),
+    [
+        ("haswell", False, True),
+        ("znver4", False, True),
+        ("x86-64", False, False),  # loads have no masks
+        ("haswell", True, False),  # results are stored an unknown distance apart
+        ("znver4", True, False),
+    ],
+)
+def test_several_vectors_along_an_unknown_axis_need_masks_and_known_steps(cpu: str, transposed: bool, expected: bool):
+    tile = scores_tile(cpu, transposed=transposed)
+    assert (tile.aligned, tile.vectors > 1) == (expected, expected)

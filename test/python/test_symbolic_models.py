@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
 from tilework.backends.cache import KernelCache
+from tilework.targets.host import host_target
+from tilework.targets.parse import parse_target
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -21,6 +23,9 @@ Node = tuple[str, dict[str, Any]]
 SIZES = {"N": (1, 3), "H": (7, 14), "W": (9, 8)}
 """The values that each symbol takes, the first and the second time that a module is run."""
 RANDOM_MODELS = 12
+TARGETS = ["llvm", "llvm -mcpu=x86-64", "llvm -mcpu=haswell"]
+REST = (1, 3, 8, 17, 64)
+"""One element, fewer than a tile, whole tiles, and some with a rest: of what is along a symbolic axis."""
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +61,27 @@ def weight_shapes(op: str, attributes: dict[str, Any]) -> list[tuple[int, ...]]:
 
 def model(
     nodes: Sequence[onnx.NodeProto],
-    inputs: dict[str, Sequence[int | str]],
+    inputs: Mapping[str, Sequence[int | str]],
     output: str,
     weights: Sequence[onnx.TensorProto] = (),
+    opset: int = 13,
 ) -> onnx.ModelProto:
     infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, d) for n, d in inputs.items()]
     graph = helper.make_graph(nodes, "g", infos, [helper.make_empty_tensor_value_info(output)], weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
-def check(made: onnx.ModelProto, cache: KernelCache, random: np.random.Generator, sizes: dict[str, Any]) -> None:
-    """Compile once, then compare with onnxruntime at two choices of the sizes."""
-    module = tw.compile(made, cache=cache, processes=1)
+def check(
+    made: onnx.ModelProto,
+    cache: KernelCache,
+    random: np.random.Generator,
+    sizes: dict[str, tuple[int, ...]],
+    target: str = "llvm",
+) -> None:
+    """Compile once, then compare with onnxruntime at each choice of the sizes."""
+    module = tw.compile(made, target, cache=cache, processes=1)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
-    for time in (0, 1):
+    for time in range(min(map(len, sizes.values()))):
         feeds = {
             i.name: random.standard_normal(
                 [sizes[d.dim_param][time] if d.dim_param else d.dim_value for d in i.type.tensor_type.shape.dim]
@@ -141,3 +153,93 @@ def test_random_products(seed, cache):
     stacked = bool(random.integers(2))
     inputs = {"a": [batch, m, k], "b": [batch, k, n] if stacked else [k, n]}
     check(model([helper.make_node("MatMul", ["a", "b"], ["y"])], inputs, "y"), cache, random, sizes)
+
+
+def dense_model(random: np.random.Generator, columns: int) -> onnx.ModelProto:
+    weights = {"w": random.standard_normal((32, columns)), "b": random.standard_normal(columns)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["t0"]),
+        helper.make_node("Add", ["t0", "b"], ["t1"]),
+        helper.make_node("Relu", ["t1"], ["y"]),
+    ]
+    return model(nodes, {"x": ["B", 32]}, "y", constants(weights))
+
+
+def attention_model(random: np.random.Generator) -> onnx.ModelProto:
+    """Queries by keys and a softmax of them by values, whose numbers are symbols of their own."""
+    weights = {"scale": np.array(0.25)}
+    nodes = [
+        helper.make_node("MatMul", ["q", "k"], ["t0"]),
+        helper.make_node("Mul", ["t0", "scale"], ["t1"]),
+        helper.make_node("Softmax", ["t1"], ["t2"], axis=-1),
+        helper.make_node("MatMul", ["t2", "v"], ["y"]),
+    ]
+    inputs = {"q": [2, "B", 16], "k": [2, 16, "T"], "v": [2, "T", 16]}
+    return model(nodes, inputs, "y", constants(weights))
+
+
+def products_model(random: np.random.Generator) -> onnx.ModelProto:
+    """The two products of attention alone; keys are transposed."""
+    nodes = [
+        helper.make_node("Transpose", ["k"], ["t0"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "t0"], ["t1"]),
+        helper.make_node("MatMul", ["t1", "v"], ["y"]),
+    ]
+    return model(nodes, {"q": [2, "B", 16], "k": [2, "T", 16], "v": [2, "T", 16]}, "y")
+
+
+def softmax_model(random: np.random.Generator) -> onnx.ModelProto:
+    return model([helper.make_node("Softmax", ["x"], ["y"], axis=-1)], {"x": [4, "B", "B"]}, "y")
+
+
+def layer_norm_model(random: np.random.Generator) -> onnx.ModelProto:
+    weights = {"gain": random.standard_normal(48), "bias": random.standard_normal(48)}
+    node = helper.make_node("LayerNormalization", ["x", "gain", "bias"], ["y"], axis=-1)
+    return model([node], {"x": ["B", "T", 48]}, "y", constants(weights), opset=17)
+
+
+def mean_model(random: np.random.Generator, axis: int) -> onnx.ModelProto:
+    return model([helper.make_node("ReduceMean", ["x"], ["y"], axes=[axis], keepdims=0)], {"x": [3, "B", "T"]}, "y")
+
+
+def signal_model(random: np.random.Generator, filters: int) -> onnx.ModelProto:
+    """Windows of three that move by two, over signals of unknown length."""
+    weights = {"w": random.standard_normal((filters, 8, 3)), "b": random.standard_normal(filters)}
+    node = helper.make_node("Conv", ["x", "w", "b"], ["y"], strides=[2], pads=[1, 1])
+    return model([node], {"x": [1, 8, "B"]}, "y", constants(weights))
+
+
+def points_model(random: np.random.Generator) -> onnx.ModelProto:
+    """A convolution of single points, of any number of images."""
+    node = helper.make_node("Conv", ["x", "w"], ["y"])
+    return model([node], {"x": ["B", 16, 6, 7]}, "y", constants({"w": random.standard_normal((24, 16, 1, 1))}))
+
+
+def constants(weights: dict[str, Array]) -> list[TensorProto]:
+    return [numpy_helper.from_array(value.astype(np.float32), name) for name, value in weights.items()]
+
+
+MODELS: dict[str, Callable[[np.random.Generator], onnx.ModelProto]] = {
+    "dense of 10": lambda random: dense_model(random, 10),
+    "dense of 64": lambda random: dense_model(random, 64),
+    "dense of 100": lambda random: dense_model(random, 100),
+    "attention": attention_model,
+    "products": products_model,
+    "softmax": softmax_model,
+    "layer norm": layer_norm_model,
+    "mean of rows": lambda random: mean_model(random, 2),
+    "mean of columns": lambda random: mean_model(random, 1),
+    "signal to 24": lambda random: signal_model(random, 24),
+    "signal to 26": lambda random: signal_model(random, 26),
+    "points": points_model,
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", MODELS)
+def test_tiles_of_unknown_sizes_leave_any_rest(name: str, target: str, cache: KernelCache):
+    """One module for sizes that leave no rest, a rest, one element, and fewer than a tile."""
+    if missing := parse_target(target).missing_features(host_target()):
+        pytest.skip(f"this machine lacks {', '.join(missing)}")
+    random = np.random.default_rng(0)
+    check(MODELS[name](random), cache, random, {"B": REST, "T": (*REST[2:], *REST[:2])}, target)

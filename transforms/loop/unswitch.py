@@ -31,20 +31,19 @@ class Unswitch(TileworkPass):
     What an unrolled loop asks depends on what is known before the loop, and does not become true again from one
     iteration to the next. The loop is the outermost serial one that allocates nothing. Branches of which it is known
     that they are taken, or that they are not, take no code. Copies end where the kernel has grown to `max_growth` times
-    its operations.
+    its operations, those of unrolled loops counted for each iteration.
     Requires simplified loops (`loop-simplify`) that are marked as unrolled (`loop-unroll`).
     """
 
     name = "loop-unswitch"
     anchor = KernelOp
 
-    max_growth: int = 16
+    max_growth: int = 4
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
         if not op.is_declaration:
-            size = sum(1 for _ in op.body.walk())
-            _Unswitcher((self.max_growth - 1) * size).block(op.body.block, kernel_scope(op))
+            _Unswitcher((self.max_growth - 1) * _expanded(op.body.block)).block(op.body.block, kernel_scope(op))
 
 
 @dataclass
@@ -81,7 +80,7 @@ class _Unswitcher:
         answers = [scope.proves(question.at(i)) for i in range(question.most)]
         certain = next((i for i, answer in enumerate(answers) if answer is not True), question.most)
         counts = [i + 1 for i in range(certain, question.most) if answers[i] is not False]
-        cost = len(counts) * sum(1 for _ in loop.walk())
+        cost = len(counts) * _expanded(loop.body.block)
         if cost > self.budget:
             return None
         self.budget -= cost
@@ -112,7 +111,7 @@ class _Question:
         """A copy of the loop for where so many iterations run."""
         copy = loop.clone()
         operations = list(copy.walk())
-        for inner in (operations[place] for place in self.asking):
+        for inner in (operations[place] for place in reversed(self.asking)):
             assert isinstance(inner, ForOp)
             guard = inner.body.block.first_op
             assert isinstance(guard, IfOp)
@@ -158,3 +157,12 @@ def _asked_by(loop: ForOp, made: Set[Key]) -> tuple[Expr, int] | None:
         return None
     left = p.expr.substitute({loop.index: var(_ITERATION)})
     return (left, most) if made.isdisjoint(left.variables()) else None
+
+
+def _expanded(block: Block) -> int:
+    """The operations in a block, of which there are so many once loops are unrolled."""
+    return sum(_copies(op) * (1 + sum(_expanded(b) for r in op.regions for b in r.blocks)) for op in block.ops)
+
+
+def _copies(op: Operation) -> int:
+    return (constant_trip(op) or 1) if isinstance(op, ForOp) and op.kind.data is Kind.UNROLLED else 1

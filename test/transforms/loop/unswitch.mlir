@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p loop-unswitch --check-semantics | filecheck %s
+// RUN: opt-tool %s -p 'loop-unswitch{max-growth=8}' --check-semantics | filecheck %s
 // RUN: opt-tool %s -p 'loop-unswitch{max-growth=1}' | filecheck %s --check-prefix=SMALL
 
 // A tile of three rows at the end of N of them: a loop for two of them and one for one. It is known that there is at least
