@@ -7,10 +7,14 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, Region
 
+from tilework.algebra.index_expr import const, var
+from tilework.algebra.predicate import less_than
+from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.analysis.registers import register_indices
-from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, StoreOp
+from tilework.dialects.locations import copy_location
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr, StoreOp
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
@@ -28,7 +32,8 @@ class Unroll(TileworkPass):
              "register">
 
     Registers have no addresses: loops are unrolled for them up to `max_trip` iterations, and `loop-verify-registers`
-    refuses what is left. A serial loop is small where it holds no loop that stays and expands to at most
+    refuses what is left. Where it is known at run time only how many of so few iterations there are, each asks whether
+    it runs. A serial loop is small where it holds no loop that stays and expands to at most
     `auto_max_step` stores; 0 leaves all. The attribute `loop.auto_unroll_max_step` of a loop
     is the limit for that loop and those inside it. Unrolling itself stays an attribute for the emitter.
     Requires vectors (`loop-vectorize`); leaves the same loops, some of another kind.
@@ -44,11 +49,30 @@ class Unroll(TileworkPass):
         assert isinstance(op, KernelOp)
         if op.is_declaration:
             return
-        for index in register_indices(op):
-            trip = None if index.loop is None else constant_trip(index.loop)
-            if index.loop is not None and trip is not None and trip <= self.max_trip:
-                _unroll(index.loop)
+        scopes = {inner: scope for inner, scope in walk_scoped(op.body.block, kernel_scope(op))}
+        for loop in dict.fromkeys(index.loop for index in register_indices(op)):
+            if loop is None:
+                continue
+            if constant_trip(loop) is None:
+                _bound(loop, scopes[loop], self.max_trip)
+            trip = constant_trip(loop)
+            if trip is not None and trip <= self.max_trip:
+                _unroll(loop)
         _unroll_small(op.body.block, self.auto_max_step)
+
+
+def _bound(loop: ForOp, scope: Scope, most: int) -> None:
+    """Let a loop of at most so many iterations have a constant number of them, which ask whether they run."""
+    trip = scope.domain.upper(loop.extent)
+    if trip is None or trip > most or loop.lower != const(0) or loop.kind.data is not Kind.SERIAL:
+        return
+    guard = IfOp([less_than(var(loop.index), loop.upper)], Region(Block()))
+    copy_location(guard, loop)
+    for op in list(loop.body.block.ops):
+        op.detach()
+        guard.then_body.block.add_op(op)
+    loop.body.block.add_op(guard)
+    loop.set_bounds(0, trip)
 
 
 def _unroll(loop: ForOp) -> None:

@@ -127,3 +127,26 @@ loop.kernel @symbolic ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) sym
 
 // CHECK-LABEL: loop.kernel @declared
 loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>)
+
+// Of a loop whose end is known at run time only, but not to be far, each iteration asks whether it runs. One that may
+// have any number of iterations stays.
+
+// CHECK-LABEL: loop.kernel @rest
+// CHECK:         loop.for %o = %N floordiv 4 to (%N + 3) floordiv 4 "o" {
+// CHECK:           loop.for %i = 0 to 3 "i" unrolled {
+// CHECK-NEXT:        loop.if [%N - 4 * %o - %i - 1 >= 0] {
+// CHECK-NEXT:          loop.load %acc[%i]
+// CHECK:         loop.for %j = 0 to %N "j" {
+loop.kernel @rest ins() outs(%y: memref<?xf32> [N]) symbols(%N) {
+  %acc = memref.alloca() : memref<4xf32, "register">
+  loop.for %o = %N floordiv 4 to (%N + 3) floordiv 4 "o" {
+    loop.for %i = 0 to %N - 4 * %o "i" {
+      %v = loop.load %acc[%i] : memref<4xf32, "register">
+      loop.store %v, %y[4 * %o + %i] : memref<?xf32>
+    }
+  }
+  loop.for %j = 0 to %N "j" {
+    %v = loop.load %acc[%j] : memref<4xf32, "register">
+    loop.store %v, %y[%j] : memref<?xf32>
+  }
+}

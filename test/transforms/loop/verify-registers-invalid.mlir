@@ -4,7 +4,7 @@ loop.kernel @symbolic outs(%y: memref<?xf32> [N]) symbols(%N) {
   %v = arith.constant 1.0 : f32
   %acc = memref.alloca() : memref<4xf32, "register">
   // expected-note@+1 {{the loop}}
-  loop.for %n = 0 to min(%N, 4) "n" {
+  loop.for %n = 0 to min(%N, 400) "n" {
     // expected-error@+1 {{register buffer %acc is indexed in loop 'n', whose trip count is known at run time only: partition the loop around it, or pad}}
     loop.store %v, %acc[%n] : memref<4xf32, "register">
   }
