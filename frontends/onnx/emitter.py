@@ -22,10 +22,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Compound, Expr, const, var
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph import AddOp, CastOp, ConcatOp, RangeOp, ReshapeOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.index_attr import DimsAttr
@@ -76,13 +74,8 @@ class Emitter:
         return self.insert(AddOp.of(numbers, self.tensor(Known(np.array(below), title))), title) if below else numbers
 
     def _emit_sizes(self, value: Known) -> SSAValue:
-        """Integers that depend on symbolic dimensions. Raises TileworkError where rounding of them is not ONNX's."""
-        sizes = as_dims(value.array)
-        if any(map(_is_rounded_from_below_zero, sizes)):
-            raise TileworkError(
-                f"'{value.name}' divides what may be less than zero; it can be a shape, but not a tensor"
-            )
-        numbers = [self.range(e, const(1), 1, value.name) for e in sizes]
+        """Integers that depend on symbolic dimensions."""
+        numbers = [self.range(e, const(1), 1, value.name) for e in as_dims(value.array)]
         result = numbers[0]
         if len(numbers) > 1:
             result = self.insert(ConcatOp.of(*numbers, axis=IntegerAttr(0, i64)), value.name)
@@ -132,18 +125,3 @@ def dense(array: Array, element: Attribute) -> DenseIntOrFPElementsAttr:
     if element == i1:
         return DenseIntOrFPElementsAttr.from_list(cast(TensorType[IntegerType], type_), [int(x) for x in array.flat])
     return DenseIntOrFPElementsAttr(type_, BytesAttr(np.ascontiguousarray(array).tobytes()))
-
-
-def _is_rounded_from_below_zero(e: Expr) -> bool:
-    """Whether a quotient in an expression over sizes may be of less than zero, or by that."""
-    return any(
-        _is_rounded_from_below_zero(a) or (atom.kind == "floordiv" and _may_be_negative(a))
-        for atom, _ in e.terms
-        if isinstance(atom, Compound)
-        for a in atom.args
-    )
-
-
-def _may_be_negative(e: Expr) -> bool:
-    low = Domain({key: (0, None) for key in e.variables()}).lower(e)
-    return low is None or low < 0

@@ -14,7 +14,7 @@ from onnx.helper import make_empty_tensor_value_info, make_graph
 from onnx.reference import ReferenceEvaluator
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import to_expr
+from tilework.algebra.index_expr import Expr, to_expr
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
@@ -173,12 +173,11 @@ def _mul(node: Node, a: Array, b: Array) -> Array:
 
 
 @folds("Div")
-def _div(node: Node, a: Array, b: Array) -> Array:
-    """Whole numbers are cut off towards zero; dimensions, which are not negative, may be rounded down as well.
-
-    What may be negative may be a size, but is no tensor: see `Emitter`.
-    """
+def _div(node: Node, a: Array, b: Array) -> Array | None:
+    """Whole numbers are cut off towards zero, so that those that are not negative may be rounded down."""
     if object in (a.dtype, b.dtype):
+        if any(map(_may_be_negative, (*a.flat, *b.flat))):
+            return None
         return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
     if a.dtype.kind == "f":
         return np.divide(a, b)
@@ -186,6 +185,12 @@ def _div(node: Node, a: Array, b: Array) -> Array:
         raise ZeroDivisionError("division by zero")
     quotient = np.abs(a) // np.abs(b)
     return np.asarray(np.where((a < 0) == (b < 0), quotient, -quotient), a.dtype)
+
+
+def _may_be_negative(e: int | Expr) -> bool:
+    """For sizes of 1 and more."""
+    low = Domain({key: (1, None) for key in to_expr(e).variables()}).lower(e)
+    return low is None or low < 0
 
 
 @folds("Neg")

@@ -162,3 +162,44 @@ def test_steps_along_an_axis_of_unknown_size_are_refused(cache: KernelCache):
     made = model(nodes, {"x": ["N"]}, starts=ints(0), ends=ints(9), axes=ints(0), steps=ints(2))
     with pytest.raises(TileworkError, match="only an axis of constant size is sliced in steps; axis 0 has size N"):
         tw.compile(made, cache=cache)
+
+
+def test_a_size_in_another_type(cache: KernelCache):
+    nodes = [SHAPE, node("Mul", "shape many", "t"), node("Cast", "t", "y", to=TensorProto.INT8)]
+    check(model(nodes, {"x": ["N", "M"]}, many=np.array(100)), cache, (2, 3))
+
+
+def test_a_size_less_something_is_divided_towards_zero(cache: KernelCache):
+    nodes = [
+        SHAPE,
+        node("Sub", "shape five", "less"),
+        node("Div", "less two", "half"),
+        node("Cast", "half", "number", to=TensorProto.FLOAT),
+        node("Add", "x number", "y"),
+    ]
+    check(model(nodes, {"x": ["N"]}, five=np.array(5), two=np.array(2)), cache, (2,), (4,), (9,))
+
+
+def test_whether_a_size_is_one_is_asked_when_the_model_runs(cache: KernelCache):
+    nodes = [
+        SHAPE,
+        node("Gather", "shape zero", "n"),
+        node("Equal", "n one", "is_one"),
+        node("Where", "is_one x five", "y"),
+    ]
+    numbers = {"zero": np.array(0), "one": np.array(1), "five": np.array(5, np.float32)}
+    check(model(nodes, {"x": ["N", 3]}, **numbers), cache, (1, 3), (2, 3))
+
+
+def test_a_section_that_ends_before_it_starts_is_empty(cache: KernelCache):
+    nodes = [node("Slice", "x starts ends axes", "y")]
+    check(model(nodes, {"x": [2, "N"]}, starts=ints(5), ends=ints(2), axes=ints(1)), cache, (2, 9))
+
+
+def test_a_table_is_repeated_an_unknown_number_of_times(cache: KernelCache):
+    nodes = [
+        node("Shape", "x", "batch", end=1),
+        node("Concat", "batch two", "times", axis=0),
+        node("Tile", "table times", "y"),
+    ]
+    check(model(nodes, {"x": ["N", 3]}, two=ints(2), table=np.ones((1, 4), np.float32)), cache, (1, 3), (5, 3))
