@@ -138,15 +138,15 @@ loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>)
 // CHECK-NEXT:          loop.load %acc[%i]
 // CHECK:         loop.for %j = 0 to %N "j" {
 loop.kernel @rest ins() outs(%y: memref<?xf32> [N]) symbols(%N) {
-  %acc = memref.alloca() : memref<4xf32, "register">
+  %acc = memref.alloca() : memref<1000xf32, "register">
   loop.for %o = %N floordiv 4 to (%N + 3) floordiv 4 "o" {
     loop.for %i = 0 to %N - 4 * %o "i" {
-      %v = loop.load %acc[%i] : memref<4xf32, "register">
+      %v = loop.load %acc[%i] : memref<1000xf32, "register">
       loop.store %v, %y[4 * %o + %i] : memref<?xf32>
     }
   }
   loop.for %j = 0 to %N "j" {
-    %v = loop.load %acc[%j] : memref<4xf32, "register">
+    %v = loop.load %acc[%j] : memref<1000xf32, "register">
     loop.store %v, %y[%j] : memref<?xf32>
   }
 }
