@@ -7,7 +7,7 @@ is known by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import prod
@@ -17,6 +17,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.lifetimes import lifetimes
 from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.tile_factors import factors_of
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
 
@@ -62,11 +63,6 @@ _WORTH_A_CORE = 1 << 17
 
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
-
-_TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
-
-_SYMBOLIC_FACTORS = (1, 4, 8)
-"""Of axes whose extent is not known, which is a multiple of these more often than of others."""
 
 _UNKNOWN = 200
 """Elements along a symbolic vector axis, which are a multiple of few spans: what is left takes a tile of its own."""
@@ -325,52 +321,13 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
         """Whether no step asks where a tile ends: in straight-line code each one would."""
         return all(tiled.extents[axis] < LARGE for axis in (*factors, *([vector] if vectors > 1 else [])))
 
-    for factors in _factors(vector, tiled.extents, tiled.reads, registers, vectors):
+    for factors in factors_of(vector, tiled.extents, tiled.reads, registers, vectors):
         cost = step.cost(factors)
         waiting = sum(operand.waiting(cost, factors) for operand in large)
         row = step.row_of(factors)
         yield Tile(vector, width, vectors, factors, aligned, False, cost, waiting, row)
         if is_whole(factors) and tiled.taps and straight.held(factors) <= tiled.target.vector_registers:
             yield Tile(vector, width, vectors, factors, aligned, True, straight.cost(factors), row=row)
-
-
-def _factors(
-    vector: str, extents: Mapping[str, int], reads: Sequence[Read], registers: int, vectors: int
-) -> Iterator[dict[str, int]]:
-    """Tilings of at most two other axes: those along which the vector operand is reused, or one where others are.
-
-    Of unknown extent where the others are too short: what is left of one at its end asks at every step where it ends.
-    """
-    moving = [r for r in reads if vector in r.axes]
-    still = [r for r in reads if vector not in r.axes]
-    others = [a for a, e in extents.items() if a != vector and e > 1]
-
-    def tile_factors(axis: str) -> Sequence[int]:
-        extent = extents[axis]
-        return _SYMBOLIC_FACTORS if extent == LARGE else [f for f in _TILE_FACTORS if f <= extent]
-
-    def is_reused(axis: str, reads: Sequence[Read]) -> bool:
-        return any(not r.moves(axis, f) for r in reads for f in tile_factors(axis) if f > 1)
-
-    reused = [a for a in others if is_reused(a, moving)]
-    known = [a for a in reused if extents[a] < LARGE]
-    reused = (known if prod(extents[a] for a in known) >= max(_SYMBOLIC_FACTORS) else reused) or others[-1:]
-    yield from _tilings(reused[-2:], tile_factors, registers // vectors)
-    beside = [a for a in others if a not in reused and extents[a] < LARGE and is_reused(a, still)]
-    if beside and vectors == 1:
-        for f in tile_factors(beside[-1]):
-            for rest in _tilings(reused[-2:], tile_factors, (registers + 1 - f) // f):
-                yield {**rest, beside[-1]: f}
-
-
-def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most: int) -> Iterator[dict[str, int]]:
-    """Every choice of a factor for each axis whose product is at most `most`."""
-    if not axes:
-        yield {}
-        return
-    for f in factors(axes[0]):
-        if f <= most:
-            yield from ({axes[0]: f, **rest} for rest in _tilings(axes[1:], factors, most // f))
 
 
 @dataclass(frozen=True)
