@@ -33,7 +33,8 @@ def factors_of(
 
     reused = [a for a in others if is_reused(a, moving)]
     known = [a for a in reused if extents[a] < LARGE]
-    reused = (known if prod(extents[a] for a in known) >= max(_SYMBOLIC_FACTORS) else reused) or others[-1:]
+    reused = known if prod(extents[a] for a in known) >= max(_SYMBOLIC_FACTORS) else reused
+    reused = reused or [a for a in others if extents[a] < LARGE][-1:]
     yield from _tilings(reused[-2:], tile_factors, registers // vectors)
     beside = [a for a in others if a not in reused and extents[a] < LARGE and is_reused(a, still)]
     if beside and vectors == 1:
