@@ -148,6 +148,8 @@ class Domain:
             added, subtracted = max(c, factor), -min(c, factor)
             if d.constant is None or other_d.constant is None or other_d.constant * added != d.constant * subtracted:
                 continue
+            if d.constant < 1:
+                continue
             # x floordiv d - k * (y floordiv (k * d)) >= (x - y) floordiv d
             low = self._lower(x - y, depth + 1) if subtracted % added == 0 else None
             if low is not None:

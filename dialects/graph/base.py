@@ -23,6 +23,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -125,9 +126,15 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
             raise VerifyException(f"the input does not tell what {unknown[0]} is")
 
     def told(self, sizes: Sequence[Expr], inputs: Sequence[Array]) -> list[int]:
-        """Expressions over the symbols in the operands' dimensions, for these operands."""
+        """Expressions over the symbols in the operands' dimensions, for these operands.
+
+        Raises TileworkError where no dimension tells a symbol by itself.
+        """
         dims = [d for i in range(len(self.operands)) for d in self.dims(i)]
-        return runtime_shape(sizes, dims, [n for x in inputs for n in x.shape])
+        found = runtime_shape(sizes, dims, [n for x in inputs for n in x.shape])
+        if -1 in found:
+            raise TileworkError(f"{self.name}: no dimension of an operand tells what {sizes[found.index(-1)]} is")
+        return found
 
     def require_same_dtype(self) -> None:
         """Refuse operands of different element types."""

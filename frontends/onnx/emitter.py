@@ -67,7 +67,7 @@ class Emitter:
         return list(dict.fromkeys(next(v for v in inputs if var(key) in dims_of(v.type)) for key in symbols))
 
     def range(self, first: Expr, count: Expr, step: int, title: str) -> SSAValue:
-        """`count` numbers: first, first + step, ..."""
+        """`count` numbers: first, first + step, ... As no size is below zero, what the first one is less is added."""
         below = min(first.constant or 0, 0)
         sizes = {"first": DimsAttr.of([first - below]), "count": DimsAttr.of([count])}
         numbers = self.insert(RangeOp.of(*self.told_by([first, count]), **sizes, step=IntegerAttr(step, i64)), title)

@@ -44,7 +44,7 @@ def section(node: Node, value: Value, axis: int, start: int | Expr, end: int | E
     first, size = from_front(start), from_front(end) - from_front(start)
     if size.constant is not None and size.constant < 0:
         first, size = const(0), const(0)
-    return value if size == extent else _section(node, value, axis, first, size, whole=False)
+    return value if (first, size) == (const(0), extent) else _section(node, value, axis, first, size, whole=False)
 
 
 def of_sizes(node: Node, value: Value, wanted: Sequence[Expr]) -> Value:

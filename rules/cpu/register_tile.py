@@ -241,7 +241,7 @@ class _Tiled:
 
         What is in blocks, or will be, is read faster so. Where loads have no masks, the rest that whole tiles leave is
         whole vectors, or one. Lanes that are an unknown distance apart are accessed one by one, which takes a constant
-        number of them.
+        number of them. Along an axis of unknown extent, whole vectors have to lie in one piece, the last under a mask.
         """
         extent, span = self.extents[vector], width * vectors
         if extent % span == 0 and extent < LARGE:

@@ -82,6 +82,12 @@ class _Writer:
                 self.elementwise(stage, compute, block)
 
     @property
+    def knows_rows(self) -> bool:
+        """Whether it is known how many rows there are along the axis that is cut into blocks."""
+        final = self.form.final
+        return dict(final.spatial)[self.form.rows[final][-1]].is_constant
+
+    @property
     def rows_are_chains(self) -> bool:
         """Whether the vectors that are summed side by side are of several rows."""
         return self.form.block >= CHAINS
@@ -95,10 +101,9 @@ class _Writer:
         s, form, axes = self.s, self.form, stage.axes
         *around, rows = form.rows[form.final]
         extents = {n: size_of([(n, e)]) for n, e in form.final.spatial}
-        known = dict(form.final.spatial)[rows].is_constant
-        block, row = s.split(axes[rows], form.block, Tail.SHIFT if known else Tail.PARTITION)
+        block, row = s.split(axes[rows], form.block, Tail.SHIFT if self.knows_rows else Tail.PARTITION)
         loops = [(axes[n], extents[n]) for n in around]
-        loops.append((block, -(-extents[rows] // form.block) if known else LARGE))
+        loops.append((block, -(-extents[rows] // form.block) if self.knows_rows else LARGE))
         inside = {n: row if n == rows else axes[n] for n in extents if n not in around}
         s.reorder([*(axis for axis, _ in loops), *self.in_vectors(form.final, inside)])
         work = sum(shared_work(c, form.final) for c in form.inside)
@@ -179,11 +184,8 @@ class _Writer:
 
     def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:
         """Sums of several rows in the lanes of a vector; in memory where the last vector has too few, and no mask."""
-        s, known = (
-            self.s,
-            all(e.is_constant for n, e in self.form.final.spatial if n in self.form.rows[self.form.final]),
-        )
-        inside = s.cache_write(stage, "register" if known or self.target.masks_loads else "local")
+        s = self.s
+        inside = s.cache_write(stage, "register" if self.knows_rows or self.target.masks_loads else "local")
         s.compute_at(stage, block, "local")
         *others, row = (stage.axes[n] for n in rows)
         vectors, lane = s.split(row, min(lanes, self.form.block), Tail.PARTITION)

@@ -12,6 +12,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import ExprLike, var
 from tilework.analysis.verification import verify
 from tilework.dialects import graph
@@ -345,3 +346,14 @@ def test_strassen_is_convolution(strides: tuple[int, int], height: int, width: i
     direct = make(graph.ConvOp, [image, weight], strides=ints(strides), **plain)
     assert conv.result.type == direct.result.type
     np.testing.assert_array_equal(conv.evaluate(x, transform.evaluate(w)), direct.evaluate(x, w))
+
+
+def test_a_size_that_no_dimension_tells_by_itself_is_not_guessed():
+    half, whole = N // 2, DimsAttr.of([2 * (N // 4)])
+    section = make(
+        graph.SectionOp, [tensor(half)], axis=IntegerAttr(0, i64), start=DimsAttr.of([0]), size=whole, whole=UnitAttr()
+    )
+    with pytest.raises(
+        TileworkError, match=r"graph.section: no dimension of an operand tells what 2 \* \(N floordiv 4\)"
+    ):
+        section.evaluate(np.zeros(4, np.float32))

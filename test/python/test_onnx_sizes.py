@@ -122,6 +122,13 @@ def test_a_section_of_an_axis_of_unknown_size(cache: KernelCache, start: int, en
     check(made, cache, (2, 5), (2, 8), (2, 33))
 
 
+def test_a_section_that_is_as_long_as_its_axis_but_begins_later_is_refused(cache: KernelCache):
+    nodes = [SHAPE, node("Add", "shape ends", "stop"), node("Slice", "x starts stop", "y")]
+    made = model(nodes, {"x": ["N"]}, starts=ints(1), ends=ints(1))
+    with pytest.raises(TileworkError, match="Slice 'Slice_2': N elements from 1 on do not lie in axis 0 of size N"):
+        tw.compile(made, cache=cache)
+
+
 def test_as_many_rows_of_a_table_as_there_are_words(cache: KernelCache):
     nodes = [
         node("Shape", "x", "length", start=1),

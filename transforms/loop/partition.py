@@ -94,7 +94,7 @@ class _Partitioner:
             return []
         first, end = certain
         if MASKED in loop.attributes and not ((first - loop.lower).is_constant and (end - loop.lower).is_constant):
-            return []  # lanes have masks, and parts of registers no addresses
+            return []  # masks say which lanes: of a vector in registers, no part can be chosen at run time
         # where the symbols leave nothing certain, the first part is all of the loop
         before = scope.domain.simplify(minimum(first, loop.upper))
         after = scope.domain.simplify(maximum(end, before))

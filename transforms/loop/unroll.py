@@ -36,7 +36,7 @@ class Unroll(TileworkPass):
     it runs. A serial loop is small where it holds no loop that stays and expands to at most
     `auto_max_step` stores; 0 leaves all. The attribute `loop.auto_unroll_max_step` of a loop
     is the limit for that loop and those inside it. Unrolling itself stays an attribute for the emitter.
-    Requires vectors (`loop-vectorize`); leaves the same loops, some of another kind.
+    Requires vectors (`loop-vectorize`); leaves loops of other kinds, and of constant lengths.
     """
 
     name = "loop-unroll"
@@ -49,12 +49,12 @@ class Unroll(TileworkPass):
         assert isinstance(op, KernelOp)
         if op.is_declaration:
             return
-        scopes = {inner: scope for inner, scope in walk_scoped(op.body.block, kernel_scope(op))}
-        for loop in dict.fromkeys(index.loop for index in register_indices(op)):
-            if loop is None:
-                continue
-            if constant_trip(loop) is None:
-                _bound(loop, scopes[loop], self.max_trip)
+        loops = [loop for loop in dict.fromkeys(index.loop for index in register_indices(op)) if loop is not None]
+        if unknown := {loop for loop in loops if constant_trip(loop) is None}:
+            for inner, scope in walk_scoped(op.body.block, kernel_scope(op)):
+                if inner in unknown and isinstance(inner, ForOp):
+                    _bound(inner, scope, self.max_trip)
+        for loop in loops:
             trip = constant_trip(loop)
             if trip is not None and trip <= self.max_trip:
                 _unroll(loop)
