@@ -21,14 +21,14 @@ def run_task(task: str, **arguments: Any) -> dict[str, Any]:
 
     Raises TileworkError where the task does.
     """
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as answered, tempfile.TemporaryFile() as said:  # of any length, unlike pipes
         command = [sys.executable, "-P", "-m", "tilework.tools.bench.tasks", task, json.dumps(arguments)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said)
+        process = subprocess.Popen(command, stdout=answered, stderr=said)
         try:
             workers = _watch(process)
         finally:
             process.kill()
-        answer = _answer(task, process, said)
+        answer = _answer(task, process.returncode, _read(answered), _read(said))
     return {**answer, "worker_bytes": sum(workers.values())}
 
 
@@ -50,14 +50,15 @@ def _peak_bytes(pid: int) -> int:
     return int(rest.split()[0]) << 10 if found else 0
 
 
-def _answer(task: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> dict[str, Any]:
-    assert process.stdout is not None
-    output = process.stdout.read()
-    if process.returncode != 0:
-        said.seek(0)
-        last_words = said.read().decode(errors="replace").strip()
-        raise RuntimeError(f"the task '{task}' ended with status {process.returncode}: {last_words}")
-    answer: dict[str, Any] = json.loads(output)
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _answer(task: str, status: int, answered: str, said: str) -> dict[str, Any]:
+    if status != 0:
+        raise RuntimeError(f"the task '{task}' ended with status {status}: {said.strip()}")
+    answer: dict[str, Any] = json.loads(answered)
     if "error" in answer:
         raise TileworkError(answer["error"])
     return answer
