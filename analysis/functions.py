@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
+from collections.abc import Iterator
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, SSAValue
 
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.structure import YieldOp
 
 
 def body_of(function: FuncOp) -> Block:
@@ -18,3 +22,23 @@ def body_of(function: FuncOp) -> Block:
         name = function.sym_name.data
         raise CompileError(f"@{name} has {len(blocks)} blocks: graph and host functions have one", function)
     return blocks[0]
+
+
+def graphs_of(function: FuncOp) -> list[Block]:
+    """The blocks of operators of a graph function: its body, and the bodies of scans in it, each behind what holds it.
+
+    None sees the values of another.
+    """
+    return list(_graphs(body_of(function)))
+
+
+def _graphs(block: Block) -> Iterator[Block]:
+    yield block
+    for op in block.ops:
+        if isinstance(op, ScanOp):
+            yield from _graphs(op.body.block)
+
+
+def is_returned(value: SSAValue) -> bool:
+    """Whether a value of a graph is a result of it."""
+    return any(isinstance(use.operation, ReturnOp | YieldOp) for use in value.uses)

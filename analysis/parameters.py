@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType, M
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
 
@@ -37,8 +37,8 @@ def is_splat(op: Operation | Block) -> bool:
 
 
 def parameter_bytes(graph: Block) -> int:
-    """The memory that the parameters of a graph take."""
-    types = [op.result.type for op in graph.ops if isinstance(op, ParameterOp)]
+    """The memory that the parameters of a graph take, those of scans in it too."""
+    types = [op.result.type for op in graph.walk() if isinstance(op, ParameterOp)]
     elements = [(prod(t.get_shape()), t.element_type) for t in types]
     return sum(count * e.bitwidth // 8 for count, e in elements if isinstance(e, FixedBitwidthType))
 
@@ -46,7 +46,7 @@ def parameter_bytes(graph: Block) -> int:
 def values_from_parameters(func: FuncOp) -> set[SSAValue]:
     """Parameters, constants, and what operators make of nothing else."""
     found: set[SSAValue] = set()
-    for op in body_of(func).ops:
+    for op in (op for graph in graphs_of(func) for op in graph.ops):
         computed = isinstance(op, GraphOp) and all(operand in found for operand in op.operands)
         if computed or isinstance(op, ParameterOp | ConstantOp):
             found.update(op.results)

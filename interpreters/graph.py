@@ -16,6 +16,7 @@ from tilework.analysis.functions import body_of
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.shapes import dims_of
 
@@ -126,6 +127,8 @@ class _Evaluation:
             return [made] if isinstance(made, np.ndarray | np.generic) else made
         if isinstance(op, FusedOp):
             return _Evaluation(self.parameters, self.observe).block(op.body.block, operands)
+        if isinstance(op, ScanOp):
+            return self._scan(op, operands)
         if isinstance(op, ParameterOp):
             array = _parameter(self.parameters, op.sym_name.data)
             _check_fits(op.result, array, f"parameter @{op.sym_name.data}")
@@ -133,6 +136,27 @@ class _Evaluation:
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
             return [constant_array(op.value)]
         raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+
+    def _scan(self, op: ScanOp, operands: Sequence[Array]) -> Sequence[Array]:
+        """A step after the other; nothing is known of the elements of no step but their number."""
+        count, end = len(op.states), len(op.states) + len(op.sequences)
+        states, sequences, constants = operands[:count], operands[count:end], operands[end:]
+        steps = range(len(sequences[0]))
+        made: dict[int, Sequence[Array]] = {}
+        for t in reversed(steps) if op.reverse else steps:
+            step = _Evaluation(self.parameters, self.observe)
+            yielded = step.block(op.body.block, [*states, *(s[t] for s in sequences), *constants])
+            states, made[t] = yielded[:count], yielded[count:]
+        if not made:
+            return [*states, *(_without_elements(v) for v in op.new_sequences)]
+        return [*states, *(np.stack(elements) for elements in zip(*(made[t] for t in steps), strict=True))]
+
+
+def _without_elements(sequence: SSAValue) -> Array:
+    """A sequence of no step; where its other sizes are not told by the types, they are 0."""
+    type_ = cast("TensorType[Attribute]", sequence.type)
+    return np.zeros([0, *(d.constant or 0 for d in dims_of(type_)[1:])], numpy_dtype(type_.element_type))
 
 
 def constant_array(value: DenseIntOrFPElementsAttr) -> Array:

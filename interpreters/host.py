@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, const
@@ -29,7 +29,7 @@ from tilework.analysis.functions import body_of
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.loop import ApplyOp, CallOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
@@ -134,7 +134,10 @@ class _Host:
         for i, (argument, buffer) in enumerate(zip(function.args, arguments, strict=True)):
             check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {i}")
             self.values[argument] = buffer
-        for op in body_of(function).ops:
+        self._run(body_of(function))
+
+    def _run(self, block: Block) -> None:
+        for op in block.ops:
             self._execute(op)
 
     def _execute(self, op: Operation) -> None:
@@ -143,6 +146,9 @@ class _Host:
                 return
             case CallOp():
                 self._call(op)
+            case ForOp():
+                for self.values[op.index] in range(*self._evaluate([op.lower, op.upper])):
+                    self._run(op.body.block)
             case cf.AssertOp():
                 if not self.values[op.arg]:
                     raise CompileError(f"an assertion fails: {op.msg.data}", op)

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import body_of, graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
@@ -54,9 +54,8 @@ class ChooseAlgorithms(TileworkPass):
         precision = precision_of(self.precision)
         if not is_compiled(op):
             return
-        graph = body_of(op)
-        algorithms = algorithms_for(parse_target(self.target), precision, graph)
-        for group in [o for o in graph.ops if isinstance(o, FusedOp)]:
+        algorithms = algorithms_for(parse_target(self.target), precision, body_of(op))
+        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
             product = product_with_parameter(group)
             fast = None if product is None else algorithms.best_for(group).fast
             if product is not None and fast is not None:

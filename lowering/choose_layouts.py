@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import const
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import body_of, graphs_of
 from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.precision import precision_of
@@ -22,6 +22,7 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
+from tilework.lowering.algorithms import algorithms_for
 from tilework.lowering.layout_search import Layouts, LayoutSearch, in_blocks, put_in_blocks
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
@@ -51,13 +52,15 @@ class ChooseLayouts(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        precision_of(self.precision)  # refused where there is nothing to compile, too
+        precision = precision_of(self.precision)  # refused where there is nothing to compile, too
         if not is_compiled(op):
             return
-        graph = body_of(op)
-        layouts = LayoutSearch.of(graph, parse_target(self.target), self.precision).best()
-        if layouts:
-            _Rewriting(layouts).rewrite(graph)
+        target = parse_target(self.target)
+        algorithms = algorithms_for(target, precision, body_of(op))
+        for graph in graphs_of(op):
+            layouts = LayoutSearch.of(graph, target, algorithms).best()
+            if layouts:
+                _Rewriting(layouts).rewrite(graph)
 
 
 class _Rewriting:

@@ -9,24 +9,20 @@ from typing import ClassVar, cast
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import PREPARE, graph_functions
-from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.unique_names import UniqueNames
-from tilework.dialects.diagnostics import CompileError, name_of
-from tilework.dialects.graph.movement import ConcatOp, SliceOp
-from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import CallOp
 from tilework.dialects.shapes import dims_of
-from tilework.lowering.host_buffers import HostBuffers, layout_in_kernel, plan_placements
+from tilework.lowering.host_blocks import HostBlock, located, lower_graph
+from tilework.lowering.host_buffers import HostBuffers, plan_placements
 from tilework.lowering.host_shapes import HostShapes, memref_type
 from tilework.lowering.te_kernels import KernelTable
 from tilework.transforms.base import TileworkPass
@@ -88,7 +84,7 @@ def declare_parameters(functions: Sequence[func.FuncOp]) -> dict[str, memref.Glo
     """A global without a value for every parameter that is used, by name: their bytes come from the side file."""
     declared: dict[str, memref.GlobalOp] = {}
     for function in functions:
-        for op in body_of(function).ops:
+        for op in function.walk():
             if not isinstance(op, ParameterOp) or not op.result.uses:
                 continue
             name, type_ = op.sym_name.data, memref_type(op.result.type)
@@ -107,20 +103,14 @@ class HostFunction:
     def __init__(self, function: func.FuncOp, kernels: KernelTable):
         self._function = function
         self._kernels = kernels
-        graph = body_of(function)
-        last = graph.last_op
+        self._graph = body_of(function)
+        last = self._graph.last_op
         if not isinstance(last, func.ReturnOp):
             raise CompileError("a graph function ends in func.return", function)
-        self._ops = list(graph.ops)[:-1]
         self._returned = last
-        self._inputs = list(graph.args)
+        self._inputs = list(self._graph.args)
         outputs = [memref_type(v.type) for v in last.arguments]
         self._block = Block(arg_types=[*(memref_type(v.type) for v in self._inputs), *outputs])
-        self._at = Builder(InsertPoint.at_end(self._block))
-        self._shapes = HostShapes(self._at)
-        self._outputs = self._block.args[len(self._inputs) :]
-        self._plan = plan_placements(self._ops, last.arguments)
-        self._buffers = HostBuffers(self._at, self._shapes, self._outputs, self._plan)
 
     def build(self) -> func.FuncOp:
         """The function, in no module yet."""
@@ -128,20 +118,17 @@ class HostFunction:
         names = [cast(StringAttr, a.data["tilework.name"]).data for a in attributes]
         for argument, name in zip(self._block.args, names, strict=True):
             argument.name_hint = _identifier(name)
+        at = Builder(InsertPoint.at_end(self._block))
+        shapes, plan = HostShapes(at), plan_placements(list(self._graph.ops)[:-1], self._returned.arguments)
+        buffers = HostBuffers(at, shapes, self._block.args[len(self._inputs) :], plan)
         inputs = list(zip(names, self._block.args, self._inputs, strict=False))
         for _, argument, value in inputs:
-            self._buffers.put(value, argument)
-        self._shapes.bind([(name, argument, dims_of(value.type)) for name, argument, value in inputs])
-        self._relocate(None, self._function)
-        for op in self._ops:
-            last = self._block.last_op
-            self._lower(op)
-            self._relocate(last, op)
-        last = self._block.last_op
-        for value, index in self._plan.copies:
-            self._at.insert(memref.CopyOp(self._buffers.of(value), self._outputs[index]))
-        self._at.insert(func.ReturnOp())
-        self._relocate(last, self._returned)
+            buffers.put(value, argument)
+        with located(self._block, self._function):
+            shapes.bind([(name, argument, dims_of(value.type)) for name, argument, value in inputs])
+        lower_graph(self._graph, HostBlock(self._block, at, shapes, buffers, self._kernels))
+        with located(self._block, self._returned):
+            at.insert(func.ReturnOp())
         function = func.FuncOp(
             self._function.sym_name.data,
             (list(self._block.arg_types), []),
@@ -150,43 +137,6 @@ class HostFunction:
         )
         copy_location(function, self._function)
         return function
-
-    def _relocate(self, last: Operation | None, source: Operation) -> None:
-        """Give what was appended behind `last` the location of `source`."""
-        op = self._block.first_op if last is None else last.next_op
-        while op is not None:
-            copy_location(op, source)
-            op = op.next_op
-
-    def _lower(self, op: Operation) -> None:
-        is_view = VIEW in op.attributes
-        match op:
-            case _ if not any(result.uses for result in op.results):
-                return  # constants that moved into the kernels, and other dead code
-            case FusedOp():
-                self._call(op)
-            case ParameterOp():
-                parameter = memref.GetGlobalOp(op.sym_name.data, memref_type(op.result.type))
-                self._buffers.put(op.result, self._at.insert(parameter).memref)
-            case ConcatOp() if is_view:
-                self._buffers.of(op.result)  # there already: its operands were made in it
-            case ReshapeOp() if is_view:
-                self._buffers.alias_reshape(op)
-            case SliceOp() if is_view:
-                self._buffers.alias_slice(op)
-            case ConstantOp():
-                raise CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
-            case _:
-                raise CompileError(f"{name_of(op)} is in no graph.fused; run graph-fuse-operators first", op)
-
-    def _call(self, group: FusedOp) -> None:
-        values = [*group.inputs, *group.outputs]
-        buffers = [self._buffers.of(v) for v in values]
-        layouts = [layout_in_kernel(b, dims_of(v.type)) for b, v in zip(buffers, values, strict=True)]
-        kernel = self._kernels.kernel_for(group, layouts)
-        count = len(group.inputs)
-        symbols = [self._shapes.symbol(name) for name in kernel.symbols]
-        self._at.insert(CallOp(kernel.sym_name.data, buffers[:count], buffers[count:], (), symbols))
 
     # -- what the caller is told about the arguments
 

@@ -18,6 +18,7 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.lowering.host_shapes import HostShapes, memref_type, row_major_strides
@@ -37,6 +38,19 @@ class InConcat:
 
     concat: ConcatOp
     index: int
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """A part of the buffer `whole` of which only the running program knows where it begins: a step's element.
+
+    The offset, over symbols and loop variables, counts from where the memory of `whole` begins.
+    """
+
+    whole: SSAValue
+    offset: Expr
+    strides: Sequence[Expr]
+    dims: Sequence[Expr]
 
 
 Placement: TypeAlias = InOutput | InConcat
@@ -83,7 +97,7 @@ def _viewed(value: SSAValue) -> SSAValue:
 def is_made_here(value: SSAValue) -> bool:
     """Whether kernels of this function write the tensor, and so can be told where."""
     made = value.owner
-    return isinstance(made, FusedOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
+    return isinstance(made, FusedOp | ScanOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
 
 
 class HostBuffers:
@@ -95,6 +109,14 @@ class HostBuffers:
         self._outputs = outputs
         self._plan = plan
         self._buffers: dict[SSAValue, SSAValue] = {}
+        self._moving: dict[SSAValue, _Moving] = {}
+        """By buffer."""
+
+    def inside(self, at: Builder, shapes: HostShapes, outputs: Sequence[SSAValue], plan: Plan) -> HostBuffers:
+        """Those of a graph inside of a loop."""
+        buffers = HostBuffers(at, shapes, outputs, plan)
+        buffers._moving = self._moving
+        return buffers
 
     def put(self, tensor: SSAValue, buffer: SSAValue) -> None:
         """Say where a tensor lies."""
@@ -119,6 +141,9 @@ class HostBuffers:
         place = self._plan.placements.get(tensor)
         if isinstance(place, InOutput):
             return self._reshaped(self._outputs[place.index], tensor)
+        return self._allocated(tensor)
+
+    def _allocated(self, tensor: SSAValue) -> SSAValue:
         sizes = self._shapes.dynamic_sizes(dims_of(tensor.type))
         return self._at.insert(memref.AllocOp(sizes, [], memref_type(tensor.type))).memref
 
@@ -128,6 +153,37 @@ class HostBuffers:
         offsets = [const(0)] * len(dims)
         offsets[axis] = sum((concat.dims(i)[axis] for i in range(place.index)), const(0))
         return self._subview(whole, dims_of(concat.result.type), offsets, dims, [1] * len(dims), concat)
+
+    def copied(self, tensor: SSAValue) -> SSAValue:
+        """A copy of a tensor, in a buffer of its own."""
+        copy = self._allocated(tensor)
+        self._at.insert(memref.CopyOp(self.of(tensor), copy))
+        return copy
+
+    def copy_outputs(self) -> None:
+        """Copy the tensors that are outputs and made elsewhere to where the outputs are."""
+        for value, index in self._plan.copies:
+            self._at.insert(memref.CopyOp(self.of(value), self._outputs[index]))
+
+    def element(self, sequence: SSAValue, step: Expr, at: Builder, shapes: HostShapes) -> SSAValue:
+        """The part of a sequence's buffer that is its element at `step`, a view made at `at`."""
+        whole, dims = self.of(sequence), dims_of(sequence.type)
+        assert isa(whole.type, MemRefType)
+        place = self._moving.get(whole) or _Moving(whole, *_layout(whole.type, dims), dims)
+        offset = place.offset + step * place.strides[0]
+        return self._moved(_Moving(place.whole, offset, place.strides[1:], dims[1:]), at, shapes)
+
+    def layout_for_kernel(self, tensor: SSAValue) -> Layout:
+        """The layout for a kernel, which gets a pointer to the first element. Strides of axes of extent 1 are moot."""
+        buffer, dims = self.of(tensor), dims_of(tensor.type)
+        assert isa(buffer.type, MemRefType)
+        layout, place = buffer.type.layout, self._moving.get(buffer)
+        if not isinstance(layout, StridedLayoutAttr):
+            return UnitAttr()
+        strides = _layout(buffer.type, dims)[1] if place is None else place.strides
+        if all(d == 1 or s == g for d, s, g in zip(dims, strides, row_major_strides(dims), strict=True)):
+            return UnitAttr()
+        return StridedLayoutAttr(layout.strides)
 
     def alias_reshape(self, op: ReshapeOp) -> None:
         """The result lies where the operand does."""
@@ -150,11 +206,15 @@ class HostBuffers:
         dims, layout = dims_of(tensor.type), None
         if buffer.type == memref_type(tensor.type) or before == dims:
             return buffer
-        strides: Sequence[Expr] | None = row_major_strides(dims)
+        place = self._moving.get(buffer)
+        if place is not None:
+            if tuple(place.dims) == dims:
+                return buffer
+            strides = _under_other_dims(place.dims, place.strides, dims, op)
+            return self._moved(_Moving(place.whole, place.offset, strides, dims), self._at, self._shapes)
+        strides = row_major_strides(dims)
         if isinstance(buffer.type.layout, StridedLayoutAttr):
-            strides = reshaped_strides(before, _layout(buffer.type, before)[1], dims)
-            if strides is None:
-                raise CompileError("a part of another tensor's buffer cannot be reshaped in place", op)
+            strides = _under_other_dims(before, _layout(buffer.type, before)[1], dims, op)
             layout = StridedLayoutAttr([s.constant for s in strides], buffer.type.layout.offset)
         sizes, offset = self._shapes.sizes, offset_of(buffer.type)
         type_ = memref_type(tensor.type, layout)
@@ -172,9 +232,12 @@ class HostBuffers:
     ) -> SSAValue:
         """The part of `buffer`, which has dimensions `whole`, of dimensions `dims` from `offsets` on in these steps."""
         assert isa(buffer.type, MemRefType)
-        start, strides = _layout(buffer.type, whole)
+        place = self._moving.get(buffer)
+        start, strides = _layout(buffer.type, whole) if place is None else (place.offset, place.strides)
         start = sum((o * s for o, s in zip(offsets, strides, strict=True)), start)
         strides = [s * step for s, step in zip(strides, steps, strict=True)]
+        if place is not None:
+            return self._moved(_Moving(place.whole, start, strides, dims), self._at, self._shapes)
         if start.constant is None or any(s.constant is None for s in strides):
             raise CompileError("the offset and strides of a view must be known when it is compiled", op)
         layout = StridedLayoutAttr([s.constant for s in strides], start.constant)
@@ -183,6 +246,26 @@ class HostBuffers:
             buffer, sizes(offsets), sizes(dims), steps, memref_type(tensor_type(dims, buffer.type.element_type), layout)
         )
         return self._at.insert(view).result
+
+    def _moved(self, place: _Moving, at: Builder, shapes: HostShapes) -> SSAValue:
+        """The view of a part that moves, made at `at`."""
+        assert isa(place.whole.type, MemRefType)
+        layout = StridedLayoutAttr([s.constant for s in place.strides], None)
+        type_ = memref_type(tensor_type(place.dims, place.whole.type.element_type), layout)
+        offset, sizes, strides = shapes.value(place.offset), shapes.sizes(place.dims), shapes.sizes(place.strides)
+        view = at.insert(memref.ReinterpretCastOp.from_dynamic(place.whole, [offset], sizes, strides, type_)).result
+        self._moving[view] = place
+        return view
+
+
+def _under_other_dims(
+    before: Sequence[Expr], strides: Sequence[Expr], after: Sequence[Expr], op: Operation | None
+) -> Sequence[Expr]:
+    """The strides of a part of a buffer under other dimensions."""
+    found = reshaped_strides(before, strides, after)
+    if found is None:
+        raise CompileError("a part of another tensor's buffer cannot be reshaped in place", op)
+    return found
 
 
 def reshaped_strides(before: Sequence[Expr], strides: Sequence[Expr], after: Sequence[Expr]) -> list[Expr] | None:
@@ -230,16 +313,3 @@ def _layout(buffer: MemRefType[Attribute], dims: Sequence[Expr]) -> tuple[Expr, 
         return const(0), row_major_strides(dims)
     known = [s for s in (layout.get_offset(), *layout.get_strides()) if s is not None]  # none is dynamic: see _subview
     return const(known[0]), [const(s) for s in known[1:]]
-
-
-def layout_in_kernel(buffer: SSAValue, dims: Sequence[Expr]) -> Layout:
-    """The layout for a kernel, which gets a pointer to the first element. Strides of axes of extent 1 are moot."""
-    assert isa(buffer.type, MemRefType)
-    layout = buffer.type.layout
-    if not isinstance(layout, StridedLayoutAttr):
-        return UnitAttr()
-    strides = layout.get_strides()
-    gapless = row_major_strides(dims)
-    if all(d == 1 or s == g for d, s, g in zip(dims, strides, gapless, strict=True)):
-        return UnitAttr()
-    return StridedLayoutAttr(layout.strides)

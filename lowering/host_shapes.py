@@ -25,6 +25,12 @@ class HostShapes:
         self._symbols: dict[Key, SSAValue] = {}
         self._values: dict[Expr, SSAValue] = {}
 
+    def inside(self, at: Builder) -> HostShapes:
+        """The same inside of a loop, where new values are computed at `at`."""
+        shapes = HostShapes(at)
+        shapes._symbols, shapes._values = self._symbols, dict(self._values)
+        return shapes
+
     def bind(self, inputs: Sequence[tuple[str, SSAValue, Sequence[Expr]]]) -> None:
         """Bind every symbol to the first dimension that is the symbol itself, and check all other dimensions with one.
 
@@ -59,12 +65,16 @@ class HostShapes:
         """The value of a symbol."""
         return self._symbols[name]
 
+    def values_of(self, expr: Expr) -> dict[Key, Expr]:
+        """For each symbol in an expression, its value."""
+        return {key: var(self._symbols[key]) for key in expr.variables()}
+
     def value(self, expr: Expr | int) -> SSAValue:
-        """The value of an expression over symbols."""
+        """The value of an expression over symbols and index values."""
         expr = expr if isinstance(expr, Expr) else Expr((), expr)
         symbol = expr.as_var
         if symbol is not None:
-            return self._symbols[symbol]
+            return cast(SSAValue, symbol) if isinstance(symbol, SSAValue) else self._symbols[symbol]
         if expr not in self._values:
             self._values[expr] = self._compute(expr)
         return self._values[expr]

@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, SSAValue
 
 from tilework.analysis.layout_classes import CHANNELS, LayoutClass, layout_classes
-from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
-from tilework.lowering.algorithms import Algorithms, algorithms_for, question_of
+from tilework.lowering.algorithms import Algorithms, question_of
 from tilework.lowering.packed_groups import pack_result, unpack_argument
 from tilework.targets.target import Target
 
@@ -55,11 +54,11 @@ class LayoutSearch:
         self._known: dict[Hashable, float] = {}
 
     @classmethod
-    def of(cls, graph: Block, target: Target, precision: str) -> LayoutSearch:
-        """For the kernels of a graph. Raises UsageError for a precision that there is not."""
+    def of(cls, graph: Block, target: Target, algorithms: Algorithms) -> LayoutSearch:
+        """For the kernels of a graph."""
         groups = [op for op in graph.ops if isinstance(op, FusedOp)]
         classes = layout_classes(graph, target.blocks(f32.bitwidth))
-        return cls(groups, classes, algorithms_for(target, precision_of(precision), graph))
+        return cls(groups, classes, algorithms)
 
     def first_questions(self) -> Iterator[FusedOp]:
         """Groups whose algorithms `best` is sure to ask for, and which are not known; each with the operands it has in

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
@@ -51,7 +51,7 @@ class PackParameters(TileworkPass):
         target = parse_target(self.target)
         known: dict[Hashable, Sequence[Packing]] = {}
         """What rules ask for, by what a group computes: networks repeat themselves."""
-        for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
+        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
             parameters = parameters_of(group)
             key = (content_of(group.body.block), parameters)
             if key not in known:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from xdsl.dialects.func import FuncOp
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import body_of, graphs_of
 from tilework.analysis.parameters import parameter_bytes
 from tilework.analysis.precision import precision_of
 from tilework.backends.cache import KernelCache, source_hash
@@ -28,7 +28,7 @@ def price_ahead(main: FuncOp, target: Target, precision: str, cache: KernelCache
     graph = body_of(main)
     algorithms = algorithms_for(target, precision_of(precision), graph)
     weights = parameter_bytes(graph)
-    groups = list(LayoutSearch.of(graph, target, precision).first_questions())
+    groups = [g for part in graphs_of(main) for g in LayoutSearch.of(part, target, algorithms).first_questions()]
     jobs: list[PriceJob] = []
     waiting: list[tuple[str, Hashable]] = []
     for group in groups:

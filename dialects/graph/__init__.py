@@ -58,13 +58,14 @@ from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.resize import ResizeOp
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.index_attr import DimsAttr
 
-STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, YieldOp]
+STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, ScanOp, YieldOp]
 
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),

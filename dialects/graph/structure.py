@@ -20,7 +20,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -118,14 +118,20 @@ class FusedOp(IRDLOperation):
         printer.print_region(self.body)
 
 
+def _yield_traits() -> tuple[OpTrait, ...]:
+    from tilework.dialects.graph.scan import ScanOp  # it needs this module
+
+    return (IsTerminator(), HasParent(FusedOp, ScanOp))
+
+
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The results of a fused group."""
+    """The results of a fused group; in a graph.scan the next states, and the elements of new sequences."""
 
     name = "graph.yield"
     values = var_operand_def(TensorType)
     assembly_format = "$values attr-dict `:` type($values)"
-    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp)))
+    traits = lazy_traits_def(_yield_traits)
 
     def __init__(self, values: Sequence[SSAValue]):
         super().__init__(operands=[values])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of, is_returned
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.graph.base import Category, GraphOp
@@ -46,13 +46,18 @@ class AnnotateViews(TileworkPass):
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        views = _Views()
-        operators = [o for o in body_of(op).ops if isinstance(o, GraphOp)]
-        for operator in operators:
-            views.visit(operator)
-        for operator in operators:  # parts are known only now: a concatenation may follow the reshape of its operand
-            if isinstance(operator, ReshapeOp) and views.is_view_reshape(operator):
-                operator.attributes[VIEW] = UnitAttr()
+        for graph in graphs_of(op):
+            _annotate([o for o in graph.ops if isinstance(o, GraphOp)])
+
+
+def _annotate(operators: Sequence[GraphOp]) -> None:
+    """Mark the views among the operators of a graph."""
+    views = _Views()
+    for operator in operators:
+        views.visit(operator)
+    for operator in operators:  # parts are known only now: a concatenation may follow the reshape of its operand
+        if isinstance(operator, ReshapeOp) and views.is_view_reshape(operator):
+            operator.attributes[VIEW] = UnitAttr()
 
 
 class _Views:
@@ -95,7 +100,7 @@ class _Views:
 
     def _can_be_a_part(self, value: SSAValue) -> bool:
         made = value.owner
-        if not isinstance(made, GraphOp) or value in self._parts or _is_returned(value):
+        if not isinstance(made, GraphOp) or value in self._parts or is_returned(value):
             return False
         return not isinstance(made, ReshapeOp | SliceOp) and (VIEW not in made.attributes or isinstance(made, ConcatOp))
 
@@ -103,14 +108,14 @@ class _Views:
         kept = op.ranges()
         last = len(op.dims(0)) - 1
         forwards = all(r.step > 0 and (axis != last or r.step == 1) for axis, r in kept.items())
-        return forwards and _has_constant_strides(op.input) and not _is_returned(op.result) and self._saves(op)
+        return forwards and _has_constant_strides(op.input) and not is_returned(op.result) and self._saves(op)
 
     def is_view_reshape(self, op: ReshapeOp) -> bool:
         """Whether the reshape only names the same memory anew."""
         if op.input in self._parts or not self._saves(op):
             return False
-        made_in_output = isinstance(op.input.owner, GraphOp) and not _is_returned(op.input)
-        return made_in_output or not _is_returned(op.result)
+        made_in_output = isinstance(op.input.owner, GraphOp) and not is_returned(op.input)
+        return made_in_output or not is_returned(op.result)
 
     def _saves(self, op: ReshapeOp | SliceOp) -> bool:
         """Whether a view is worth more than fusion: not where cheap operators on both sides would become one kernel."""
@@ -123,10 +128,6 @@ class _Views:
 
 def _all_cheap(ops: Iterable[Operation]) -> bool:
     return all(isinstance(op, GraphOp) and op.CATEGORY <= Category.INJECTIVE for op in ops)
-
-
-def _is_returned(value: SSAValue) -> bool:
-    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
 
 
 def _has_constant_strides(value: SSAValue) -> bool:

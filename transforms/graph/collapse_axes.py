@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects import arith
@@ -49,7 +49,7 @@ class CollapseAxes(TileworkPass):
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        for group in [o for o in body_of(op).ops if isinstance(o, FusedOp)]:
+        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
             image = _image_of(group)
             body = None if image is None else _collapsed_body(group, image)
             if body is not None:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, values_from_parameters
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.broadcast import AddOp, DivOp, MulOp, SubOp
@@ -54,7 +54,7 @@ class FoldBatchNorm(TileworkPass):
         if not is_compiled(op):
             return
         known = values_from_parameters(op)
-        inputs = {o: i for o in body_of(op).ops if (i := affine_input(o, known)) is not None}
+        inputs = {o: i for graph in graphs_of(op) for o in graph.ops if (i := affine_input(o, known)) is not None}
         for last in inputs:
             if not _goes_on(last, inputs):
                 _fold(_chain_to(last, inputs), inputs, known)

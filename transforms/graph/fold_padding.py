@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.movement import PadOp
@@ -37,7 +37,7 @@ class FoldPadding(TileworkPass):
         assert isinstance(op, FuncOp)
         if op.is_declaration:
             return
-        for reader in [o for o in body_of(op).ops if isinstance(o, ConvOp | MaxPoolOp)]:
+        for reader in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, ConvOp | MaxPoolOp)]:
             pad = reader.input.owner
             if isinstance(pad, PadOp):
                 _fold(reader, pad)

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import body_of, graphs_of, is_returned
 from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, values_from_parameters
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
 from tilework.transforms.base import TileworkPass
 
@@ -32,7 +34,8 @@ class FoldParameters(TileworkPass):
 
     No bytes are read here: @prepare is run when the module is compiled. A constant becomes a parameter too, except one
     number repeated, which stays for kernels to hold. A new parameter is named after the first parameter in its
-    computation and the last operator. May be run again at any time: definitions that nothing reads any more go.
+    computation and the last operator. A scan names parameters inside that it was given from outside. May be run again
+    at any time: definitions that nothing reads any more go.
     """
 
     name = "graph-fold-parameters"
@@ -42,30 +45,50 @@ class FoldParameters(TileworkPass):
         functions = graph_functions(op)
         preparation = _Preparation(op)
         for function in functions:
-            _fold(function, preparation)
+            for graph in graphs_of(function):
+                _fold(graph, values_from_parameters(function), preparation)
+                for scan in [o for o in graph.ops if isinstance(o, ScanOp)]:
+                    _name_inside(scan)
         preparation.finish(_parameters_of(functions))
 
 
-def _fold(function: FuncOp, preparation: _Preparation) -> None:
+def _fold(graph: Block, known: set[SSAValue], preparation: _Preparation) -> None:
     """Replace every value that is needed while the module runs, and can be known before, by a parameter."""
-    block = body_of(function)
-    known = values_from_parameters(function)
-    for op in list(block.ops):
+    for op in list(graph.ops):
         for value in op.results:
             if value not in known or isinstance(op, ParameterOp) or not _is_needed(value, known):
                 continue
-            if is_splat(op) and not _is_returned(value):
+            if is_splat(op) and not is_returned(value):
                 continue
             parameter = ParameterOp(preparation.define(value), value.type)
             parameter.location = op.location
             parameter.result.name_hint = value.name_hint
-            block.insert_op_before(parameter, op)
+            graph.insert_op_before(parameter, op)
             value.replace_all_uses_with(parameter.result)
             known.add(parameter.result)
-    for op in reversed(list(block.ops)):
+    for op in reversed(list(graph.ops)):
         if op.results and all(r in known and not r.uses for r in op.results):
             op.detach()
             op.erase()
+
+
+def _name_inside(scan: ScanOp) -> None:
+    """Let the body of a scan name the parameters, and hold the numbers repeated, that it takes as constants."""
+    body, first = scan.body.block, len(scan.operands) - len(scan.constants)
+    kept: list[SSAValue] = []
+    for argument, value in zip(scan.constant_arguments, scan.constants, strict=True):
+        if not isinstance(value.owner, ParameterOp) and not is_splat(value.owner):
+            kept.append(value)
+            continue
+        assert isinstance(value.owner, Operation)
+        inside = value.owner.clone()
+        Rewriter.insert_op(inside, InsertPoint.at_start(body))
+        argument.replace_all_uses_with(inside.results[0])
+        body.erase_arg(argument)
+    scan.operands = [*scan.operands[:first], *kept]
+    scan.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
+        i32, [len(scan.states), len(scan.sequences), len(kept)]
+    )
 
 
 def _is_needed(value: SSAValue, known: set[SSAValue]) -> bool:
@@ -73,12 +96,8 @@ def _is_needed(value: SSAValue, known: set[SSAValue]) -> bool:
     return any(not use.operation.results or use.operation.results[0] not in known for use in value.uses)
 
 
-def _is_returned(value: SSAValue) -> bool:
-    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
-
-
 def _parameters_of(functions: Iterable[FuncOp]) -> set[str]:
-    ops = (op for function in functions for op in body_of(function).ops)
+    ops = (op for function in functions for op in function.walk())
     return {op.sym_name.data for op in ops if isinstance(op, ParameterOp)}
 
 

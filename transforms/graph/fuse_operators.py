@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, is_splat
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
@@ -47,7 +47,10 @@ class FuseOperators(TileworkPass):
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        groups = FusionGroups(body_of(op), self.max_operators)
+        for graph in graphs_of(op):
+            self._fuse(FusionGroups(graph, self.max_operators))
+
+    def _fuse(self, groups: FusionGroups) -> None:
         remarks = _remarks(groups) if self.explain else {}
         for members in groups.groups():
             fused = outline(members)
@@ -60,7 +63,8 @@ def explain(func: FuncOp, max_operators: int = MAX_OPERATORS) -> list[str]:
     """For every two adjacent operators that fusion keeps apart, one line that names both and says why."""
     return [
         f"{display_name(producer)} and {display_name(consumer)} are not fused: {reason}"
-        for producer, consumer, reason in FusionGroups(body_of(func), max_operators).refusals()
+        for graph in graphs_of(func)
+        for producer, consumer, reason in FusionGroups(graph, max_operators).refusals()
     ]
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import Dataflow, PostDominators
 from tilework.dialects.graph.base import Category, GraphOp
@@ -54,9 +54,9 @@ class FuseRows(TileworkPass):
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        flow = Dataflow.of(body_of(op))
-        for members in list(_groups(flow)):
-            outline(members)
+        for graph in graphs_of(op):
+            for members in list(_groups(Dataflow.of(graph))):
+                outline(members)
 
 
 def _groups(flow: Dataflow) -> Iterator[list[GraphOp]]:

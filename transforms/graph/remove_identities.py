@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.canonicalization import identity, join
 from tilework.dialects.graph.movement import TransposeOp
@@ -38,21 +38,25 @@ class RemoveIdentities(TileworkPass):
         assert isinstance(op, FuncOp)
         if op.is_declaration:
             return
-        block = body_of(op)
-        replaced: list[GraphOp] = []
-        for movement in [o for o in block.ops if isinstance(o, GraphOp)]:
-            joined = join(movement)
-            current = movement if joined is None else joined
-            if joined is not None:
-                joined.location = movement.location
-                joined.results[0].name_hint = movement.results[0].name_hint
-                block.insert_op_before(joined, movement)
-            value = identity(current)
-            if value is None and joined is None:
-                continue
-            movement.results[0].replace_all_uses_with(current.results[0] if value is None else value)
-            replaced += dict.fromkeys([movement, current])
-        _erase_unused(replaced)
+        for graph in graphs_of(op):
+            _remove(graph)
+
+
+def _remove(graph: Block) -> None:
+    replaced: list[GraphOp] = []
+    for movement in [o for o in graph.ops if isinstance(o, GraphOp)]:
+        joined = join(movement)
+        current = movement if joined is None else joined
+        if joined is not None:
+            joined.location = movement.location
+            joined.results[0].name_hint = movement.results[0].name_hint
+            graph.insert_op_before(joined, movement)
+        value = identity(current)
+        if value is None and joined is None:
+            continue
+        movement.results[0].replace_all_uses_with(current.results[0] if value is None else value)
+        replaced += dict.fromkeys([movement, current])
+    _erase_unused(replaced)
 
 
 def _erase_unused(ops: Sequence[GraphOp]) -> None:

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import Expr, ceildiv, const
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, values_from_parameters
 from tilework.analysis.precision import Precision, precision_of
 from tilework.dialects.graph.base import GraphOp, ints
@@ -64,7 +64,7 @@ class SpaceToBatch(TileworkPass):
         if not is_compiled(op):
             return
         known = values_from_parameters(op)
-        for conv in [o for o in body_of(op).ops if isinstance(o, ConvOp)]:
+        for conv in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, ConvOp)]:
             if conv.weight in known and conv.input not in known and _is_worth(conv, precision):
                 _replace(conv)
 

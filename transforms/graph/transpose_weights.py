@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.analysis.functions import body_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, values_from_parameters
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
@@ -39,7 +39,7 @@ class TransposeWeights(TileworkPass):
         if not is_compiled(op):
             return
         known = values_from_parameters(op)
-        for product in [o for o in body_of(op).ops if isinstance(o, MatmulOp)]:
+        for product in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, MatmulOp)]:
             if product.right in known and product.left not in known and len(dims_of(product.right.type)) == 2:
                 _replace(product)
 

@@ -1,0 +1,179 @@
+"""Steps that each go on from what the one before has made: recurrent layers, loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.structure import YieldOp
+from tilework.dialects.shapes import dims_of, element_type, tensor_type
+
+
+@irdl_op_definition
+class ScanOp(IRDLOperation):
+    """A step for every element of sequences, each step with the states that the one before has left.
+
+    %end, %all = graph.scan from (%h) over (%xs) with (%k)
+        : from (tensor<2x8xf32>) over (tensor<35x2x4xf32>) with (tensor<8xf32>)
+        -> (tensor<2x8xf32>, tensor<35x2x8xf32>) {
+    ^bb0(%state: tensor<2x8xf32>, %x: tensor<2x4xf32>, %same: tensor<8xf32>):
+      ...
+      graph.yield %next, %y : tensor<2x8xf32>, tensor<2x8xf32>
+    }
+
+    A step sees the states, its element of every sequence, taken along axis 0, and `with`, what is the same for all; of
+    what lies outside it sees nothing else but parameters, which it names itself. It yields the next states, and
+    elements of new sequences. Results are the states after the last step, those given where there is no step, and the
+    new sequences. With `reverse` the last element of every sequence, new ones too, belongs to the first step.
+    As in ONNX's Scan and JAX's lax.scan.
+    """
+
+    name = "graph.scan"
+    states = var_operand_def(TensorType)
+    sequences = var_operand_def(TensorType)
+    constants = var_operand_def(TensorType)
+    reverse = opt_prop_def(UnitAttr)
+    outputs = var_result_def(TensorType)
+    body = region_def("single_block")
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsolatedFromAbove(), Pure())
+
+    def __init__(
+        self,
+        states: Sequence[SSAValue],
+        sequences: Sequence[SSAValue],
+        constants: Sequence[SSAValue],
+        output_types: Sequence[Attribute],
+        body: Region,
+        reverse: bool = False,
+    ):
+        super().__init__(
+            operands=[states, sequences, constants],
+            result_types=[output_types],
+            properties={"reverse": UnitAttr()} if reverse else {},
+            regions=[body],
+        )
+
+    @property
+    def steps(self) -> Expr:
+        """How many there are."""
+        return dims_of(self.sequences[0].type)[0]
+
+    @property
+    def end_states(self) -> Sequence[SSAValue]:
+        """The results that are states after the last step."""
+        return self.outputs[: len(self.states)]
+
+    @property
+    def new_sequences(self) -> Sequence[SSAValue]:
+        """The results that have an element for each step."""
+        return self.outputs[len(self.states) :]
+
+    @property
+    def constant_arguments(self) -> Sequence[BlockArgument]:
+        """What the body calls its `with`."""
+        return self.body.block.args[len(self.states) + len(self.sequences) :]
+
+    @property
+    def yielded(self) -> YieldOp:
+        """The end of the body."""
+        last = self.body.block.last_op
+        assert isinstance(last, YieldOp)
+        return last
+
+    def verify_(self) -> None:
+        if not self.sequences:
+            raise VerifyException("a scan goes over one sequence at least")
+        if any(not dims_of(v.type) for v in self.sequences):
+            raise VerifyException("a sequence has an axis at least")
+        lengths = {dims_of(v.type)[0] for v in self.sequences}
+        if len(lengths) > 1:
+            raise VerifyException(f"sequences of different lengths: {', '.join(map(str, lengths))}")
+        states = list(self.states.types)
+        expected = [*states, *map(element_of, self.sequences.types), *self.constants.types]
+        if list(self.body.block.arg_types) != expected:
+            raise VerifyException("the region takes the states, an element of each sequence, and what is constant")
+        if not isinstance(self.body.block.last_op, YieldOp):
+            raise VerifyException("the region ends in graph.yield")
+        yielded = list(self.yielded.values.types)
+        if yielded[: len(states)] != states:
+            raise VerifyException("the region yields the next states, of the same types, first")
+        sequences = [sequence_of(type_, self.steps) for type_ in yielded[len(states) :]]
+        if list(self.outputs.types) != [*states, *sequences]:
+            raise VerifyException("the results are the states, and sequences of what else the region yields")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ScanOp:
+        reverse = parser.parse_optional_keyword("reverse") is not None
+        operands = {word: _operands(parser, word) for word in ("from", "over", "with")}
+        parser.parse_punctuation(":")
+        pos = parser.pos
+        types = {word: _types(parser, word) for word in operands}
+        states, sequences, constants = (parser.resolve_operands(operands[w], types[w], pos) for w in operands)
+        parser.parse_punctuation("->")
+        outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = ScanOp(states, sequences, constants, outputs, parser.parse_region(), reverse)
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        groups = {"from": self.states, "over": self.sequences, "with": self.constants}
+        given = {word: values for word, values in groups.items() if values}
+        if self.reverse is not None:
+            printer.print_string(" reverse")
+        for word, values in given.items():
+            printer.print_string(f" {word} (")
+            printer.print_list(values, printer.print_ssa_value)
+            printer.print_string(")")
+        printer.print_string(" :")
+        for word, values in given.items():
+            printer.print_string(f" {word} (")
+            printer.print_list(values.types, printer.print_attribute)
+            printer.print_string(")")
+        printer.print_string(" -> (")
+        printer.print_list(self.outputs.types, printer.print_attribute)
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+
+
+def element_of(sequence: Attribute) -> Attribute:
+    """The type of an element of a sequence."""
+    return tensor_type(dims_of(sequence)[1:], element_type(sequence))
+
+
+def sequence_of(element: Attribute, steps: Expr) -> Attribute:
+    """The type of a sequence of so many elements."""
+    return tensor_type([steps, *dims_of(element)], element_type(element))
+
+
+def _operands(parser: Parser, word: str) -> list[UnresolvedOperand]:
+    if parser.parse_optional_keyword(word) is None:
+        return []
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+
+
+def _types(parser: Parser, word: str) -> list[Attribute]:
+    if parser.parse_optional_keyword(word) is None:
+        return []
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
