@@ -137,7 +137,6 @@ class _Evaluation:
             return [constant_array(op.value)]
         raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
 
-
     def _scan(self, op: ScanOp, operands: Sequence[Array]) -> Sequence[Array]:
         """A step after the other; nothing is known of the elements of no step but their number."""
         count, end = len(op.states), len(op.states) + len(op.sequences)

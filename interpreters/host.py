@@ -147,7 +147,8 @@ class _Host:
             case CallOp():
                 self._call(op)
             case ForOp():
-                for self.values[op.index] in range(*self._evaluate([op.lower, op.upper])):
+                for i in range(*self._evaluate([op.lower, op.upper])):
+                    self.values[op.index] = i
                     self._run(op.body.block)
             case cf.AssertOp():
                 if not self.values[op.arg]:

@@ -8,12 +8,12 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.unique_names import UniqueNames
-from tilework.dialects.loop import CallOp
+from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.lowering.schedule_to_loop import KERNEL_ALTERNATING, KERNEL_DESCENDING
@@ -34,6 +34,7 @@ class AlternateCalls(TileworkPass):
 
     What one reads last is in the second cache then when the next begins with it: the steps of a recurrent layer read
     their weights so. For one input larger than that cache, where all else that is read and written in between fits.
+    What each iteration of a loop calls goes the other way in every second one.
     A kernel that is called once goes the other way in every second run of the program, if it reads each of the weights
     for one result only, and all else that the program reads and writes leaves room in the caches.
     Requires graph-to-te; leaves a copy, marked `te.descending`, of every kernel that is called so, and marks the others
@@ -52,9 +53,11 @@ class AlternateCalls(TileworkPass):
         copies: dict[str, KernelOp] = {}
         target = parse_target(self.target)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
-            for kernel in _alternating(function, kernels, target):
+            loops = [op for op in function.walk() if isinstance(op, ForOp)]
+            in_loops = [k for loop in loops for k in _alternating_steps(loop, kernels, target.cache_bytes[1])]
+            for kernel in (*_alternating(function, kernels, target), *in_loops):
                 kernel.attributes[KERNEL_ALTERNATING] = UnitAttr()
-            for call in _descending(function, kernels, target.cache_bytes[1]):
+            for call in _descending(body_of(function), kernels, target.cache_bytes[1]):
                 kernel = kernels[call.kernel_name]
                 if kernel.sym_name.data not in copies:
                     copies[kernel.sym_name.data] = _copy(kernel, names)
@@ -69,15 +72,15 @@ class _Sweep:
     descending: bool
 
 
-def _descending(function: FuncOp, kernels: dict[str, KernelOp], cache: int) -> list[CallOp]:
+def _descending(block: Block, kernels: dict[str, KernelOp], cache: int) -> list[CallOp]:
     """The calls that follow one through the same input, which is still in the cache in part."""
     touched = 0
     last: dict[tuple[KernelOp, SSAValue], _Sweep] = {}
     found: list[CallOp] = []
-    for call in _calls(function, kernels):
+    for call in _calls(block, kernels):
         kernel = kernels[call.kernel_name]
         sizes = _sizes(kernel)
-        large = [(v, size) for v, size in zip(call.inputs, sizes, strict=False) if size > cache]
+        large = _large(call, kernel, cache)
         if len(large) == 1:
             [(value, size)] = large
             before = last.get((kernel, value))
@@ -90,9 +93,28 @@ def _descending(function: FuncOp, kernels: dict[str, KernelOp], cache: int) -> l
     return found
 
 
+def _alternating_steps(loop: ForOp, kernels: dict[str, KernelOp], cache: int) -> list[KernelOp]:
+    """The kernels that every iteration calls once with the same large input, which is still in the cache in part."""
+    calls = _calls(loop.body.block, kernels)
+    touched = sum(sum(_sizes(kernels[call.kernel_name])) for call in calls)
+    found: list[KernelOp] = []
+    for call in calls:
+        kernel = kernels[call.kernel_name]
+        large = _large(call, kernel, cache)
+        once = sum(other.kernel_name == call.kernel_name for other in calls) == 1
+        if once and len(large) == 1 and touched - large[0][1] <= cache:
+            found.append(kernel)
+    return found
+
+
+def _large(call: CallOp, kernel: KernelOp, cache: int) -> list[tuple[SSAValue, int]]:
+    """The inputs of a call that are larger than the cache, and their bytes."""
+    return [(v, size) for v, size in zip(call.inputs, _sizes(kernel), strict=False) if size > cache]
+
+
 def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target) -> list[KernelOp]:
     """The kernels whose weights are still in the caches in part when the next run of the function begins."""
-    calls = [kernels[call.kernel_name] for call in _calls(function, kernels)]
+    calls = [kernels[call.kernel_name] for call in _calls(body_of(function), kernels)]
     touched, room = sum(sum(_sizes(kernel)) for kernel in calls), target.cores * target.cache_bytes[1] * 3 // 4
     return [
         kernel
@@ -114,8 +136,8 @@ def _is_read_once(argument: BlockArgument) -> bool:
     return size_of(axes) <= size_of([("", e) for e in dims_of(argument.type)])
 
 
-def _calls(function: FuncOp, kernels: dict[str, KernelOp]) -> list[CallOp]:
-    return [c for c in body_of(function).ops if isinstance(c, CallOp) and c.kernel_name in kernels]
+def _calls(block: Block, kernels: dict[str, KernelOp]) -> list[CallOp]:
+    return [c for c in block.ops if isinstance(c, CallOp) and c.kernel_name in kernels]
 
 
 def _sizes(kernel: KernelOp) -> list[int]:

@@ -100,17 +100,18 @@ def _scan(scan: ScanOp, host: HostBlock) -> None:
     states = [host.buffers.of(v) for v in scan.end_states]
     for given, state in zip(scan.states, states, strict=True):
         host.at.insert(memref.CopyOp(host.buffers.of(given), state))
-    for sequence in (*scan.sequences, *scan.new_sequences, *scan.constants):
-        host.buffers.of(sequence)  # outside of the loop
+    for tensor in (*scan.sequences, *scan.constants, *(new for new in scan.new_sequences if new.uses)):
+        host.buffers.of(tensor)  # outside of the loop
     loop = host.at.insert(ForOp(0, scan.steps.substitute(host.shapes.values_of(scan.steps)), "step"))
     step = scan.steps - 1 - var(loop.index) if scan.reverse else var(loop.index)
 
     at = Builder(InsertPoint.at_end(loop.body.block))
     shapes = host.shapes.inside(at)
     graph, count = scan.body.block, len(states)
-    kept = [(new, value) for new, value in zip(scan.new_sequences, scan.yielded.values[count:], strict=True) if new.uses]
-    outputs = [host.buffers.element(new, step, at, shapes) for new, _ in kept]
-    plan = plan_placements(list(graph.ops)[:-1], [value for _, value in kept])
+    made = zip(scan.new_sequences, scan.yielded.values[count:], strict=True)
+    sequences = {new: value for new, value in made if new.uses}
+    outputs = [host.buffers.element(new, step, at, shapes) for new in sequences]
+    plan = plan_placements(list(graph.ops)[:-1], list(sequences.values()))
     buffers = host.buffers.inside(at, shapes, outputs, plan)
     elements = [host.buffers.element(v, step, at, shapes) for v in scan.sequences]
     constants = [host.buffers.of(v) for v in scan.constants]
@@ -127,13 +128,7 @@ def _replace_states(
 ) -> None:
     """Copy the next states over the states; those that are no new tensor through buffers of their own, as the old ones
     may be part of them."""
-    copies: list[tuple[SSAValue, SSAValue]] = []
-    for state, value, argument in zip(states, following, arguments, strict=True):
-        if value is argument:
-            continue
-        source = host.buffers.of(value)
-        if not is_made_here(value):
-            source = host.buffers.copied(value)
-        copies.append((source, state))
-    for source, state in copies:
+    changed = [(state, v) for state, v, before in zip(states, following, arguments, strict=True) if v is not before]
+    sources = [host.buffers.of(v) if is_made_here(v) else host.buffers.copied(v) for _, v in changed]
+    for (state, _), source in zip(changed, sources, strict=True):
         host.at.insert(memref.CopyOp(source, state))

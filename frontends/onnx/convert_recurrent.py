@@ -1,11 +1,11 @@
-"""Converters: recurrent layers, unrolled. The inputs of all steps are multiplied at once, the state at every step."""
+"""Converters: recurrent layers. The inputs of all steps are multiplied at once, the state at every step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tilework.algebra.index_expr import const
+from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.dialects.graph import AddOp, ConcatOp, DenseOp, ReluOp, SigmoidOp, TanhOp, TransposeOp
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.frontends.onnx.axes import sliced
@@ -19,10 +19,15 @@ from tilework.frontends.onnx.recurrent_cells import (
     lstm_step,
     rnn_step,
 )
+from tilework.frontends.onnx.scans import scan
+from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Known, Value
 
 ACTIVATIONS: dict[str, type[GraphOp]] = {"relu": ReluOp, "sigmoid": SigmoidOp, "tanh": TanhOp}
 """By their names in small letters."""
+
+MOST_UNROLLED = 16
+"""Steps. Layers that are longer, or that may be, become a loop."""
 
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 """Whether each walk through the sequence begins at its end."""
@@ -54,6 +59,22 @@ def recurrent(node: Node) -> Sequence[Value]:
     kind, steps = KINDS[node.op_type], _steps(node)
     _check_shapes(node, kind)
     _require_supported(node, steps)
+    is_short = steps.constant is not None and steps.constant <= MOST_UNROLLED
+    sequence, ends = _unrolled(node, kind, steps.offset) if is_short else _scanned(node, kind)
+    if not _batch_first(node):
+        return [sequence, *ends]
+    return [_transposed(node, sequence, [2, 0, 1, 3]), *(_transposed(node, end, [1, 0, 2]) for end in ends)]
+
+
+for _name in KINDS:
+    converter(_name)(recurrent)
+
+
+def _unrolled(node: Node, kind: _Kind, steps: int) -> tuple[Value, Sequence[Value]]:
+    """The outputs and the last states of all directions, each step by operators of its own.
+
+    The first one has no product with states that are zero then, and steps in turn read weights to and fro.
+    """
     outputs: dict[tuple[int, int], Value] = {}
     last: list[State] = []
     for direction, backwards in enumerate(_directions(node)):
@@ -64,14 +85,34 @@ def recurrent(node: Node) -> Sequence[Value]:
     sequence = _stacked(node, [outputs[key] for key in sorted(outputs)])
     _, *dims = value_dims(sequence)
     sequence = node.reshape(sequence, [const(steps), const(len(last)), *dims])
-    ends = [_stacked(node, [_given(state[i]) for state in last]) for i in range(kind.states)]
-    if not _batch_first(node):
-        return [sequence, *ends]
-    return [_transposed(node, sequence, [2, 0, 1, 3]), *(_transposed(node, end, [1, 0, 2]) for end in ends)]
+    return sequence, [_stacked(node, [_given(state[i]) for state in last]) for i in range(kind.states)]
 
 
-for _name in KINDS:
-    converter(_name)(recurrent)
+def _scanned(node: Node, kind: _Kind) -> tuple[Value, Sequence[Value]]:
+    """The outputs and the last states of all directions, of any number of steps."""
+    outputs: list[Value] = []
+    last: list[list[Value]] = []
+    for direction, backwards in enumerate(_directions(node)):
+        products, layer = _layer(node, kind, direction)
+        given = _initial(node, kind, direction)
+        states = [_zeros(node, layer) if h is None else node.reshape(h, value_dims(h)[1:]) for h in given]
+
+        def step(inside: Node, states: Sequence[Value], elements: Sequence[Value], layer: Layer = layer):
+            here = replace(layer, node=inside)
+            following = here.step(here, elements[0], tuple(states))
+            return [_given(state) for state in following], [_given(following[0])]
+
+        ends, (sequence,) = scan(node, states, [products], step, reverse=backwards)
+        steps, *dims = value_dims(sequence)
+        outputs.append(node.reshape(sequence, [steps, const(1), *dims]))
+        last.append([node.reshape(end, [const(1), *dims]) for end in ends])
+    return _stacked(node, outputs, axis=1), [_stacked(node, ends) for ends in zip(*last, strict=True)]
+
+
+def _zeros(node: Node, layer: Layer) -> Value:
+    """The state before the first step where none is given."""
+    batch = node.dims(0)[not _batch_first(node)]
+    return repeated(node, node.scalar(0.0, node.value(0)), [batch, const(layer.hidden)])
 
 
 def _walk(node: Node, kind: _Kind, direction: int, order: Sequence[int]) -> dict[int, State]:
@@ -97,9 +138,9 @@ def _transposed(node: Node, value: Value, permutation: Sequence[int]) -> Value:
     return node.emit(TransposeOp, value, permutation=ints(permutation))
 
 
-def _stacked(node: Node, values: Sequence[Value]) -> Value:
-    """Values behind one another along the first axis."""
-    return values[0] if len(values) == 1 else node.emit(ConcatOp, *values, axis=int_attr(0))
+def _stacked(node: Node, values: Sequence[Value], axis: int = 0) -> Value:
+    """Values behind one another along an axis."""
+    return values[0] if len(values) == 1 else node.emit(ConcatOp, *values, axis=int_attr(axis))
 
 
 def _layer(node: Node, kind: _Kind, direction: int) -> tuple[Value, Layer]:
@@ -168,16 +209,14 @@ def _directions(node: Node) -> tuple[bool, ...]:
     return DIRECTIONS[direction]
 
 
-def _steps(node: Node) -> int:
+def _steps(node: Node) -> Expr:
     """The length of the sequence."""
     if len(node.dims(0)) != 3:
         raise node.error(f"a sequence of vectors has rank 3, not {len(node.dims(0))}")
     length = node.dims(0)[_batch_first(node)]
-    if length.constant is None:
-        raise node.error(f"its steps are unrolled: there is a constant number of them, not {length}")
     if length == 0:
         raise node.error("its sequence has no steps")
-    return length.constant
+    return length
 
 
 def _check_shapes(node: Node, kind: _Kind) -> None:
@@ -198,10 +237,10 @@ def _check_shapes(node: Node, kind: _Kind) -> None:
             raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
 
 
-def _require_supported(node: Node, steps: int) -> None:
+def _require_supported(node: Node, steps: Expr) -> None:
     if node.has(4):
         lengths = node.value(4)
-        if not isinstance(lengths, Known) or any(length != steps for length in lengths.array.flat):
+        if not isinstance(lengths, Known) or any(to_expr(length) != steps for length in lengths.array.flat):
             raise node.error("sequences of different lengths are not supported: sequence_lens")
     if node.attribute("clip") is not None:
         raise node.error("clip is not supported")

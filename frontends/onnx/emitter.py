@@ -39,12 +39,20 @@ ONNX_NAME = "tilework.onnx_name"
 
 
 class Emitter:
-    """Appends to the block of `@main`. `parameters` collects the arrays by symbol name."""
+    """Appends to the block of `@main`, or of a step inside. `parameters` collects the arrays by symbol name."""
 
     def __init__(self, block: Block):
         self.block = block
         self.parameters: dict[str, Array] = {}
+        self._main = block
         self._emitted: dict[Known, SSAValue] = {}
+        self._symbols: dict[Known, str] = {}
+
+    def inside(self, block: Block) -> Emitter:
+        """One that appends to the block of a step."""
+        emitter = Emitter(block)
+        emitter.parameters, emitter._main, emitter._symbols = self.parameters, self._main, self._symbols
+        return emitter
 
     def insert(self, op: Operation, title: str) -> SSAValue:
         """Append an operation that comes from the node (or initializer) `title`; its first result."""
@@ -63,7 +71,7 @@ class Emitter:
     def told_by(self, sizes: Iterable[Expr]) -> list[SSAValue]:
         """The inputs that have the symbols in expressions as dimensions, as every symbol is one of some input."""
         symbols = dict.fromkeys(key for e in sizes for key in e.variables())
-        inputs = self.block.args
+        inputs = self._main.args
         return list(dict.fromkeys(next(v for v in inputs if var(key) in dims_of(v.type)) for key in symbols))
 
     def range(self, first: Expr, count: Expr, step: int, title: str) -> SSAValue:
@@ -91,7 +99,9 @@ class Emitter:
         type_ = tensor_type(array.shape, numpy_element_type(array, f"'{value.name}'"))
         if array.nbytes <= INLINE_BYTES:
             return self._insert_named(arith.ConstantOp(dense(array, type_.element_type)), value.name)
-        symbol = self._symbol(value.name)
+        if value not in self._symbols:
+            self._symbols[value] = self._symbol(value.name)
+        symbol = self._symbols[value]
         self.parameters[symbol] = array
         op = ParameterOp(symbol, type_)
         if symbol != value.name:

@@ -74,6 +74,10 @@ class Node:
         """The ONNX operator."""
         return self.proto.op_type
 
+    def inside(self, emitter: Emitter) -> Node:
+        """The node as one that emits operators elsewhere."""
+        return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder)
+
     # -- attributes
 
     def attribute(self, name: str, default: Any = None) -> Any:
