@@ -19,15 +19,12 @@ from tilework.frontends.onnx.recurrent_cells import (
     lstm_step,
     rnn_step,
 )
-from tilework.frontends.onnx.scans import scan
+from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Known, Value
 
 ACTIVATIONS: dict[str, type[GraphOp]] = {"relu": ReluOp, "sigmoid": SigmoidOp, "tanh": TanhOp}
 """By their names in small letters."""
-
-MOST_UNROLLED = 16
-"""Steps. Layers that are longer, or that may be, become a loop."""
 
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 """Whether each walk through the sequence begins at its end."""

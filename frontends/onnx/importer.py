@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.load import Source, load_model, to_array
 from tilework.frontends.onnx.node import Converter, Node, find_converter
 from tilework.frontends.onnx.standard import check_node
-from tilework.frontends.onnx.structure import ordered_nodes
+from tilework.frontends.onnx.structure import ordered_nodes, reads
 from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
 from tilework.frontends.onnx.values import Array, Known, Value
 
@@ -56,24 +56,24 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
 
 
 class _Importer:
+    """Of the model's own graph."""
+
     def __init__(self, source: Source):
         self.source = source
         self.graph = source.model.graph
-        self.opset = _opset(source)
-        self.values: dict[str, Value] = {}
         self.emitter = Emitter(Block())
-        self.unsupported: list[str] = []
 
     def run(self) -> ImportedModel:
+        unsupported: list[str] = []
+        scope = _Scope(self.source, _opset(self.source), self.emitter, {}, unsupported)
         nodes = ordered_nodes(self.graph)
-        inputs = self._define_inputs()
-        self._define_initializers()
-        for title, node in nodes:
-            self._convert(title, node)
-        if self.unsupported:
-            count = f"{len(self.unsupported)} node(s) use an operator that Tilework does not support"
-            raise TileworkError("\n  ".join([f"{count} (opset {self.opset}):", *self.unsupported]))
-        results = self._results()
+        inputs = self._define_inputs(scope)
+        scope.define_initializers(self.graph)
+        scope.convert(nodes)
+        if unsupported:
+            count = f"{len(unsupported)} node(s) use an operator that Tilework does not support"
+            raise TileworkError("\n  ".join([f"{count} (opset {scope.opset}):", *unsupported]))
+        results = self._results(scope)
         function = func.FuncOp(
             "main",
             ([argument.type for argument in self.emitter.block.args], [value.type for value in results]),
@@ -84,7 +84,7 @@ class _Importer:
         name = self.graph.name or "model"
         return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
 
-    def _define_inputs(self) -> list[str]:
+    def _define_inputs(self, scope: _Scope) -> list[str]:
         """One argument of @main for every input that is not an initializer; their names."""
         symbols = Symbols()
         initializers = {tensor.name for tensor in self.graph.initializer}
@@ -93,35 +93,83 @@ class _Importer:
             block = self.emitter.block
             argument = block.insert_arg(value_type(value, symbols), len(block.args))
             argument.name_hint = ssa_name(value.name)
-            self.values[value.name] = argument
+            scope.values[value.name] = argument
         return [value.name for value in inputs]
 
-    def _define_initializers(self) -> None:
-        if self.graph.sparse_initializer:
-            name = self.graph.sparse_initializer[0].values.name
+    def _results(self, scope: _Scope) -> list[SSAValue]:
+        results: list[SSAValue] = []
+        for output in self.graph.output:
+            value = self.emitter.tensor(scope.output(output.name))
+            _check_declared(output, value)
+            results.append(value)
+        self.emitter.block.add_op(func.ReturnOp(*results))
+        return results
+
+
+@dataclass
+class _Scope:
+    """A graph while its nodes are converted: what its names, and those around it, stand for."""
+
+    source: Source
+    opset: int
+    emitter: Emitter
+    values: dict[str, Value]
+    unsupported: list[str]
+    """The nodes met so far that cannot be converted."""
+
+    def define_initializers(self, graph: onnx.GraphProto) -> None:
+        """Let the initializers of a graph be known arrays."""
+        if graph.sparse_initializer:
+            name = graph.sparse_initializer[0].values.name
             raise TileworkError(f"the initializer '{name}' is sparse; Tilework reads dense ones only")
-        for tensor in self.graph.initializer:
+        for tensor in graph.initializer:
             self.values[tensor.name] = Known(to_array(tensor, self.source.folder), tensor.name)
+
+    def convert(self, nodes: Iterable[tuple[str, onnx.NodeProto]]) -> None:
+        """Define the outputs of nodes, given with their titles."""
+        for title, node in nodes:
+            self._convert(title, node)
+
+    def output(self, name: str) -> Value:
+        """What an output of the graph stands for."""
+        if name not in self.values:
+            raise TileworkError(f"the output '{name}' is one that inference does not make")
+        return self.values[name]
 
     def _convert(self, title: str, proto: onnx.NodeProto) -> None:
         """Define the node's outputs, or note that it is not supported; what depends on such a node stays undefined."""
         inputs = [self.values.get(name) for name in proto.input]
-        node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder)
+        node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder, self._import_graph)
         standard = proto.domain in ("", "ai.onnx")
         convert = find_converter(proto.op_type, self.opset) if standard else None
-        if missing := [name for name in proto.input if name and name not in self.values]:
+        if missing := [name for name in reads(proto) if name not in self.values]:
             if convert is None and not (standard and can_fold(proto.op_type)):
                 self._note_unsupported(node)
             elif not self.unsupported:
                 raise node.error(f"it reads '{missing[0]}', an output that inference does not make")
             return
-        outputs = _outputs(node, convert) if standard else None
+        try:
+            outputs = _outputs(node, convert) if standard else None
+        except _Unsupported:
+            return
         if outputs is None:
             self._note_unsupported(node)
             return
         for name, value in zip(proto.output, outputs, strict=False):
             if name:
                 self._define(name, value)
+
+    def _import_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value], emitter: Emitter) -> list[Value]:
+        """The outputs of a graph inside of a node."""
+        inside = _Scope(self.source, self.opset, emitter, dict(self.values), self.unsupported)
+        nodes = ordered_nodes(graph, self.values.keys())
+        inside.values.update((given.name, value) for given, value in zip(graph.input, inputs, strict=True))
+        inside.define_initializers(graph)
+        before = len(self.unsupported)
+        inside.convert(nodes)
+        if len(self.unsupported) > before:
+            raise _Unsupported
+        return [inside.output(output.name) for output in graph.output]
 
     def _note_unsupported(self, node: Node) -> None:
         operator = f"{node.proto.domain}.{node.op_type}" if node.proto.domain else node.op_type
@@ -132,16 +180,9 @@ class _Importer:
             value.name_hint = ssa_name(name)
         self.values[name] = value
 
-    def _results(self) -> list[SSAValue]:
-        results: list[SSAValue] = []
-        for output in self.graph.output:
-            if output.name not in self.values:
-                raise TileworkError(f"the output '{output.name}' is one that inference does not make")
-            value = self.emitter.tensor(self.values[output.name])
-            _check_declared(output, value)
-            results.append(value)
-        self.emitter.block.add_op(func.ReturnOp(*results))
-        return results
+
+class _Unsupported(Exception):
+    """A graph inside of a node has nodes that cannot be converted, which are noted."""
 
 
 def _outputs(node: Node, convert: Converter | None) -> Sequence[Value] | None:

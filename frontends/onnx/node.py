@@ -28,6 +28,9 @@ from tilework.frontends.onnx.values import Array, Known, Value, known
 
 Converter: TypeAlias = "Callable[[Node], Value | Sequence[Value]]"
 
+GraphImporter: TypeAlias = "Callable[[onnx.GraphProto, Sequence[Value], Emitter], list[Value]]"
+"""Of a graph inside of a node, its inputs, and where to emit its operators: the outputs."""
+
 Function = TypeVar("Function", bound="Callable[[Node], Value | Sequence[Value]]")
 
 _CONVERTERS: dict[str, dict[int, Converter]] = {}
@@ -60,6 +63,7 @@ class Node:
         inputs: Sequence[Value | None],
         emitter: Emitter,
         folder: Path | None,
+        import_graph: GraphImporter | None = None,
     ):
         self.proto = proto
         self.title = title
@@ -67,6 +71,7 @@ class Node:
         self.inputs = inputs
         self.emitter = emitter
         self._folder = folder
+        self._import_graph = import_graph
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
 
     @property
@@ -76,7 +81,15 @@ class Node:
 
     def inside(self, emitter: Emitter) -> Node:
         """The node as one that emits operators elsewhere."""
-        return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder)
+        return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder, self._import_graph)
+
+    def graph(self, name: str, inputs: Sequence[Value]) -> list[Value]:
+        """What the graph that is attribute `name` makes of these inputs; emits its operators."""
+        graph: onnx.GraphProto = self._attributes[name].g
+        if len(graph.input) != len(inputs):
+            raise self.error(f"its {name} takes {len(graph.input)} inputs, not {len(inputs)}")
+        assert self._import_graph is not None
+        return self._import_graph(graph, inputs, self.emitter)
 
     # -- attributes
 

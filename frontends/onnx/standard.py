@@ -73,7 +73,7 @@ def _wrong_type(node: Node) -> str | None:
         parameter = expected[min(i, len(expected) - 1)]  # the last one may stand for many
         if not _possible_types(node, i) & parameter.types:
             return f"input {i} is a {element_name(node.value(i))}, not a {' or '.join(sorted(parameter.types))}"
-        other = first.setdefault(parameter.variable, i)
+        other = first.setdefault(parameter.variable, i) if parameter.variable else i
         if not _possible_types(node, i) & _possible_types(node, other):
             types = " and a ".join(element_name(node.value(n)) for n in (other, i))
             return f"inputs {other} and {i} are of one type, not a {types}"
@@ -89,6 +89,6 @@ def _possible_types(node: Node, i: int) -> Set[str]:
 def _inputs(op_type: str, opset: int) -> tuple[_Input, ...]:
     schema = onnx.defs.get_schema(op_type, opset, "")
     return tuple(
-        _Input(parameter.type_str if parameter.is_homogeneous else parameter.name, frozenset(parameter.types))
+        _Input(parameter.type_str if parameter.is_homogeneous else "", frozenset(parameter.types))
         for parameter in schema.inputs
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 import onnx
 
@@ -19,12 +19,32 @@ def node_title(node: onnx.NodeProto, index: int) -> str:
     return node.name or f"{node.op_type}_{index}"
 
 
-def ordered_nodes(graph: onnx.GraphProto) -> list[tuple[str, onnx.NodeProto]]:
-    """The nodes that the outputs need, each after those it reads, with their titles. Raises TileworkError."""
+def reads(node: onnx.NodeProto) -> list[str]:
+    """The names that a node reads, those that graphs inside of it take from around it too."""
+    names = [name for name in node.input if name]
+    for attribute in node.attribute:
+        for graph in (attribute.g, *attribute.graphs) if attribute.HasField("g") else attribute.graphs:
+            names += _free(graph)
+    return names
+
+
+def _free(graph: onnx.GraphProto) -> list[str]:
+    """The names that a graph takes from around it."""
+    own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    own |= {name for node in graph.node for name in node.output}
+    wanted = [name for node in graph.node for name in reads(node)] + [value.name for value in graph.output]
+    return [name for name in dict.fromkeys(wanted) if name not in own]
+
+
+def ordered_nodes(graph: onnx.GraphProto, around: Set[str] = frozenset()) -> list[tuple[str, onnx.NodeProto]]:
+    """The nodes that the outputs need, each after those it reads, with their titles. Raises TileworkError.
+
+    around: the names that there are outside of the graph.
+    """
     titles = [node_title(node, index) for index, node in enumerate(graph.node)]
     producer = _producers(graph, titles)
     given = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
-    given |= {tensor.values.name for tensor in graph.sparse_initializer}
+    given |= {tensor.values.name for tensor in graph.sparse_initializer} | around
     _check_defined(graph, titles, given | producer.keys())
     order = _topological(graph.node, titles, producer)
     needed = _needed(graph, producer)
@@ -60,7 +80,7 @@ def _check_defined(graph: onnx.GraphProto, titles: Sequence[str], defined: set[s
     if missing := [value.name for value in graph.output if value.name not in defined]:
         raise TileworkError(f"nothing in the graph makes its output {_listed(missing)}")
     for title, node in zip(titles, graph.node, strict=True):
-        if missing := [name for name in node.input if name and name not in defined]:
+        if missing := [name for name in reads(node) if name not in defined]:
             raise TileworkError(
                 f"'{title}' ({node.op_type}) reads {_listed(missing)}, which nothing in the graph makes"
             )
@@ -71,7 +91,7 @@ def _topological(nodes: Sequence[onnx.NodeProto], titles: Sequence[str], produce
     waiting = [0] * len(nodes)
     readers: list[list[int]] = [[] for _ in nodes]
     for index, node in enumerate(nodes):
-        for source in {producer[name] for name in node.input if name in producer}:
+        for source in {producer[name] for name in reads(node) if name in producer}:
             waiting[index] += 1
             readers[source].append(index)
     ready = [index for index, count in enumerate(waiting) if not count]
@@ -97,7 +117,7 @@ def _needed(graph: onnx.GraphProto, producer: dict[str, int]) -> set[int]:
         index = producer.get(pending.pop())
         if index is not None and index not in needed:
             needed.add(index)
-            pending += graph.node[index].input
+            pending += reads(graph.node[index])
     return needed
 
 

@@ -1,0 +1,142 @@
+"""Converters: If, Loop and Scan. A condition is known beforehand; steps that are few, and are known, are unrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph import ConcatOp, TransposeOp
+from tilework.dialects.graph.base import ints
+from tilework.frontends.onnx.axes import from_front, sliced
+from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
+from tilework.frontends.onnx.values import Known, Value, as_dims
+
+_TRUE = np.array(True)
+
+
+@converter("If")
+def if_(node: Node) -> Sequence[Value]:
+    """The branch that is taken."""
+    condition = node.value(0)
+    if not isinstance(condition, Known):
+        raise node.error("which branch it takes depends on data; Tilework takes one that is known beforehand")
+    return node.graph("then_branch" if condition.array.item() else "else_branch", [])
+
+
+@converter("Loop")
+def loop(node: Node) -> Sequence[Value]:
+    """The values after the last iteration, and for what else the body makes one after the other, all of it."""
+    count, states = _count(node), [node.value(i) for i in range(2, len(node.inputs))]
+    if node.has(1) and not _goes_on(node, node.value(1)):
+        count = const(0)
+    if count.constant is not None and count.constant <= MOST_UNROLLED:
+        return _unrolled(node, count.constant, states)
+
+    def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+        condition, *made = inside.graph("body", [elements[0], Known(_TRUE, node.title), *states])
+        if not _goes_on(inside, condition):
+            raise node.error("it has one iteration only")
+        return made[: len(states)], made[len(states) :]
+
+    numbers = node.emitter.range(const(0), count, 1, node.title)
+    ends, sequences = scan(node, states, [numbers], step)
+    return [*ends, *sequences]
+
+
+def _count(node: Node) -> Expr:
+    """How many iterations there are at most."""
+    if not node.has(0):
+        raise node.error("it has no number of iterations: where it ends depends on data")
+    value = node.value(0)
+    if not isinstance(value, Known):
+        raise node.error("its number of iterations is computed from data, but has to be known beforehand")
+    [count] = as_dims(value.array)
+    return const(max(count.constant, 0)) if count.constant is not None else count
+
+
+def _stacked(node: Node, elements: Sequence[Value]) -> Value:
+    """Elements one after the other along a new first axis."""
+    single = [node.reshape(v, [const(1), *value_dims(v)]) for v in elements]
+    return single[0] if len(single) == 1 else node.emit(ConcatOp, *single, axis=int_attr(0))
+
+
+def _goes_on(node: Node, condition: Value) -> bool:
+    """Whether there is an iteration more."""
+    if not isinstance(condition, Known):
+        raise node.error("where it ends depends on data; Tilework runs loops of a number of iterations")
+    return bool(condition.array.item())
+
+
+def _unrolled(node: Node, count: int, states: Sequence[Value]) -> Sequence[Value]:
+    """Iterations of which each has operators of its own: what is known of one, so of the next."""
+    made: list[Sequence[Value]] = []
+    for i in range(count):
+        condition, *values = node.graph("body", [Known(np.array(i), node.title), Known(_TRUE, node.title), *states])
+        states, elements = values[: len(states)], values[len(states) :]
+        made.append(elements)
+        if not _goes_on(node, condition):
+            break
+    if not made and len(node.proto.output) > len(states):
+        raise node.error("it has no iteration, so that nothing tells of what shape its outputs are")
+    return [*states, *(_stacked(node, elements) for elements in zip(*made, strict=True))]
+
+
+@converter("Scan", since=9)
+def scan_(node: Node) -> Sequence[Value]:
+    """The states after the last step, and the new sequences, each along its axis.
+
+    A step for every element of the sequences in the direction that is most theirs; others are reversed before or after.
+    """
+    count = len(node.inputs) - node.attribute("num_scan_inputs")
+    states, given = ([node.value(i) for i in range(*ends)] for ends in ((0, count), (count, len(node.inputs))))
+    made = len(node.proto.output) - count
+    axes, new_axes = (node.attribute(f"scan_{which}_axes") for which in ("input", "output"))
+    directions = node.attribute("scan_input_directions") or [0] * len(given)
+    new_directions = node.attribute("scan_output_directions") or [0] * made
+    reverse = all(directions)
+
+    def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+        values = inside.graph("body", [*states, *elements])
+        return values[: len(states)], values[len(states) :]
+
+    sequences = [_axis_first(node, v, axis) for v, axis in zip(given, axes or [0] * len(given), strict=True)]
+    over = [_turned(node, v, direction != reverse) for v, direction in zip(sequences, directions, strict=True)]
+    ends, new = scan(node, states, over, step, reverse=reverse)
+    turned = [_turned(node, v, direction != reverse) for v, direction in zip(new, new_directions, strict=True)]
+    return [*ends, *(_axis_from_first(node, v, axis) for v, axis in zip(turned, new_axes or [0] * made, strict=True))]
+
+
+def _turned(node: Node, sequence: Value, is_turned: bool) -> Value:
+    """The sequence, from its end to its beginning if `is_turned`."""
+    if not is_turned:
+        return sequence
+    steps = value_dims(sequence)[0].constant
+    if steps is None:
+        raise node.error("its sequences are of different directions, which takes a number of steps that is known")
+    return sliced(node, sequence, {0: range(steps)[::-1]})
+
+
+def _axis_first(node: Node, sequence: Value, axis: int) -> Value:
+    """The sequence with this axis in front of the others."""
+    rank = len(value_dims(sequence))
+    [axis] = from_front(node, [axis], rank)
+    return _transposed(node, sequence, [axis, *(i for i in range(rank) if i != axis)])
+
+
+def _axis_from_first(node: Node, sequence: Value, axis: int) -> Value:
+    """The sequence with its first axis put there."""
+    rank = len(value_dims(sequence))
+    [axis] = from_front(node, [axis], rank)
+    others = list(range(1, rank))
+    return _transposed(node, sequence, [*others[:axis], 0, *others[axis:]])
+
+
+def _transposed(node: Node, value: Value, permutation: Sequence[int]) -> Value:
+    return (
+        node.emit(TransposeOp, value, permutation=ints(permutation))
+        if list(permutation) != sorted(permutation)
+        else value
+    )

@@ -1,0 +1,58 @@
+"""Steps over sequences, whose body may use whatever there is outside. For converting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.dialects.graph import ScanOp, YieldOp
+from tilework.dialects.graph.scan import element_of, sequence_of
+from tilework.dialects.shapes import dims_of
+from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.values import Value
+
+MOST_UNROLLED = 16
+"""Steps. More, or as many as is not known beforehand, become a scan."""
+
+Step: TypeAlias = "Callable[[Node, Sequence[SSAValue], Sequence[SSAValue]], tuple[Sequence[Value], Sequence[Value]]]"
+"""Of the node, which emits inside, the states and an element of each sequence: the next states, and new elements."""
+
+
+def scan(
+    node: Node, states: Sequence[Value], sequences: Sequence[Value], step: Step, *, reverse: bool = False
+) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+    """The states after the last step, and the new sequences."""
+    first, over = ([node.emitter.tensor(v) for v in values] for values in (states, sequences))
+    body = Block(arg_types=[*(v.type for v in first), *(element_of(v.type) for v in over)])
+    inside = node.emitter.inside(body)
+    following, elements = step(node.inside(inside), body.args[: len(first)], body.args[len(first) :])
+    end = YieldOp([inside.tensor(v) for v in (*following, *elements)])
+    body.add_op(end)
+    constants = _close(body)
+    steps = dims_of(over[0].type)[0]
+    new = [sequence_of(v.type, steps) for v in end.values[len(first) :]]
+    scan = ScanOp(first, over, constants, [*(v.type for v in first), *new], Region(body), reverse)
+    try:
+        scan.verify()
+    except VerifyException as error:
+        raise node.error(f"its body does not fit its inputs: {error}") from error
+    node.emitter.insert(scan, node.title)
+    return scan.end_states, scan.new_sequences
+
+
+def _close(body: Block) -> list[SSAValue]:
+    """Let the body take as arguments what it uses of what lies outside; these values."""
+    own = {value for op in body.walk() for value in op.results}
+    arguments: dict[SSAValue, SSAValue] = {}
+    for op in body.ops:
+        for i, value in enumerate(op.operands):
+            if value in own or value.owner is body:
+                continue
+            if value not in arguments:
+                arguments[value] = body.insert_arg(value.type, len(body.args))
+                arguments[value].name_hint = value.name_hint
+            op.operands[i] = arguments[value]
+    return list(arguments)
