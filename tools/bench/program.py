@@ -31,18 +31,18 @@ from tilework.algebra.index_expr import Expr, product
 from tilework.analysis.accesses import memref_type
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import HostSymbols
-from tilework.analysis.liveness import buffer_uses
+from tilework.analysis.liveness import Span, buffer_uses
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import find_host
 from tilework.dialects import arith, te
 from tilework.dialects.locations import source_name
-from tilework.dialects.loop import CallOp
+from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.registration import make_context
 from tilework.lowering.choose_algorithms import ChooseAlgorithms
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.targets import Target
-from tilework.tools.bench.work import element_bytes, work_of
+from tilework.tools.bench.work import Work, element_bytes, work_of
 from tilework.transforms.loop.plan_memory import PlanMemory
 
 TICKS = "tilework.ticks"
@@ -56,7 +56,8 @@ class ProgramWatcher(Instrumentation):
 
     dims: sizes of the model's symbols; 1 for those it does not name. Notes are JSON values:
     flops: of the model as it is defined, before algorithms are chosen that do with fewer.
-    calls: in the order of execution, the "kernel" called, the "source" (the ONNX node's name) and its work.
+    calls: in the order of execution, the "kernel" called, the "source" (the ONNX node's name) and its work. A loop of
+        calls counts as one.
     buffers: what lies in the arena, with "offset" and "bytes", from the "first" to the "last" call that uses it.
     """
 
@@ -86,27 +87,40 @@ class ProgramWatcher(Instrumentation):
     def _calls_of(self, module: ModuleOp) -> list[dict[str, Any]]:
         host = _host_of(module)
         kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, te.KernelOp)}
-        symbols = HostSymbols(host)
         found: list[dict[str, Any]] = []
-        for call in _calls(host):
-            kernel = kernels[call.kernel_name]
-            values = (self._value(symbols.expr_of(v, call)) for v in call.symbol_values)
-            work = work_of(kernel, dict(zip(kernel.symbols, values, strict=True)))
-            source = source_name(call.location)
-            found.append({"kernel": call.kernel_name, "source": source, "flops": work.flops, "bytes": work.bytes})
+        for op in _calls(host):
+            inside, work = _kernel_calls(op), self._work(op, kernels, HostSymbols(host))
+            name = inside[0].kernel_name if isinstance(op, CallOp) else f"loop of {len(inside)} kernels"
+            source = source_name(op.location)
+            found.append({"kernel": name, "source": source, "flops": work.flops, "bytes": work.bytes})
         return found
+
+    def _work(self, op: Operation, kernels: Mapping[str, te.KernelOp], symbols: HostSymbols) -> Work:
+        """What a call does, or a loop in all its iterations."""
+        match op:
+            case CallOp():
+                kernel = kernels[op.kernel_name]
+                values = (self._value(symbols.expr_of(v, op)) for v in op.symbol_values)
+                return work_of(kernel, dict(zip(kernel.symbols, values, strict=True)))
+            case ForOp():
+                extent = op.extent.substitute({v: symbols.expr_of(v, op) for v in op.index_operands})
+                once = sum((self._work(inside, kernels, symbols) for inside in op.body.block.ops), Work())
+                return once.times(self._value(extent))
+            case _:
+                return Work()
 
     def _note_buffers(self, host: func.FuncOp) -> None:
         """A step is a call: what happens between two of them counts to the later one, what follows all to the last."""
-        body, symbols = body_of(host), HostSymbols(host)
-        steps: dict[Operation, int] = {}
+        symbols, last = HostSymbols(host), len(_calls(host)) - 1
+        steps: dict[Operation, Span] = {}
         calls = 0
-        for op in body.ops:
-            steps[op] = calls
-            calls += isinstance(op, CallOp)
-        for view in (op for op in body.ops if isinstance(op, memref.ViewOp)):
+        for op in body_of(host).ops:
+            step = min(calls, last)
+            steps.update(dict.fromkeys(op.walk(), (step, step)))
+            calls += bool(_kernel_calls(op))
+        for view in (op for op in host.walk() if isinstance(op, memref.ViewOp)):
             type_ = memref_type(view.result.type)
-            uses = [min(step, calls - 1) for step in buffer_uses(view.result, body, steps)]
+            uses = [step for step, _ in buffer_uses(view.result, steps)]
             dims = symbols.dims_of(type_.get_shape(), view.sizes, view)
             self.buffers.append(
                 {
@@ -128,8 +142,13 @@ def _host_of(module: ModuleOp) -> func.FuncOp:
     return host
 
 
-def _calls(host: func.FuncOp) -> list[CallOp]:
-    return [op for op in body_of(host).ops if isinstance(op, CallOp)]
+def _calls(host: func.FuncOp) -> list[Operation]:
+    """Calls of kernels; a loop with such calls counts as one."""
+    return [op for op in body_of(host).ops if _kernel_calls(op)]
+
+
+def _kernel_calls(op: Operation) -> list[CallOp]:
+    return [inside for inside in op.walk() if isinstance(inside, CallOp)]
 
 
 # ---- The clock -------------------------------------------------------------------------------------------------------

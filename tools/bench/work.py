@@ -34,10 +34,17 @@ _FLOATING = (
 
 @dataclass(frozen=True)
 class Work:
-    """What one call of a kernel does."""
+    """What one call of a kernel does, or several."""
 
-    flops: int
-    bytes: int
+    flops: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(self.flops + other.flops, self.bytes + other.bytes)
+
+    def times(self, count: int) -> Work:
+        """So often."""
+        return Work(count * self.flops, count * self.bytes)
 
 
 def work_of(kernel: KernelOp, sizes: Sizes) -> Work:

@@ -26,7 +26,7 @@ from tilework.analysis.accesses import memref_type, root_buffer
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import HostSymbols
 from tilework.analysis.in_place import in_place_pairs
-from tilework.analysis.liveness import buffer_uses, top_level
+from tilework.analysis.liveness import buffer_uses, spans_of
 from tilework.analysis.packing import Lifetime, pack
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
@@ -55,8 +55,8 @@ class PlanMemory(TileworkPass):
       loop.call @exp ins(%x) outs(%t) ..      ->       %t = memref.view %arena[%c0][] : memref<?xi8> to memref<16xf32>
       loop.call @exp ins(%t) outs(%y) ..               loop.call @exp ins(%x) outs(%t) ..
 
-    Buffers that are in use at different times share memory. An output takes the place of an input that is used for the
-    last time where the kernel's accesses allow it (`analysis.in_place`).
+    Buffers that are in use at different times share memory, in a loop those that are allocated there. An output takes
+    the place of an input that is used for the last time where the kernel's accesses allow it (`analysis.in_place`).
     Requires every size to be an expression over the dimensions of the arguments; leaves no allocation.
     """
 
@@ -105,7 +105,7 @@ class _Planner:
 
     def __post_init__(self) -> None:
         self.body = body_of(self.function)
-        self.steps = {op: i for i, op in enumerate(self.body.ops)}
+        self.spans = spans_of(self.body)
         self.symbols = HostSymbols(self.function)
         module = self.function.parent_op()
         siblings = [] if module is None else [op for b in module.regions[0].blocks for op in b.ops]
@@ -138,8 +138,8 @@ class _Planner:
     def _allocated(self, op: memref.AllocOp) -> _Temporary:
         type_ = memref_type(op.memref.type)
         dims = self.symbols.dims_of(type_.get_shape(), op.dynamic_sizes, op)
-        uses = buffer_uses(op.memref, self.body, self.steps) or [self.steps[top_level(op, self.body)]]
-        return _Temporary(type_, dims, min(uses), max(uses), op, op)
+        uses = buffer_uses(op.memref, self.spans) or [self.spans[op]]
+        return _Temporary(type_, dims, min(first for first, _ in uses), max(last for _, last in uses), op, op)
 
     def _scratch(self, call: CallOp) -> list[_Temporary]:
         kernel = self._kernel(call)
@@ -149,7 +149,7 @@ class _Planner:
         names = [name.data for name in kernel.symbols]
         values = [self.symbols.expr_of(v, call) for v in call.symbol_values]
         by_name: dict[Key, Expr] = dict(zip(names, values, strict=True))
-        step = self.steps[top_level(call, self.body)]
+        step, _ = self.spans[call]
         found: list[_Temporary] = []
         for i in range(inputs + outputs, inputs + outputs + scratch):
             dims = tuple(e.substitute(by_name) for e in kernel.dims.data[i])
@@ -168,8 +168,6 @@ class _Planner:
         """Let outputs overwrite inputs, call by call."""
         pairs: dict[str, list[tuple[int, int]]] = {}
         for call in self.calls:
-            if call.parent is not self.body:
-                continue
             if call.kernel_name not in pairs:
                 pairs[call.kernel_name] = in_place_pairs(self._kernel(call))
             for i, o in pairs[call.kernel_name]:
@@ -178,7 +176,7 @@ class _Planner:
     def _try_in_place(
         self, call: CallOp, i: int, o: int, pairs: list[tuple[int, int]], temporaries: Mapping[SSAValue, _Temporary]
     ) -> None:
-        step = self.steps[call]
+        step, _ = self.spans[call]
         source, target = (temporaries.get(_whole_buffer(v)) for v in (call.inputs[i], call.outputs[o]))
         if source is None or target is None or source.owner is target.owner or target.host is not None:
             return
