@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from xdsl.dialects.builtin import i64
+
 from tilework.algebra.index_expr import Expr, const, to_expr
-from tilework.dialects.graph import AddOp, ConcatOp, DenseOp, ReluOp, SigmoidOp, TanhOp, TransposeOp
+from tilework.dialects.graph import (
+    AddOp,
+    CastOp,
+    ConcatOp,
+    DenseOp,
+    LessOp,
+    ReluOp,
+    SigmoidOp,
+    TanhOp,
+    TransposeOp,
+    WhereOp,
+)
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
@@ -55,9 +68,13 @@ def recurrent(node: Node) -> Sequence[Value]:
     """
     kind, steps = KINDS[node.op_type], _steps(node)
     _check_shapes(node, kind)
-    _require_supported(node, steps)
+    _require_supported(node)
+    lengths = _lengths(node, steps)
     is_short = steps.constant is not None and steps.constant <= MOST_UNROLLED
-    sequence, ends = _unrolled(node, kind, steps.offset) if is_short else _scanned(node, kind)
+    if is_short and lengths is None:
+        sequence, ends = _unrolled(node, kind, steps.offset)
+    else:
+        sequence, ends = _scanned(node, kind, steps, lengths)
     if not _batch_first(node):
         return [sequence, *ends]
     return [_transposed(node, sequence, [2, 0, 1, 3]), *(_transposed(node, end, [1, 0, 2]) for end in ends)]
@@ -85,22 +102,33 @@ def _unrolled(node: Node, kind: _Kind, steps: int) -> tuple[Value, Sequence[Valu
     return sequence, [_stacked(node, [_given(state[i]) for state in last]) for i in range(kind.states)]
 
 
-def _scanned(node: Node, kind: _Kind) -> tuple[Value, Sequence[Value]]:
-    """The outputs and the last states of all directions, of any number of steps."""
+def _scanned(node: Node, kind: _Kind, steps: Expr, lengths: Value | None) -> tuple[Value, Sequence[Value]]:
+    """The outputs and the last states of all directions, of any number of steps.
+
+    lengths: of the sequences of the batch, where they are not the number of steps; a step behind the end of one leaves
+    its states, and its output is 0.
+    """
     outputs: list[Value] = []
     last: list[list[Value]] = []
     for direction, backwards in enumerate(_directions(node)):
         products, layer = _layer(node, kind, direction)
         given = _initial(node, kind, direction)
         states = [_zeros(node, layer) if h is None else node.reshape(h, value_dims(h)[1:]) for h in given]
+        over = [products] if lengths is None else [products, node.emitter.range(const(0), steps, 1, node.title)]
 
-        def step(inside: Node, states: Sequence[Value], elements: Sequence[Value], layer: Layer = layer):
+        def step(
+            inside: Node, states: Sequence[Value], elements: Sequence[Value], layer: Layer = layer
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
             here = replace(layer, node=inside)
-            following = here.step(here, elements[0], tuple(states))
-            return [_given(state) for state in following], [_given(following[0])]
+            following = [_given(state) for state in here.step(here, elements[0], tuple(states))]
+            if lengths is None:
+                return following, following[:1]
+            is_inside = inside.emit(LessOp, elements[1], lengths)
+            kept = [inside.emit(WhereOp, is_inside, new, old) for new, old in zip(following, states, strict=True)]
+            return kept, [inside.emit(WhereOp, is_inside, following[0], inside.scalar(0.0, following[0]))]
 
-        ends, (sequence,) = scan(node, states, [products], step, reverse=backwards)
-        steps, *dims = value_dims(sequence)
+        ends, (sequence,) = scan(node, states, over, step, reverse=backwards)
+        _, *dims = value_dims(sequence)
         outputs.append(node.reshape(sequence, [steps, const(1), *dims]))
         last.append([node.reshape(end, [const(1), *dims]) for end in ends])
     return _stacked(node, outputs, axis=1), [_stacked(node, ends) for ends in zip(*last, strict=True)]
@@ -216,6 +244,18 @@ def _steps(node: Node) -> Expr:
     return length
 
 
+def _lengths(node: Node, steps: Expr) -> Value | None:
+    """How long each sequence of the batch is, as int64 [batch, 1]; None where all are as long as there are steps."""
+    if not node.has(4):
+        return None
+    lengths, batch = node.value(4), node.dims(0)[not _batch_first(node)]
+    if isinstance(lengths, Known) and all(to_expr(length) == steps for length in lengths.array.flat):
+        return None
+    if node.dims(4) != (batch,):
+        raise node.error(f"sequence_lens is of shape [{batch}]")
+    return node.emit(CastOp, node.reshape(lengths, [batch, const(1)]), to=i64)
+
+
 def _check_shapes(node: Node, kind: _Kind) -> None:
     if (hidden := node.dims(2)[-1].constant) is None or node.attribute("hidden_size", hidden) != hidden:
         raise node.error(f"hidden_size is that of the weight, {node.dims(2)[-1]}")
@@ -234,11 +274,7 @@ def _check_shapes(node: Node, kind: _Kind) -> None:
             raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
 
 
-def _require_supported(node: Node, steps: Expr) -> None:
-    if node.has(4):
-        lengths = node.value(4)
-        if not isinstance(lengths, Known) or any(to_expr(length) != steps for length in lengths.array.flat):
-            raise node.error("sequences of different lengths are not supported: sequence_lens")
+def _require_supported(node: Node) -> None:
     if node.attribute("clip") is not None:
         raise node.error("clip is not supported")
     if node.attribute("input_forget", 0):
