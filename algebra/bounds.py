@@ -47,6 +47,12 @@ class Domain:
         result.add(key, first, last)
         return result
 
+    def with_range(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
+        """A copy in which a variable that is known has this range."""
+        result = self._copy()
+        result.add(key, first, last)
+        return result
+
     def narrowed(self, compound: Compound, first: int | None, last: int | None) -> Domain:
         """A copy in which a quotient or remainder has these inclusive ends, besides those that are known."""
         result, known = self._copy(), self._compounds.get(compound, (None, None))

@@ -42,7 +42,7 @@ def simplified(e: Expr, ranges: Ranges) -> Expr:
     for atom, c in e.terms:
         value = Expr(((atom, 1),), 0) if isinstance(atom, Var) else _simplified_atom(atom, ranges)
         result = result + value * c
-    return _pin(_absorb(_as_remainder(_recombine(_cancel(result)))), ranges)
+    return _pin(_absorb(_as_remainder(_recombine_symbolic(_recombine(_cancel(result))))), ranges)
 
 
 def _pin(e: Expr, ranges: Ranges) -> Expr:
@@ -113,6 +113,29 @@ def _recombine(e: Expr) -> Expr:
             if factor == c * d and isinstance(other, Compound) and other.kind == "mod" and other.args[0] == quotient:
                 return _recombine(e - own - Expr(((other, factor),), 0) + x % (other.args[1] * d) * c)
     return e
+
+
+def _recombine_symbolic(e: Expr) -> Expr:
+    """d * (x floordiv d) + x mod d is x for a symbolic d too, both perhaps multiplied by others."""
+    for atom, c in e.terms:
+        if not isinstance(atom, Compound):
+            continue
+        for factor in atom.args if atom.kind == "product" else (Expr(((atom, 1),), 0),):
+            match factor.terms:
+                case ((Compound(kind="mod", args=(x, d)), 1),) if not factor.offset and not d.is_constant:
+                    others = divide(Expr(((atom, c),), 0), factor)[0]
+                    joined = e - others * (factor + d * (x // d) - x)
+                    if _divisions(joined) < _divisions(e):
+                        return _recombine_symbolic(joined)
+                case _:
+                    pass
+    return e
+
+
+def _divisions(e: Expr) -> int:
+    """How many quotients and remainders an expression has."""
+    compounds = [atom for atom, _ in e.terms if isinstance(atom, Compound)]
+    return sum((a.kind in ("floordiv", "mod")) + sum(map(_divisions, a.args)) for a in compounds)
 
 
 def _as_remainder(e: Expr) -> Expr:

@@ -28,7 +28,7 @@ class Scope:
         # what runs is not empty: no maximum that ends it is an argument up to `lower`, no minimum one from `upper` on
         first = self._without("min", lower, lambda e: at_least(e, upper))
         end = self._without("max", upper, lambda e: at_least(lower, e))
-        return Scope(self.domain.extended(index, first, end - 1), self.facts)
+        return Scope(_positive(self.domain, upper - lower).extended(index, first, end - 1), self.facts)
 
     def _without(self, kind: str, e: Expr, is_other: Callable[[Expr], Predicate]) -> Expr:
         """Where `e` is a minimum or maximum and a number: that of the arguments of which `is_other` is not proven."""
@@ -60,6 +60,29 @@ class Scope:
         if p.kind == ">=" and _negated(p) in self.facts:
             return False
         return self.domain.proves(p)
+
+
+def _positive(domain: Domain, e: Expr) -> Domain:
+    """The domain where an expression is 1 or more, as the extent of a loop that runs: none of its factors is 0."""
+    if len(e.terms) != 1:
+        return domain
+    [(atom, c)] = e.terms
+    least = -(-(1 - e.offset) // c)
+    if c < 0 or least < 1:
+        return domain
+    if isinstance(atom, Var):
+        first, last = domain.range_of(atom.key)
+        is_less = first is not None and first.constant is not None and first.constant < least
+        return domain.with_range(atom.key, least, last) if is_less else domain
+    match atom.kind:
+        case "product" if all((low := domain.lower(a)) is not None and low >= 0 for a in atom.args):
+            for factor in atom.args:
+                domain = _positive(domain, factor)
+            return domain
+        case "floordiv" if (d := atom.args[1].constant) is not None and d > 0:
+            return _positive(domain.narrowed(atom, least, None), atom.args[0] - (least * d - 1))
+        case _:
+            return domain
 
 
 def kernel_scope(kernel: KernelOp) -> Scope:

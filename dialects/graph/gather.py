@@ -17,6 +17,9 @@ from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axi
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
+INDICES = 1
+"""The operand that says which elements."""
+
 INDEX_TYPES = (IntegerType(32), IntegerType(64))
 
 

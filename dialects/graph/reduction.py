@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -14,8 +13,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph.accumulation import accumulator, rounded, widened, widened_array
+from tilework.algebra.index_expr import Expr, const, product
+from tilework.dialects.graph.accumulation import rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.shapes import tensor_type
@@ -157,22 +156,13 @@ class ReduceMeanOp(ReduceOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         total = self.reduce_stage(k, x, "sum")
-        count = self._count(k, x)
+        count = product(x.dims[axis] for axis in self.axes.get_values())
 
         def mean(*i: Expr) -> Scalar:
-            return k.cast(total[i] / (count[()] if isinstance(count, Tensor) else count), x.dtype)
+            divisor = k.index(count, total.dtype) if count.constant is None else float(count.constant)
+            return k.cast(total[i] / divisor, x.dtype)
 
         return k.compute(self.label, total.dims, with_axes([f"i{axis}" for axis in range(len(total.dims))], mean))
-
-    def _count(self, k: KernelBuilder, x: Tensor) -> float | Tensor:
-        """How many elements are summed; where that is known at run time only, counted there."""
-        extents = [x.dims[axis] for axis in self.axes.get_values()]
-        known = [e.constant for e in extents if e.constant is not None]
-        if len(known) == len(extents):
-            return float(prod(known))
-        names = [f"r{axis}" for axis in self.axes.get_values()]
-        one = with_axes(names, lambda *_: k.constant(1.0, accumulator(x.dtype)))
-        return k.compute("count", (), lambda: k.sum(extents, one))
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs

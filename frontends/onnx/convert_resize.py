@@ -20,6 +20,7 @@ from tilework.dialects.graph.resize import Coordinates
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.open_resize import resized_openly
 from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Value, as_dims
 
@@ -61,12 +62,18 @@ def resize(node: Node) -> Value:
         raise node.error("smoothing (antialias) is not supported")
     rank = len(node.dims(0))
     axes = from_front(node, node.attribute("axes", range(rank)), rank)
+    how = node.attribute("coordinate_transformation_mode", "half_pixel")
+    rounding = node.attribute("nearest_mode", "round_prefer_floor")
+    _require_mode(node)
     if node.has(2) and node.dims(2) != (const(0),):
         resized = _by_scales(node, axes, _numbers(node, 2, "list of scales"))
     else:
-        resized = _to_sizes(node, axes, as_dims(node.array(3, "list of sizes")))
-    how = node.attribute("coordinate_transformation_mode", "half_pixel")
-    return _resized(node, resized, how, node.attribute("nearest_mode", "round_prefer_floor"))
+        sizes = as_dims(node.array(3, "list of sizes"))
+        changed = _changed(node, axes, sizes)
+        if node.attribute("keep_aspect_ratio_policy", "stretch") == "stretch" and _are_open(node, changed):
+            return resized_openly(node, changed, how, rounding)
+        resized = _to_sizes(node, axes, sizes)
+    return _resized(node, resized, how, rounding)
 
 
 # ---- Sizes -----------------------------------------------------------------------------------------------------------
@@ -98,9 +105,7 @@ def _fraction(scale: float) -> Fraction:
 
 def _to_sizes(node: Node, axes: Sequence[int], sizes: Sequence[Expr]) -> dict[int, _Axis]:
     """An axis that keeps its size may be of any; the others are of constant sizes."""
-    _require_count(node, "sizes", sizes, axes)
-    given = zip(axes, sizes, strict=True)
-    changed = {axis: size for axis, size in given if size != node.dims(0)[axis]}
+    changed = _changed(node, axes, sizes)
     extents = [_number(node, axis, node.dims(0)[axis]) for axis in changed]
     wanted = [_number(node, axis, size) for axis, size in changed.items()]
     if min(wanted, default=0) < 0 or 0 in extents:
@@ -115,6 +120,17 @@ def _to_sizes(node: Node, axes: Sequence[int], sizes: Sequence[Expr]) -> dict[in
         raise node.error(f"its keep_aspect_ratio_policy is stretch, not_larger or not_smaller, it is not {policy}")
     made = zip(changed, extents, wanted, scales, strict=True)
     return {axis: _Axis(const(extent), const(size), scale) for axis, extent, size, scale in made}
+
+
+def _changed(node: Node, axes: Sequence[int], sizes: Sequence[Expr]) -> dict[int, Expr]:
+    """The new sizes of the axes that get some."""
+    _require_count(node, "sizes", sizes, axes)
+    return {axis: size for axis, size in zip(axes, sizes, strict=True) if size != node.dims(0)[axis]}
+
+
+def _are_open(node: Node, sizes: Mapping[int, Expr]) -> bool:
+    """Whether it is not known by how much an axis is scaled."""
+    return any(size.constant is None or node.dims(0)[axis].constant is None for axis, size in sizes.items())
 
 
 def _in_proportion(node: Node, axes: Sequence[int], scale: Fraction) -> dict[int, _Axis]:
@@ -138,10 +154,15 @@ def _number(node: Node, axis: int, size: Expr) -> int:
 # ---- Coordinates -----------------------------------------------------------------------------------------------------
 
 
-def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) -> Value:
-    mode = node.attribute("mode", "nearest")
+def _require_mode(node: Node) -> str:
+    mode: str = node.attribute("mode", "nearest")
     if mode not in ("nearest", "linear"):
         raise node.error(f"mode '{mode}' is not supported, only 'nearest' and 'linear'")
+    return mode
+
+
+def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) -> Value:
+    mode = _require_mode(node)
     dims = list(node.dims(0))
     coordinates = [Coordinates(1, 0, 1)] * len(dims)
     for axis, one in resized.items():

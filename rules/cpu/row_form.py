@@ -188,7 +188,7 @@ def in_one_piece(reduction: ComputeOp) -> tuple[Axis, ...]:
     *others, last = reduction.reduction
     piece, length = (last,), size_of([last])
     reads = [read for read in reads_of(reduction) if {name for name, _ in reduction.reduction} & read.axes]
-    for axis in reversed(others):
+    for axis in (a for a in reversed(others) if a[1] != 1):
         if any(read.step(axis[0]) != read.step(last[0]) * length or not read.step(last[0]) for read in reads):
             break
         piece, length = (axis, *piece), length * size_of([axis])

@@ -21,6 +21,7 @@ from tilework.dialects import arith
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.reduction import ReduceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.index_attr import DimsAttr
@@ -31,7 +32,8 @@ from tilework.transforms.base import TileworkPass
 
 @dataclass(frozen=True)
 class CollapseAxes(TileworkPass):
-    """Make one axis of the height and width of images in kernels of a convolution of one by one.
+    """Make one axis of the height and width of images in kernels of a convolution of one by one, and in kernels that
+    reduce images of unknown size to points.
 
     %y = graph.fused "conv_relu" (%x, %w)      %v = graph.reshape %x {graph.view, shape = [1, 8, 1, 3025]}
       : (tensor<1x8x55x55xf32>, ..) ..     ->  %z = graph.fused "conv_relu" (%v, %w) : (tensor<1x8x1x3025xf32>, ..)
@@ -74,6 +76,26 @@ class _Image:
 
 
 def _image_of(group: FusedOp) -> _Image | None:
+    """The image whose height and width are one axis to all operators of the group."""
+    return _image_of_convolution(group) or _image_of_reductions(group)
+
+
+def _image_of_reductions(group: FusedOp) -> _Image | None:
+    """The image of unknown size that reductions, with what is element-wise, go over as a whole."""
+    ops = [op for op in group.body.block.ops if not isinstance(op, YieldOp | arith.ConstantOp)]
+    reductions = [op for op in ops if isinstance(op, ReduceOp)]
+    others = [op for op in ops if not isinstance(op, ReduceOp)]
+    if not reductions or any(not isinstance(op, GraphOp) or op.CATEGORY > Category.BROADCAST for op in others):
+        return None
+    rank = len(reductions[0].dims(0))
+    image = _Image(*reductions[0].dims(0)[-2:]) if rank > 2 else None
+    if image is None or (image.height * image.width).is_constant:
+        return None
+    whole = all(op.axes.get_values() == (rank - 2, rank - 1) and op.keep_dims.value.data for op in reductions)
+    return image if whole else None
+
+
+def _image_of_convolution(group: FusedOp) -> _Image | None:
     """The image of the group's only convolution, of one by one; None where there is more that is not element-wise."""
     ops = [op for op in group.body.block.ops if not isinstance(op, YieldOp | arith.ConstantOp)]
     convs = [op for op in ops if isinstance(op, ConvOp)]

@@ -1,0 +1,124 @@
+"""Converter: Einsum, as sums, products of matrices and transposes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from string import ascii_letters
+
+from xdsl.dialects.builtin import BoolAttr
+
+from tilework.algebra.index_expr import Expr, const, product
+from tilework.dialects.graph import MatmulOp, MulOp, ReduceSumOp, TransposeOp
+from tilework.dialects.graph.base import ints
+from tilework.frontends.onnx.node import Node, converter, value_dims
+from tilework.frontends.onnx.values import Value
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A tensor and a letter for each of its axes."""
+
+    value: Value
+    letters: str
+
+
+@converter("Einsum")
+def einsum(node: Node) -> Value:
+    """Operands are joined from the left, two by two, each time as far as nothing else needs."""
+    terms, result = _parsed(node)
+    sizes = _sizes(node, terms, result)
+    first, *others = terms
+    for i, other in enumerate(others):
+        needed = {*result, *(letter for later in others[i + 1 :] for letter in later.letters)}
+        first = _joined(node, first, other, needed, sizes)
+    return _in_order(node, _summed(node, first, {*result}), result)
+
+
+# ---- The equation ----------------------------------------------------------------------------------------------------
+
+
+def _parsed(node: Node) -> tuple[list[_Term], str]:
+    """The operands with the letters of their axes, and the letters of the result's; those of `...` are of our own."""
+    equation = node.attribute("equation").replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(node.inputs):
+        raise node.error(f"its equation '{equation}' is of {len(inputs)} operands")
+    named = [letters.replace("...", "") for letters in inputs]
+    hidden = [len(node.dims(i)) - len(letters) for i, letters in enumerate(named)]
+    own = "".join(letter for letter in ascii_letters if letter not in equation)[: max(hidden)]
+    terms: list[_Term] = []
+    for i, letters in enumerate(inputs):
+        covered = own[len(own) - hidden[i] :] if hidden[i] > 0 else ""
+        whole = letters.replace("...", covered)
+        if len(whole) != len(node.dims(i)) or not set(whole) <= set(ascii_letters):
+            raise node.error(f"'{letters}' of its equation does not fit input {i}, which has {len(node.dims(i))} axes")
+        if len(set(whole)) < len(whole):
+            raise node.error(f"'{letters}' of its equation is a diagonal, which is not supported")
+        terms.append(_Term(node.value(i), whole))
+    if arrow:
+        return terms, right.replace("...", own)
+    once = [letter for letter, count in Counter("".join(named)).items() if count == 1]
+    return terms, own + "".join(sorted(once))
+
+
+def _sizes(node: Node, terms: Sequence[_Term], result: str) -> dict[str, Expr]:
+    """The size that each letter stands for."""
+    sizes: dict[str, Expr] = {}
+    for term in terms:
+        for letter, size in zip(term.letters, value_dims(term.value), strict=True):
+            if sizes.setdefault(letter, size) != size:
+                raise node.error(f"'{letter}' of its equation is {sizes[letter]} and {size}")
+    if unknown := [letter for letter in result if letter not in sizes]:
+        raise node.error(f"its result has an axis '{unknown[0]}', which no operand has")
+    if len(set(result)) < len(result):
+        raise node.error("its result has an axis twice, which is not supported")
+    return sizes
+
+
+# ---- Operators -------------------------------------------------------------------------------------------------------
+
+
+def _joined(node: Node, a: _Term, b: _Term, needed: Set[str], sizes: Mapping[str, Expr]) -> _Term:
+    """The product of two tensors, summed along what both have and nothing else needs."""
+    a, b = (_summed(node, one, needed | {*other.letters}) for one, other in ((a, b), (b, a)))
+    shared = [letter for letter in a.letters if letter in b.letters]
+    batch, inner = ("".join(x for x in shared if (x in needed) == kept) for kept in (True, False))
+    rows, columns = ("".join(x for x in one.letters if x not in shared) for one in (a, b))
+    if not inner:
+        letters = batch + rows + columns
+        return _Term(node.emit(MulOp, *(_spread(node, one, letters, sizes) for one in (a, b))), letters)
+    left = _grouped(node, a, [*batch, rows, inner], sizes)
+    right = _grouped(node, b, [*batch, inner, columns], sizes)
+    letters = batch + rows + columns
+    return _Term(node.reshape(node.emit(MatmulOp, left, right), [sizes[x] for x in letters]), letters)
+
+
+def _summed(node: Node, term: _Term, kept: Set[str]) -> _Term:
+    """The sum along the axes that are not kept."""
+    axes = [i for i, letter in enumerate(term.letters) if letter not in kept]
+    if not axes:
+        return term
+    value = node.emit(ReduceSumOp, term.value, axes=ints(axes), keep_dims=BoolAttr.from_bool(False))
+    return _Term(value, "".join(letter for letter in term.letters if letter in kept))
+
+
+def _grouped(node: Node, term: _Term, groups: Sequence[str], sizes: Mapping[str, Expr]) -> Value:
+    """The tensor with an axis for each group of letters, of size 1 for an empty one."""
+    dims = [product(sizes[letter] for letter in group) if group else const(1) for group in groups]
+    return node.reshape(_in_order(node, term, "".join(groups)), dims)
+
+
+def _spread(node: Node, term: _Term, letters: str, sizes: Mapping[str, Expr]) -> Value:
+    """The tensor with an axis for each letter, of size 1 where it has none."""
+    ordered = _in_order(node, term, "".join(letter for letter in letters if letter in term.letters))
+    return node.reshape(ordered, [sizes[letter] if letter in term.letters else const(1) for letter in letters])
+
+
+def _in_order(node: Node, term: _Term, letters: str) -> Value:
+    """The tensor with its axes in this order."""
+    if term.letters == letters:
+        return term.value
+    return node.emit(TransposeOp, term.value, permutation=ints(term.letters.index(letter) for letter in letters))

@@ -1,0 +1,93 @@
+"""Resize to sizes of which only the running program knows the ratio: elements are taken by computed numbers.
+
+Element i along an axis stands at n / d of the input, integers that operators compute from i and both sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph import AddOp, CastOp, DivOp, GatherOp, MaxOp, MulOp, SubOp
+from tilework.frontends.onnx.node import Node, int_attr, value_dims
+from tilework.frontends.onnx.values import Value, known
+
+SHIFTS = {"floor": (0, 0), "ceil": (2, -1), "round_prefer_ceil": (1, 0), "round_prefer_floor": (1, -1)}
+"""What is added to n, in halves of d and in ones, so that rounding down does what each rounding does."""
+
+
+def resized_openly(node: Node, sizes: Mapping[int, Expr], how: str, rounding: str) -> Value:
+    """Input 0 with other sizes along some axes, from the first one on, so that whole rows are blended."""
+    value, is_linear = node.value(0), node.attribute("mode", "nearest") == "linear"
+    for axis, size in sorted(sizes.items()):
+        extent = value_dims(value)[axis]
+        numerators, divisor = _places(node, extent, size, how)
+        if is_linear:
+            value = _blended(node, value, axis, numerators, divisor)
+        else:
+            value = _nearest(node, value, axis, numerators, divisor, rounding)
+    return value
+
+
+def _places(node: Node, extent: Expr, size: Expr, how: str) -> tuple[Value, Value]:
+    """n for every element of the result, and d, twice what they are in the standard's formulas: whole numbers."""
+    numbers, old, new = node.emitter.range(const(0), size, 1, node.title), _number(node, extent), _number(node, size)
+    two = _number(node, const(2))
+    if how == "align_corners":  # of one element, the first
+        last = node.emit(SubOp, old, _number(node, const(1)))
+        steps = node.emit(MaxOp, node.emit(SubOp, new, _number(node, const(1))), _number(node, const(1)))
+        return _times(node, _times(node, numbers, two), last), _times(node, steps, two)
+    ends = _times(node, new, two)
+    if how == "asymmetric":
+        return _times(node, _times(node, numbers, two), old), ends
+    middles = node.emit(AddOp, _times(node, numbers, two), _number(node, const(1)))
+    places = _times(node, middles, old)
+    if how in ("half_pixel", "pytorch_half_pixel"):
+        return node.emit(SubOp, places, new), ends
+    if how == "tf_half_pixel_for_nn":
+        return places, ends
+    raise node.error(f"coordinates '{how}' are not supported where sizes are not constant")
+
+
+def _nearest(node: Node, value: Value, axis: int, numerators: Value, divisor: Value, rounding: str) -> Value:
+    if rounding not in SHIFTS:
+        raise node.error(f"its nearest_mode is one of {', '.join(SHIFTS)}, it is not {rounding}")
+    halves, ones = SHIFTS[rounding]
+    half = node.emit(DivOp, divisor, _number(node, const(2)))
+    shift = node.emit(AddOp, _times(node, half, _number(node, const(halves))), _number(node, const(ones)))
+    return _taken(
+        node, value, axis, node.emit(DivOp, _not_negative(node, node.emit(AddOp, numerators, shift)), divisor)
+    )
+
+
+def _blended(node: Node, value: Value, axis: int, numerators: Value, divisor: Value) -> Value:
+    """The elements at both sides, weighted; at an end both are that one."""
+    inside = _not_negative(node, numerators)
+    before = node.emit(DivOp, inside, divisor)
+    rest = node.emit(SubOp, inside, _times(node, before, divisor))
+    dtype = node.dtype_of(value)
+    share = node.emit(DivOp, node.emit(CastOp, rest, to=dtype), node.emit(CastOp, divisor, to=dtype))
+    shape = [*value_dims(share), *[const(1)] * (len(value_dims(value)) - axis - 1)]
+    first = _taken(node, value, axis, before)
+    second = _taken(node, value, axis, node.emit(AddOp, before, _number(node, const(1))))
+    return node.emit(AddOp, first, _times(node, node.emit(SubOp, second, first), node.reshape(share, shape)))
+
+
+def _taken(node: Node, value: Value, axis: int, numbers: Value) -> Value:
+    """Elements along an axis; behind the last one it is the last."""
+    return node.emit(GatherOp, value, numbers, axis=int_attr(axis))
+
+
+def _not_negative(node: Node, numbers: Value) -> Value:
+    return node.emit(MaxOp, numbers, _number(node, const(0)))
+
+
+def _times(node: Node, a: Value, b: Value) -> Value:
+    return node.emit(MulOp, a, b)
+
+
+def _number(node: Node, size: Expr) -> Value:
+    """A size as a tensor without axes."""
+    return known(np.array(size, object), node.title)
