@@ -13,6 +13,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.extend import MODES
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
+from tilework.frontends.onnx.open_axes import in_steps, padded
 from tilework.frontends.onnx.sizes import of_sizes, repeated, require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
@@ -150,8 +151,10 @@ def slice_(node: Node) -> Value:
             kept[axis] = slice_range(start, end, step, extent)
         elif step == 1:
             value = section(node, value, axis, start, end)
+        elif isinstance(start, int) and isinstance(end, int):
+            value = in_steps(node, value, axis, start, end, step)
         else:
-            raise node.error(f"only an axis of constant size is sliced in steps; axis {axis} has size {dims[axis]}")
+            raise node.error(f"steps of {step} between bounds {start} and {end} that are open are not supported")
     if all(taken == range(dims[axis].offset) for axis, taken in kept.items()):
         return value
     return sliced(node, value, kept)
@@ -166,9 +169,14 @@ def pad_by_attributes(node: Node) -> Value:
 @converter("Pad", since=11)
 def pad_by_inputs(node: Node) -> Value:
     """Widths, value and (from opset 18) axes are inputs."""
-    pads = node.integers(1, "list of pads")
+    widths = as_dims(node.array(1, "list of pads"))
     value = node.number(2, "padding value") if node.has(2) else 0.0
     rank = len(node.dims(0))
+    if any(width.constant is None for width in widths):
+        if node.has(3) or node.attribute("mode", "constant") != "constant":
+            raise node.error("pads that depend on symbolic dimensions are of all axes, and of mode 'constant'")
+        return padded(node, node.value(0), widths, node.scalar(value, node.value(0)))
+    pads = [width.offset for width in widths]
     if node.has(3):
         axes = from_front(node, node.integers(3, "list of axes"), rank)
         _require_pads(node, pads, len(axes))

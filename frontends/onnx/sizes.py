@@ -14,7 +14,7 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Value
 
-_TO_THE_END = 2**31 - 2
+OPEN_END = 2**31 - 2
 """Bounds from here on are the end of the axis, however long it is; below minus that, its beginning."""
 
 
@@ -37,7 +37,7 @@ def section(node: Node, value: Value, axis: int, start: int | Expr, end: int | E
     extent = value_dims(value)[axis]
 
     def from_front(bound: int | Expr) -> Expr:
-        if isinstance(bound, int) and abs(bound) >= _TO_THE_END:
+        if isinstance(bound, int) and abs(bound) >= OPEN_END:
             return extent if bound > 0 else const(0)
         return extent + bound if isinstance(bound, int) and bound < 0 else to_expr(bound)
 

@@ -1,0 +1,51 @@
+"""Converters for what depends on where an element stands: the triangle of a matrix, sums up to each element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.graph import AddOp, LessEqualOp, TransposeOp, WhereOp
+from tilework.dialects.graph.base import ints
+from tilework.frontends.onnx.axes import from_front
+from tilework.frontends.onnx.node import Node, converter, value_dims
+from tilework.frontends.onnx.scans import scan
+from tilework.frontends.onnx.sizes import repeated
+from tilework.frontends.onnx.values import Value, as_dims, known
+
+
+@converter("Trilu", since=14)
+def trilu(node: Node) -> Value:
+    """Zero on one side of a diagonal, the second input, which may be absent and then is 0."""
+    if len(node.dims(0)) < 2:
+        raise node.error("a triangle needs rows and columns")
+    [diagonal] = as_dims(node.array(1, "diagonal")) if node.has(1) else [const(0)]
+    rows, columns = (node.emitter.range(const(0), size, 1, node.title) for size in node.dims(0)[-2:])
+    start = node.emit(AddOp, node.reshape(rows, [*value_dims(rows), const(1)]), _number(node, diagonal))
+    ends = (start, columns) if node.attribute("upper", 1) else (columns, start)
+    return node.emit(WhereOp, node.emit(LessEqualOp, *ends), node.value(0), node.scalar(0, node.value(0)))
+
+
+@converter("CumSum")
+def cumulative_sum(node: Node) -> Value:
+    """The sum of all elements along an axis up to each, from either end; without it where `exclusive`."""
+    rank = len(node.dims(0))
+    [axis] = from_front(node, node.integers(1, "axis"), rank)
+    to_front = [axis, *(i for i in range(rank) if i != axis)]
+    back = [to_front.index(i) for i in range(rank)]
+    sequence = node.emit(TransposeOp, node.value(0), permutation=ints(to_front))
+    start = repeated(node, node.scalar(0, sequence), value_dims(sequence)[1:])
+    is_exclusive = bool(node.attribute("exclusive", 0))
+
+    def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+        total = inside.emit(AddOp, states[0], elements[0])
+        return [total], [states[0] if is_exclusive else total]
+
+    _, [sums] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
+    return node.emit(TransposeOp, sums, permutation=ints(back))
+
+
+def _number(node: Node, value: Expr) -> Value:
+    return known(np.array(value, object), node.title)
