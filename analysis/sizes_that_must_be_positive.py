@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.shapes import dims_of
 
@@ -27,8 +28,17 @@ def sizes_that_must_be_positive(program: Operation) -> dict[Expr, str]:
         for size, text in _sizes(op):
             domain = Domain({key: (0, None) for key in size.variables()})
             if domain.proves(at_least(size, 1)) is not True:
-                found.setdefault(size - 1, text)
+                found.setdefault((size - 1) * _runs(op), text)
     return found
+
+
+def _runs(op: Operation) -> Expr:
+    """How often an operator runs: never in a scan without a step, which then asks for nothing."""
+    around, count = op.parent_op(), const(1)
+    while around is not None:
+        count = count * around.steps if isinstance(around, ScanOp) else count
+        around = around.parent_op()
+    return count
 
 
 def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:

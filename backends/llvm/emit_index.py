@@ -97,7 +97,12 @@ class IndexWriter:
             return self._text.value(shifted)
         if d is not None and self._is_never_negative(dividend):
             return self._text.value(f"{'udiv' if quotient else 'urem'} i64 {self.expr(dividend)}, {d}")
-        return self._floor_division(quotient, self.expr(dividend), self.expr(divisor))
+        return self._floor_division(quotient, self.expr(dividend), self._divisor(divisor))
+
+    def _divisor(self, divisor: Expr) -> str:
+        """1 for a size of 0: what is computed in front of a loop that does not run must not fail."""
+        text = self.expr(divisor)
+        return text if divisor.is_constant else self._text.value(f"call i64 @llvm.smax.i64(i64 {text}, i64 1)")
 
     def _fold(self, instruction: str, args: Sequence[Expr]) -> str:
         texts = [self.expr(a) for a in args]

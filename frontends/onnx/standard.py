@@ -38,7 +38,7 @@ def _violation(node: Node) -> str | None:
     context.ir_version = onnx.IR_VERSION
     context.opset_imports = {"": node.opset}
     try:
-        onnx.checker.check_node(_without_left_overs(node.proto), context)
+        onnx.checker.check_node(_by_itself(node.proto), context)
     except onnx.checker.ValidationError as error:
         # of a name that is no text, some versions of Python say nothing
         return str(error).partition("\n")[0].rstrip(".") or "one of its names is no text"
@@ -47,14 +47,18 @@ def _violation(node: Node) -> str | None:
     return None
 
 
-def _without_left_overs(proto: onnx.NodeProto) -> onnx.NodeProto:
+def _by_itself(proto: onnx.NodeProto) -> onnx.NodeProto:
+    """The node without left-overs; graphs inside, whose nodes are checked one by one, may read what is around them."""
     kept = [attribute for attribute in proto.attribute if attribute.name not in LEFT_OVER]
-    if len(kept) == len(proto.attribute):
+    if len(kept) == len(proto.attribute) and not any(attribute.HasField("g") for attribute in kept):
         return proto
     result = onnx.NodeProto()
     result.CopyFrom(proto)
     result.ClearField("attribute")
     result.attribute.extend(kept)
+    for attribute in result.attribute:
+        if attribute.HasField("g"):
+            attribute.g.CopyFrom(onnx.GraphProto(name=attribute.name))
     return result
 
 

@@ -145,3 +145,65 @@ func.func @beside(
   loop.call @large ins(%a) outs(%b) : memref<2000000xf32>, memref<2000000xf32>
   func.return
 }
+
+// What an iteration calls once with a large weight goes the other way in every second iteration. Not what it calls
+// twice, nor what is read between two calls that fills the cache.
+
+// CHECK-LABEL: te.kernel @step(
+// CHECK-SAME:  attributes {te.alternating}
+// LOOP-LABEL:  loop.kernel @step ins
+// LOOP:          loop.for {{.*}} parallel {{.*}}attributes {loop.alternating}
+te.kernel @step(%x: tensor<640xf32>, %w: tensor<640x640xf32>) -> tensor<640xf32> {
+  %y = te.compute "y" [i: 640] reduce [k: 640] : tensor<640xf32> {
+    %a = te.read %x[k] : tensor<640xf32>
+    %b = te.read %w[k, i] : tensor<640x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<640xf32>
+}
+
+// CHECK-LABEL: te.kernel @twice(
+// CHECK-NOT:   te.alternating
+te.kernel @twice(%x: tensor<642xf32>, %w: tensor<642x640xf32>) -> tensor<642xf32> {
+  %y = te.compute "y" [i: 642] reduce [k: 640] : tensor<642xf32> {
+    %a = te.read %x[k] : tensor<642xf32>
+    %b = te.read %w[i, k] : tensor<642x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<642xf32>
+}
+
+// CHECK-LABEL: te.kernel @driven_out(
+// CHECK-NOT:   te.alternating
+te.kernel @driven_out(%x: tensor<643xf32>, %w: tensor<643x640xf32>) -> tensor<643xf32> {
+  %y = te.compute "y" [i: 643] reduce [k: 640] : tensor<643xf32> {
+    %a = te.read %x[k] : tensor<643xf32>
+    %b = te.read %w[i, k] : tensor<643x640xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<643xf32>
+}
+
+// CHECK-LABEL: func.func @loops(
+func.func @loops(
+    %h: memref<640xf32>, %w: memref<640x640xf32>, %n: memref<640xf32>,
+    %g: memref<642xf32>, %v: memref<642x640xf32>, %m: memref<642xf32>,
+    %f: memref<643xf32>, %u: memref<643x640xf32>, %l: memref<643xf32>,
+    %a: memref<2000000xf32>, %b: memref<2000000xf32>) {
+  loop.for %i = 0 to 35 "step" {
+    loop.call @step ins(%h, %w) outs(%n) : memref<640xf32>, memref<640x640xf32>, memref<640xf32>
+    "memref.copy"(%n, %h) : (memref<640xf32>, memref<640xf32>) -> ()
+  }
+  loop.for %i = 0 to 35 "step" {
+    loop.call @twice ins(%g, %v) outs(%m) : memref<642xf32>, memref<642x640xf32>, memref<642xf32>
+    loop.call @twice ins(%m, %v) outs(%g) : memref<642xf32>, memref<642x640xf32>, memref<642xf32>
+  }
+  loop.for %i = 0 to 35 "step" {
+    loop.call @driven_out ins(%f, %u) outs(%l) : memref<643xf32>, memref<643x640xf32>, memref<643xf32>
+    loop.call @large ins(%a) outs(%b) : memref<2000000xf32>, memref<2000000xf32>
+  }
+  func.return
+}

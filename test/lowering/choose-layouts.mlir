@@ -155,3 +155,31 @@ func.func @window_of_channels(%x: tensor<1x3x224x224xf32>) -> tensor<1x256x1x1xf
   }
   func.return %m : tensor<1x256x1x1xf32>
 }
+
+// In the body of a scan what is between two kernels may lie in blocks; states and elements, which pass from step to step,
+// may not.
+// CHECK-LABEL: func.func @scan
+// CHECK:         graph.scan
+// CHECK-NEXT:    ^bb0(%s: tensor<1x32x9x9xf32>, %e: tensor<1x3x18x18xf32>):
+// CHECK:           [[Y:%[a-z0-9_]+]] = graph.fused "conv" (%e, %{{.*}}) : {{.*}} -> (tensor<1x2x18x18x16xf32>)
+// CHECK:           [[N:%[a-z0-9_]+]] = graph.fused "max_pool_add" ([[Y]], %s) : {{.*}} -> (tensor<1x32x9x9xf32>)
+// CHECK:           graph.yield [[N]] : tensor<1x32x9x9xf32>
+func.func @scan(%h: tensor<1x32x9x9xf32>, %x: tensor<5x1x3x18x18xf32>) -> tensor<1x32x9x9xf32> {
+  %end = graph.scan from (%h) over (%x) : from (tensor<1x32x9x9xf32>) over (tensor<5x1x3x18x18xf32>) -> (tensor<1x32x9x9xf32>) {
+  ^bb0(%s: tensor<1x32x9x9xf32>, %e: tensor<1x3x18x18xf32>):
+    %w = graph.parameter @scan_w : tensor<32x3x3x3xf32>
+    %y = graph.fused "conv" (%e, %w) : (tensor<1x3x18x18xf32>, tensor<32x3x3x3xf32>) -> (tensor<1x32x18x18xf32>) {
+    ^bb1(%a: tensor<1x3x18x18xf32>, %b: tensor<32x3x3x3xf32>):
+      %c = graph.conv %a, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x18x18xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x18x18xf32>
+      graph.yield %c : tensor<1x32x18x18xf32>
+    }
+    %n = graph.fused "max_pool_add" (%y, %s) : (tensor<1x32x18x18xf32>, tensor<1x32x9x9xf32>) -> (tensor<1x32x9x9xf32>) {
+    ^bb2(%a: tensor<1x32x18x18xf32>, %b: tensor<1x32x9x9xf32>):
+      %c = graph.max_pool %a {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x32x18x18xf32>) -> tensor<1x32x9x9xf32>
+      %d = graph.add %c, %b : (tensor<1x32x9x9xf32>, tensor<1x32x9x9xf32>) -> tensor<1x32x9x9xf32>
+      graph.yield %d : tensor<1x32x9x9xf32>
+    }
+    graph.yield %n : tensor<1x32x9x9xf32>
+  }
+  func.return %end : tensor<1x32x9x9xf32>
+}

@@ -14,6 +14,11 @@
 // FOLDED:         graph.parameter @w.pack
 // FOLDED-NOT:     graph.pack
 // FOLDED-LABEL: func.func @stay
+// FOLDED-LABEL: func.func @scan
+// FOLDED:         graph.scan
+// FOLDED-NEXT:    ^bb0(
+// FOLDED-NEXT:      [[P:%[a-z0-9_]+]] = graph.parameter @scan_w.pack
+// FOLDED-NEXT:      graph.fused "dense_add" (%s, [[P]], %e)
 // FOLDED-LABEL: func.func @prepare
 // FOLDED:         graph.pack
 func.func @main(%x: tensor<1x64xf32>) -> tensor<1x96xf32> {
@@ -68,4 +73,24 @@ func.func @blocks(%x: tensor<1x2x7x7x8xf32>) -> tensor<1x2x7x7x8xf32> {
     graph.yield %p : tensor<1x2x7x7x8xf32>
   }
   func.return %y : tensor<1x2x7x7x8xf32>
+}
+
+// Weights that the body of a scan names are packed there; folding makes one parameter of them for all steps.
+// CHECK-LABEL: func.func @scan
+// CHECK:         graph.scan
+// CHECK:           [[P:%[a-z0-9_]+]] = graph.pack %w {axis = 0 : i64, block = [[B:[0-9]+]] : i64} : (tensor<96x96xf32>)
+// CHECK-NEXT:      graph.fused "dense_add" (%s, [[P]], %e)
+func.func @scan(%h: tensor<1x96xf32>, %x: tensor<5x1x96xf32>) -> tensor<1x96xf32> {
+  %end = graph.scan from (%h) over (%x) : from (tensor<1x96xf32>) over (tensor<5x1x96xf32>) -> (tensor<1x96xf32>) {
+  ^bb0(%s: tensor<1x96xf32>, %e: tensor<1x96xf32>):
+    %w = graph.parameter @scan_w : tensor<96x96xf32>
+    %n = graph.fused "dense_add" (%s, %w, %e) : (tensor<1x96xf32>, tensor<96x96xf32>, tensor<1x96xf32>) -> (tensor<1x96xf32>) {
+    ^bb1(%a: tensor<1x96xf32>, %b: tensor<96x96xf32>, %c: tensor<1x96xf32>):
+      %d = graph.dense %a, %b : (tensor<1x96xf32>, tensor<96x96xf32>) -> tensor<1x96xf32>
+      %r = graph.add %d, %c : (tensor<1x96xf32>, tensor<1x96xf32>) -> tensor<1x96xf32>
+      graph.yield %r : tensor<1x96xf32>
+    }
+    graph.yield %n : tensor<1x96xf32>
+  }
+  func.return %end : tensor<1x96xf32>
 }

@@ -18,6 +18,7 @@ from tilework.tools.bench import engines, measure
 from tilework.tools.bench.feeds import random_feeds, relative_error, saved_results
 from tilework.tools.bench.operator_engines import read_operator
 from tilework.tools.bench.operators import operator_model
+from tilework.tools.bench.processes import run_task
 from tilework.tools.bench.subject import Subject, SubjectError
 from tilework.tools.bench.table import columns, inference_lines
 from tilework.tools.cli import main
@@ -126,6 +127,15 @@ def test_a_subject_that_dies_is_quoted(tmp_path, monkeypatch):
         pytest.raises(SubjectError, match="^jax ended with status 3: cannot load libjax.so$"),
     ):
         subject.prepared()
+
+
+def test_an_answer_longer_than_a_pipe_holds(tmp_path, monkeypatch):
+    """As that of a model with hundreds of calls."""
+    talks = tmp_path / "talks"
+    talks.write_text("""#!/bin/sh\nprintf '{"text": "'\nhead -c 300000 /dev/zero | tr '\\0' x\nprintf '"}'\n""")
+    talks.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(talks))
+    assert run_task("any")["text"] == "x" * 300000
 
 
 def test_a_subject_saves_its_results(artefact, tmp_path):

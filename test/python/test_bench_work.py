@@ -179,6 +179,39 @@ def test_buffers_in_use_at_once_lie_apart(cache):
             assert apart_in_time or apart
 
 
+SCAN = """
+func.func @main(%h: tensor<1x64xf32>, %xs: tensor<?x1x64xf32, #graph.dims<[T, 1, 64]>>, %w: tensor<64x64xf32>)
+    -> tensor<1x64xf32> {
+  %0 = graph.softmax %h {axis = 1 : i64} : (tensor<1x64xf32>) -> tensor<1x64xf32>
+  %end = graph.scan from (%0) over (%xs) with (%w)
+      : from (tensor<1x64xf32>) over (tensor<?x1x64xf32, #graph.dims<[T, 1, 64]>>) with (tensor<64x64xf32>)
+      -> (tensor<1x64xf32>) {
+  ^bb0(%s: tensor<1x64xf32>, %x: tensor<1x64xf32>, %k: tensor<64x64xf32>):
+    %1 = graph.dense %s, %k : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+    %2 = graph.dense %1, %k : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+    %n = graph.add %2, %x : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+    graph.yield %n : tensor<1x64xf32>
+  }
+  func.return %end : tensor<1x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7])
+def test_a_loop_of_calls_is_one_with_the_work_of_all_iterations(steps, cache):
+    """Two products, and the sum behind one of them, a step. The clock stands around the loop as around a call."""
+    watcher, module = watched(SourceParser(make_context(), SCAN, "test").parse_module(), cache, T=steps)
+    softmax, loop = watcher.calls
+    assert loop["kernel"] == "loop of 2 kernels"
+    assert loop["flops"] == steps * (2 * 2 * 64 * 64 + 64)
+    assert loop["bytes"] == steps * 4 * (2 * 64 * 64 + 2 * 64 + 3 * 64)
+    assert watcher.flops == softmax["flops"] + loop["flops"]
+    feeds = [np.ones(shape, np.float32) for shape in ((1, 64), (steps, 1, 64), (64, 64))]
+    *_, ticks = module(*feeds)
+    assert ticks.shape == (4,) and (np.diff(ticks) >= 0).all()
+    assert all(0 <= b["first"] <= b["last"] <= 1 for b in watcher.buffers)
+
+
 def test_meters_run():
     for meter in (multiply_adds, stream):
         run, amount = meter(2)

@@ -338,13 +338,22 @@ def test_what_an_operator_refuses(node: onnx.NodeProto, message: str):
     ("inputs", "attributes", "message"),
     [
         (["x", "", "scales"], {"coordinate_transformation_mode": "align_corners"}, "need constant sizes, not N"),
-        (["x", "", "", "sizes"], {}, "sizes before and after differ and have to be constant; axis 0 has size N"),
+        (
+            ["x", "", "", "sizes"],
+            {"keep_aspect_ratio_policy": "not_larger"},
+            "sizes before and after differ and have to be constant; axis 0 has size N",
+        ),
+        (
+            ["x", "", "", "sizes"],
+            {"coordinate_transformation_mode": "half_pixel_symmetric"},
+            "coordinates 'half_pixel_symmetric' are not supported where sizes are not constant",
+        ),
     ],
 )
 def test_sizes_that_a_resize_has_to_know(inputs: list[str], attributes: dict[str, str], message: str):
     node = helper.make_node("Resize", inputs, ["y"], **attributes)
     constants = {"scales": np.array([2, 2], np.float32), "sizes": np.array([8, 4])}
-    assert message in refusal(model([node], {"x": ["N", 4]}, initializers=constants))
+    assert message in refusal(model([node], {"x": ["N", 4]}, initializers=constants, opset=18))
 
 
 def test_attribute_of_another_type():

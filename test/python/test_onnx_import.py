@@ -246,9 +246,10 @@ def test_a_recurrent_layer_takes_any_batch(op: str, gates: int):
     check(made, random(3, 2, 4))
 
 
-def test_a_recurrent_layer_of_unknown_length():
-    with pytest.raises(TileworkError, match="its steps are unrolled: there is a constant number of them, not T"):
-        import_onnx(recurrent_model("GRU", 3, "T"))
+@pytest.mark.parametrize(("steps", "scans"), [(16, 0), (17, 1), ("T", 1)])
+def test_many_steps_of_a_recurrent_layer_become_a_scan(steps: int | str, scans: int):
+    imported = check(recurrent_model("GRU", 3, steps), random(17 if steps == "T" else int(steps), 2, 4))
+    assert sum(isinstance(op, graph.ScanOp) for op in imported.module.walk()) == scans
 
 
 @pytest.mark.parametrize(
@@ -388,10 +389,11 @@ def test_a_tile_of_known_arrays_is_known():
     assert result_types(imported) == ["tensor<36xf32>"]
 
 
-def test_a_cumulative_sum_of_symbolic_dimensions_is_refused():
-    nodes = [node("Shape", "x", "s"), node("CumSum", "s zero", "y")]
-    with pytest.raises(TileworkError, match="CumSum 'CumSum_1'"):
-        import_onnx(model(nodes, {"x": ["batch", 3]}, initializers={"zero": np.array(0)}, opset=14))
+def test_a_cumulative_sum_of_symbolic_dimensions():
+    nodes = [node("Shape", "x", "s"), node("CumSum", "s zero", "t"), node("Cast", "t", "y", to=TensorProto.FLOAT)]
+    imported = import_onnx(model(nodes, {"x": ["batch", 3]}, initializers={"zero": np.array(0)}, opset=14))
+    (result,) = run_function(imported.module, "main", [random(5, 3)], imported.parameters)
+    np.testing.assert_array_equal(result, [5, 8])
 
 
 # ---- Variants of old opsets ------------------------------------------------------------------------------------------

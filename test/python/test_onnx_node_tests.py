@@ -26,15 +26,20 @@ ARITHMETIC = ["div", "mod", "neg"]
 REDUCTIONS = ["argmax", "argmin", "reduce_log_sum", "reduce_log_sum_exp", "reducemax", "reducemin"]
 LAYERS = ["convtranspose", "gru", "lstm", "rnn"]
 
+CONTROL = ["if_", "loop", "scan"]
+
 EVALUATED = ["argmax", "argmin", "compress", "cumsum", "eyelike", "gatherelements", "gathernd", "nonzero", "trilu"]
 """Families of which nodes are computed while importing: each the name of an operator."""
 
 NOTHING_COMPUTED = {"builtin.module", "func.func", "func.return", "arith.constant", "graph.parameter"}
 
-FAMILIES = [BITS, LOGIC, MOVEMENT, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS, LAYERS]
+FAMILIES = [BITS, LOGIC, MOVEMENT, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS, LAYERS, CONTROL]
 
 SIZED = ("Expand", "Pad", "Reduce", "Resize", "Split", "Tile", "Upsample")
 """What inputs after the first say of operators whose names begin so has to be known beforehand."""
+
+STEERED = {"If": 1, "Loop": 2}
+"""How many of the first inputs say which nodes are run, and so have to be known beforehand."""
 
 ARGUED = ["test_resize_downsample_scales_linear_align_corners"]
 """It takes the size of the result for a fraction, 2.4; Tilework and onnxruntime take the 2 that it is."""
@@ -55,7 +60,10 @@ REFUSED: dict[str, list[str]] = {
     "padding mode 'wrap' is not supported": ["test_wrap_pad"],
     "computes on numbers, not on truth values": ["test_reduce_max_bool", "test_reduce_max_empty_set_bool"],
     "graph.reduce_min computes on numbers": ["test_reduce_min_bool"],
-    "sequence_lens": ["test_lstm_with_peepholes"],
+    "is a sequence, not a tensor": ["test_loop13_seq"],
+    "is a optional, not a tensor": ["test_loop16_seq_none"],
+    "SequenceConstruct 'SequenceConstruct_1'": ["test_if_opt", "test_if_seq"],
+    "Scan 'Scan_0' of (-, 1x2xf32, 1x3x2xf32)": ["test_scan_sum"],
     "the output 'Mean' is one that inference does not make": ["test_layer_normalization"],
 }
 """What a refusal says -> the cases that are refused, by the beginnings of their names."""
@@ -74,15 +82,16 @@ def evaluated_cases() -> list[NodeCase]:
 
 
 def with_constants(case: NodeCase) -> tuple[onnx.ModelProto, list[np.ndarray]]:
-    """The model and its inputs; what says how large a result is has to be known beforehand, and is a constant."""
+    """The model and its inputs; what says how large a result is, or what is run, is a constant."""
     model, [(inputs, _)] = case.model, case.data_sets
-    if not model.graph.node[0].op_type.startswith(SIZED):
-        return model, inputs
+    op_type = model.graph.node[0].op_type
+    known = slice(1, None) if op_type.startswith(SIZED) else slice(STEERED.get(op_type, 0))
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
-    for value, array in zip(model.graph.input[1:], inputs[1:], strict=True):
+    for value, array in zip(model.graph.input[known], inputs[known], strict=True):
         changed.graph.initializer.append(onnx.numpy_helper.from_array(array, value.name))
-    return changed, inputs[:1]
+    left = [i for i in range(len(inputs)) if i not in range(len(inputs))[known]]
+    return changed, [inputs[i] for i in left]
 
 
 def refusal_of(name: str) -> str | None:

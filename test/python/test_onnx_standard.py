@@ -59,7 +59,7 @@ X = f32(1, 3, 8, 9)
 W = f32(4, 3, 3, 3)
 FILTERS = f32(3, 2, 3, 3)
 STEPS, LSTM_WEIGHTS, LSTM_BIAS = f32(3, 2, 4), (f32(1, 20, 4), f32(1, 20, 5)), f32(1, 40)
-LENGTHS = np.array([3, 2], np.int32)
+LENGTHS = np.array([3, 2, 1], np.int32)
 SAME = {"auto_pad": "SAME_UPPER"}
 MATRIX = f32(2, 3)
 LONG = "x" * 300
@@ -123,20 +123,8 @@ HUGE = int64(10**6, 10**6)
             "3 activations a direction are needed, not 1",
         ),
         ("GRU", [STEPS, f32(1, 15, 4), f32(1, 15, 5)], [], {"activations": ["Tanh", "Elu"]}, "activation 'Elu' is not"),
-        (
-            "LSTM",
-            [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS],
-            [],
-            {},
-            "sequences of different lengths are not supported",
-        ),
-        (
-            "LSTM",
-            [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS],
-            [4],
-            {},
-            "sequences of different lengths are not supported",
-        ),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS], [], {}, "sequence_lens is of shape [2]"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS], [4], {}, "sequence_lens is of shape [2]"),
         ("Concat", [f32(2), f32(3)], [], {"axis": 5}, "a tensor of rank 1 has no axis 5"),
         ("Resize", [X, NONE, f32(4)], [1, 2], {"mode": "cubic"}, "mode 'cubic' is not supported, only 'nearest' and"),
         ("Resize", [X, NONE, f32(3)], [1, 2], {}, "4 different axes have as many scales, not 3"),

@@ -45,10 +45,13 @@ class FoldParameters(TileworkPass):
         functions = graph_functions(op)
         preparation = _Preparation(op)
         for function in functions:
-            for graph in graphs_of(function):
+            graphs = graphs_of(function)
+            for graph in graphs:
                 _fold(graph, values_from_parameters(function), preparation)
                 for scan in [o for o in graph.ops if isinstance(o, ScanOp)]:
                     _name_inside(scan)
+            for graph in graphs:
+                _erase_unused(graph, values_from_parameters(function))
         preparation.finish(_parameters_of(functions))
 
 
@@ -58,7 +61,7 @@ def _fold(graph: Block, known: set[SSAValue], preparation: _Preparation) -> None
         for value in op.results:
             if value not in known or isinstance(op, ParameterOp) or not _is_needed(value, known):
                 continue
-            if is_splat(op) and not is_returned(value):
+            if is_splat(op) and not _needs_buffer(value):
                 continue
             parameter = ParameterOp(preparation.define(value), value.type)
             parameter.location = op.location
@@ -66,6 +69,18 @@ def _fold(graph: Block, known: set[SSAValue], preparation: _Preparation) -> None
             graph.insert_op_before(parameter, op)
             value.replace_all_uses_with(parameter.result)
             known.add(parameter.result)
+
+
+def _needs_buffer(value: SSAValue) -> bool:
+    """Whether one number repeated has to lie in memory: where it is a result, or what a scan begins with or goes over.
+
+    What a scan has as a constant it can hold itself.
+    """
+    scans = [(use.operation, use.index) for use in value.uses if isinstance(use.operation, ScanOp)]
+    return is_returned(value) or any(i < len(scan.operands) - len(scan.constants) for scan, i in scans)
+
+
+def _erase_unused(graph: Block, known: set[SSAValue]) -> None:
     for op in reversed(list(graph.ops)):
         if op.results and all(r in known and not r.uses for r in op.results):
             op.detach()

@@ -93,3 +93,25 @@ func.func @fusion_first(%x: tensor<2x2xf32>, %w: tensor<4x1xf32>) -> (tensor<4xf
   %14 = graph.concat %12, %13 {axis = 0 : i64} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   func.return %2, %10, %11, %14 : tensor<4xf32>, tensor<2x2xf32>, tensor<4x1x1xf32>, tensor<4x2xf32>
 }
+
+// In the body of a scan as outside: parts are made in place; what a step yields is not, as it lies where its sequence is.
+// CHECK-LABEL: func.func @scan
+// CHECK:         graph.scan
+// CHECK:           graph.concat {{.*}} {axis = 1 : i64, graph.view}
+// CHECK:           graph.slice {{.*}} steps = array<i64: 1>, graph.view}
+// CHECK:           graph.slice {{.*}} steps = array<i64: 1>} :
+// CHECK:           graph.yield
+func.func @scan(%h: tensor<1x3xf32>, %xs: tensor<5x1x3xf32>, %w: tensor<3x3xf32>) -> (tensor<1x3xf32>, tensor<5x1x3xf32>) {
+  %end, %ys = graph.scan from (%h) over (%xs) with (%w) : from (tensor<1x3xf32>) over (tensor<5x1x3xf32>) with (tensor<3x3xf32>) -> (tensor<1x3xf32>, tensor<5x1x3xf32>) {
+  ^bb0(%s: tensor<1x3xf32>, %x: tensor<1x3xf32>, %k: tensor<3x3xf32>):
+    %0 = graph.dense %s, %k : (tensor<1x3xf32>, tensor<3x3xf32>) -> tensor<1x3xf32>
+    %1 = graph.dense %x, %k : (tensor<1x3xf32>, tensor<3x3xf32>) -> tensor<1x3xf32>
+    %2 = graph.concat %0, %1 {axis = 1 : i64} : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<1x6xf32>
+    %3 = graph.softmax %2 {axis = 1 : i64} : (tensor<1x6xf32>) -> tensor<1x6xf32>
+    %4 = graph.slice %3 {axes = array<i64: 1>, starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>} : (tensor<1x6xf32>) -> tensor<1x3xf32>
+    %5 = graph.dense %4, %k : (tensor<1x3xf32>, tensor<3x3xf32>) -> tensor<1x3xf32>
+    %6 = graph.slice %3 {axes = array<i64: 1>, starts = array<i64: 3>, stops = array<i64: 6>, steps = array<i64: 1>} : (tensor<1x6xf32>) -> tensor<1x3xf32>
+    graph.yield %5, %6 : tensor<1x3xf32>, tensor<1x3xf32>
+  }
+  func.return %end, %ys : tensor<1x3xf32>, tensor<5x1x3xf32>
+}

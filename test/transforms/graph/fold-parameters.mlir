@@ -88,3 +88,74 @@ func.func @nothing(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = graph.add %x, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %0 : tensor<2xf32>
 }
+
+// -----
+
+// A scan names parameters inside that it is given, and holds one number repeated; what its body computes of parameters
+// moves to @prepare too. What comes from elsewhere it is given still, and what nothing but the body needs is computed
+// once.
+// CHECK-LABEL: func.func @scan
+// CHECK:         %k = graph.exp %h
+// CHECK-NEXT:    graph.scan from (%h) over (%xs) with (%k) : from (tensor<1x4xf32>) over (tensor<5x1x4xf32>) with (tensor<1x4xf32>) -> (tensor<1x4xf32>) {
+// CHECK-NEXT:    ^bb0(%s: tensor<1x4xf32>, %x: tensor<1x4xf32>, %c: tensor<1x4xf32>):
+// CHECK-NEXT:      [[TWO:%[a-z0-9_]+]] = arith.constant dense<2.0{{.*}}> : tensor<f32>
+// CHECK-NEXT:      %e = graph.parameter @w.exp : tensor<4x4xf32>
+// CHECK-NEXT:      %r = graph.parameter @u.relu : tensor<1x4xf32>
+// CHECK-NEXT:      [[A:%[a-z0-9]+]] = graph.dense %s, %e
+// CHECK-NEXT:      [[B:%[a-z0-9]+]] = graph.mul [[A]], [[TWO]]
+// CHECK-NEXT:      [[C:%[a-z0-9]+]] = graph.add [[B]], %r
+// CHECK-NEXT:      graph.add [[C]], %c
+// CHECK-LABEL: func.func @prepare() {
+// CHECK:         %v = graph.neg
+// CHECK:         %e = graph.exp %v
+// CHECK-NEXT:    graph.define_parameter @w.exp, %e
+// CHECK:         %r = graph.relu
+// CHECK-NEXT:    graph.define_parameter @u.relu, %r
+func.func @scan(%h: tensor<1x4xf32>, %xs: tensor<5x1x4xf32>) -> tensor<1x4xf32> {
+  %w = graph.parameter @w : tensor<4x4xf32>
+  %v = graph.neg %w : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %two = arith.constant dense<2.0> : tensor<f32>
+  %k = graph.exp %h : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %end = graph.scan from (%h) over (%xs) with (%v, %two, %k) : from (tensor<1x4xf32>) over (tensor<5x1x4xf32>) with (tensor<4x4xf32>, tensor<f32>, tensor<1x4xf32>) -> (tensor<1x4xf32>) {
+  ^bb0(%s: tensor<1x4xf32>, %x: tensor<1x4xf32>, %a: tensor<4x4xf32>, %b: tensor<f32>, %c: tensor<1x4xf32>):
+    %e = graph.exp %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %u = graph.parameter @u : tensor<1x4xf32>
+    %r = graph.relu %u : (tensor<1x4xf32>) -> tensor<1x4xf32>
+    %0 = graph.dense %s, %e : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
+    %1 = graph.mul %0, %b : (tensor<1x4xf32>, tensor<f32>) -> tensor<1x4xf32>
+    %2 = graph.add %1, %r : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+    %3 = graph.add %2, %c : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+    graph.yield %3 : tensor<1x4xf32>
+  }
+  func.return %end : tensor<1x4xf32>
+}
+
+// -----
+
+// A scan in a scan names them in the innermost body; a state that stays one number is a parameter, as it is yielded.
+// CHECK-LABEL: func.func @nested
+// CHECK:         graph.scan from (%h) over (%xs) : from
+// CHECK-NEXT:    ^bb0(
+// CHECK:           graph.scan from (%{{.*}}) over (%{{.*}}) : from
+// CHECK-NEXT:      ^bb
+// CHECK-NEXT:        [[W:%[a-z0-9_]+]] = graph.parameter @w : tensor<4xf32>
+// CHECK-NEXT:        graph.mul %{{.*}}, [[W]]
+// CHECK:           [[ONE:%[a-z0-9_]+]] = graph.parameter @constant : tensor<4xf32>
+// CHECK-NEXT:      graph.yield [[ONE]], %{{.*}}
+// CHECK-LABEL: func.func @prepare
+// CHECK:         graph.define_parameter @constant
+func.func @nested(%h: tensor<4xf32>, %xs: tensor<5x3x4xf32>) -> tensor<5x4xf32> {
+  %w = graph.parameter @w : tensor<4xf32>
+  %end, %ys = graph.scan from (%h) over (%xs) with (%w) : from (tensor<4xf32>) over (tensor<5x3x4xf32>) with (tensor<4xf32>) -> (tensor<4xf32>, tensor<5x4xf32>) {
+  ^bb0(%s: tensor<4xf32>, %x: tensor<3x4xf32>, %a: tensor<4xf32>):
+    %inner = graph.scan from (%s) over (%x) with (%a) : from (tensor<4xf32>) over (tensor<3x4xf32>) with (tensor<4xf32>) -> (tensor<4xf32>) {
+    ^bb1(%t: tensor<4xf32>, %row: tensor<4xf32>, %b: tensor<4xf32>):
+      %0 = graph.mul %t, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %sum = graph.add %0, %row : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %sum : tensor<4xf32>
+    }
+    %one = arith.constant dense<1.0> : tensor<4xf32>
+    graph.yield %one, %inner : tensor<4xf32>, tensor<4xf32>
+  }
+  func.return %ys : tensor<5x4xf32>
+}

@@ -66,3 +66,31 @@ func.func @prepare() {
   graph.define_parameter @v, %v : tensor<8x8x1x1xf32>
   func.return
 }
+
+// The operators of a scan's body are fused among themselves, and why others are not is told there.
+// CHECK-LABEL: func.func @scan
+// CHECK:         graph.fused "exp" (%x)
+// CHECK:         graph.scan from (%h) over
+// CHECK-NEXT:    ^bb0(
+// CHECK-NEXT:      [[N:%[a-z0-9]+]] = graph.fused "dense_add_tanh" (%s, %k, %e)
+// CHECK:           graph.yield [[N]]
+// CHECK:         graph.fused "relu"
+// EXPLAIN-LABEL: func.func @scan
+// EXPLAIN:         graph.scan
+// EXPLAIN:           graph.fused "neg"
+// EXPLAIN:           graph.fused "dense"
+// EXPLAIN-SAME:      attributes {tilework.not_fused = "with neg: dense needs its operand whole, not element by element"}
+func.func @scan(%h: tensor<1x4xf32>, %x: tensor<5x1x4xf32>, %w: tensor<4x4xf32>) -> tensor<1x4xf32> {
+  %0 = graph.exp %x : (tensor<5x1x4xf32>) -> tensor<5x1x4xf32>
+  %end, %ys = graph.scan from (%h) over (%0) with (%w) : from (tensor<1x4xf32>) over (tensor<5x1x4xf32>) with (tensor<4x4xf32>) -> (tensor<1x4xf32>, tensor<5x1x4xf32>) {
+  ^bb0(%s: tensor<1x4xf32>, %e: tensor<1x4xf32>, %k: tensor<4x4xf32>):
+    %1 = graph.dense %s, %k : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
+    %2 = graph.add %1, %e : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+    %3 = graph.tanh %2 : (tensor<1x4xf32>) -> tensor<1x4xf32>
+    %4 = graph.neg %e : (tensor<1x4xf32>) -> tensor<1x4xf32>
+    %5 = graph.dense %4, %k : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
+    graph.yield %3, %5 : tensor<1x4xf32>, tensor<1x4xf32>
+  }
+  %6 = graph.relu %end : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  func.return %6 : tensor<1x4xf32>
+}
