@@ -68,7 +68,7 @@ class Read:
         for e, dim in zip(reversed(self.indices), reversed(self.dims), strict=True):
             for axis in e.variables():
                 steps[axis] += e.coefficient(axis) * row
-            row *= size_of([("", dim)])
+            row *= LARGE if dim.constant is None else dim.constant
         return steps
 
     def cost(self, vector: str, width: int, count: int) -> float:
@@ -107,7 +107,7 @@ class Read:
             others = [e.offset, *(count for atom, count in e.terms if Expr(((atom, 1),), 0).as_var != vector)]
             if any(count * row % width for count in others):
                 return False
-            row *= size_of([("", dim)])
+            row *= LARGE if dim.constant is None else dim.constant
         return True
 
     def moves(self, axis: str, factor: int) -> bool:

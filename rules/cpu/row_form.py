@@ -157,7 +157,8 @@ def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
 def _sums_rows(compute: ComputeOp) -> bool:
     """Whether a reduction reads pieces of memory from end to end, each for one result."""
     piece, along = in_one_piece(compute), _along(compute)
-    apart = all(abs(read.step(name)) >= size_of(piece) for read in along for name in _long(compute))
+    length = size_of(piece) if all(e.is_constant for _, e in piece) else LARGE  # as in the steps of reads
+    apart = all(abs(read.step(name)) >= length for read in along for name in _long(compute))
     return apart and _are_side_by_side(along, piece[-1]) and size_of(piece) >= LEAST_PIECE
 
 
