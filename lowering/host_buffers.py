@@ -181,7 +181,7 @@ class HostBuffers:
         if not isinstance(layout, StridedLayoutAttr):
             return UnitAttr()
         strides = _layout(buffer.type, dims)[1] if place is None else place.strides
-        if all(d == 1 or s == g for d, s, g in zip(dims, strides, row_major_strides(dims), strict=True)):
+        if are_gapless(dims, strides):
             return UnitAttr()
         return StridedLayoutAttr(layout.strides)
 
@@ -271,12 +271,16 @@ def _under_other_dims(
 def reshaped_strides(before: Sequence[Expr], strides: Sequence[Expr], after: Sequence[Expr]) -> list[Expr] | None:
     """The strides of a buffer under other dimensions; None where there are gaps inside what becomes one axis.
 
-    before = [N, 4, 3, 5], strides = [120, 30, 5, 1], after = [N, 4, 15]: [120, 30, 1]. What follows the dimensions that
-    are the same is constant.
+    before = [N, 4, 3, 5], strides = [120, 30, 5, 1], after = [N, 4, 15]: [120, 30, 1]. None, too, where there are gaps
+    anywhere and what follows the dimensions that are the same is not constant.
     """
+    if are_gapless(before, strides):
+        return row_major_strides(after)
     same = next(
         (i for i, (b, a) in enumerate(zip(before, after, strict=False)) if b != a), min(len(before), len(after))
     )
+    if not all(e.is_constant for e in (*before[same:], *strides[same:], *after[same:])):
+        return None
     axes = [(d.offset, s.offset) for d, s in zip(before[same:], strides[same:], strict=True) if d != 1]
     found: list[Expr] = []
     for dim in reversed(after[same:]):
@@ -285,6 +289,11 @@ def reshaped_strides(before: Sequence[Expr], strides: Sequence[Expr], after: Seq
             return None
         found.insert(0, const(stride))
     return [*strides[:same], *found]
+
+
+def are_gapless(dims: Sequence[Expr], strides: Sequence[Expr]) -> bool:
+    """Whether elements follow each other without gaps. Strides of axes of extent 1 are moot."""
+    return all(d == 1 or s == g for d, s, g in zip(dims, strides, row_major_strides(dims), strict=True))
 
 
 def _next_stride(axes: list[tuple[int, int]], wanted: int) -> int | None:

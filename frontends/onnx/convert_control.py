@@ -11,8 +11,13 @@ from tilework.dialects.graph import ConcatOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.axes import from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.open_axes import in_steps
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
+from tilework.frontends.onnx.sizes import OPEN_END
 from tilework.frontends.onnx.values import Known, Value, as_dims
+
+MOST_STEPS = 2**31 - 1
+"""A loop of more is one that ends by its condition."""
 
 _TRUE = np.array(True)
 
@@ -23,7 +28,8 @@ def if_(node: Node) -> Sequence[Value]:
     condition = node.value(0)
     if not isinstance(condition, Known):
         raise node.error("which branch it takes depends on data; Tilework takes one that is known beforehand")
-    return node.graph("then_branch" if condition.array.item() else "else_branch", [])
+    branch = "then_branch" if _truth(node, condition) else "else_branch"
+    return node.graph(branch, [], len(node.proto.output))
 
 
 @converter("Loop")
@@ -32,13 +38,13 @@ def loop(node: Node) -> Sequence[Value]:
     count, states = _count(node), [node.value(i) for i in range(2, len(node.inputs))]
     if node.has(1) and not _goes_on(node, node.value(1)):
         count = const(0)
-    if count.constant is not None and count.constant <= MOST_UNROLLED:
+    if count.constant is not None and (count.constant <= MOST_UNROLLED or count.constant > MOST_STEPS):
         return _unrolled(node, count.constant, states)
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        condition, *made = inside.graph("body", [elements[0], Known(_TRUE, node.title), *states])
+        condition, *made = _iteration(inside, elements[0], states)
         if not _goes_on(inside, condition):
-            raise node.error("it has one iteration only")
+            raise node.error("it has one iteration only, which its body says and the number of iterations does not")
         return made[: len(states)], made[len(states) :]
 
     numbers = node.emitter.range(const(0), count, 1, node.title)
@@ -53,8 +59,15 @@ def _count(node: Node) -> Expr:
     value = node.value(0)
     if not isinstance(value, Known):
         raise node.error("its number of iterations is computed from data, but has to be known beforehand")
+    if value.array.size != 1:
+        raise node.error(f"it has one number of iterations, not {value.array.size}")
     [count] = as_dims(value.array)
     return const(max(count.constant, 0)) if count.constant is not None else count
+
+
+def _iteration(node: Node, number: Value, states: Sequence[Value]) -> list[Value]:
+    """Whether there is another one, the states, and what else the body makes."""
+    return node.graph("body", [number, Known(_TRUE, node.title), *states], len(node.proto.output) + 1)
 
 
 def _stacked(node: Node, elements: Sequence[Value]) -> Value:
@@ -67,6 +80,12 @@ def _goes_on(node: Node, condition: Value) -> bool:
     """Whether there is an iteration more."""
     if not isinstance(condition, Known):
         raise node.error("where it ends depends on data; Tilework runs loops of a number of iterations")
+    return _truth(node, condition)
+
+
+def _truth(node: Node, condition: Known) -> bool:
+    if condition.array.size != 1:
+        raise node.error(f"its condition is one truth value, not {condition.array.size}")
     return bool(condition.array.item())
 
 
@@ -74,7 +93,9 @@ def _unrolled(node: Node, count: int, states: Sequence[Value]) -> Sequence[Value
     """Iterations of which each has operators of its own: what is known of one, so of the next."""
     made: list[Sequence[Value]] = []
     for i in range(count):
-        condition, *values = node.graph("body", [Known(np.array(i), node.title), Known(_TRUE, node.title), *states])
+        if i == MOST_UNROLLED:
+            raise node.error(f"it goes on for more than {i} iterations, and would for {count}")
+        condition, *values = _iteration(node, Known(np.array(i), node.title), states)
         states, elements = values[: len(states)], values[len(states) :]
         made.append(elements)
         if not _goes_on(node, condition):
@@ -91,22 +112,36 @@ def scan_(node: Node) -> Sequence[Value]:
     A step for every element of the sequences in the direction that is most theirs; others are reversed before or after.
     """
     count = len(node.inputs) - node.attribute("num_scan_inputs")
+    if not 0 <= count < len(node.inputs):
+        raise node.error(f"of its {len(node.inputs)} inputs some are sequences, not {len(node.inputs) - count}")
     states, given = ([node.value(i) for i in range(*ends)] for ends in ((0, count), (count, len(node.inputs))))
     made = len(node.proto.output) - count
-    axes, new_axes = (node.attribute(f"scan_{which}_axes") for which in ("input", "output"))
-    directions = node.attribute("scan_input_directions") or [0] * len(given)
-    new_directions = node.attribute("scan_output_directions") or [0] * made
+    axes, new_axes = _of_each(node, "axes", len(given), made)
+    directions, new_directions = _of_each(node, "directions", len(given), made)
+    if wrong := [number for number in (*directions, *new_directions) if number not in (0, 1)]:
+        raise node.error(f"a direction is 0 or 1, not {wrong[0]}")
     reverse = all(directions)
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        values = inside.graph("body", [*states, *elements])
+        values = inside.graph("body", [*states, *elements], len(node.proto.output))
         return values[: len(states)], values[len(states) :]
 
-    sequences = [_axis_first(node, v, axis) for v, axis in zip(given, axes or [0] * len(given), strict=True)]
+    sequences = [_axis_first(node, v, axis) for v, axis in zip(given, axes, strict=True)]
     over = [_turned(node, v, direction != reverse) for v, direction in zip(sequences, directions, strict=True)]
     ends, new = scan(node, states, over, step, reverse=reverse)
     turned = [_turned(node, v, direction != reverse) for v, direction in zip(new, new_directions, strict=True)]
-    return [*ends, *(_axis_from_first(node, v, axis) for v, axis in zip(turned, new_axes or [0] * made, strict=True))]
+    return [*ends, *(_axis_from_first(node, v, axis) for v, axis in zip(turned, new_axes, strict=True))]
+
+
+def _of_each(node: Node, what: str, sequences: int, made: int) -> tuple[Sequence[int], Sequence[int]]:
+    """The attributes that have a number for each sequence, and for each that is made; 0 where they are absent."""
+    found: list[Sequence[int]] = []
+    for which, count in (("input", sequences), ("output", made)):
+        numbers = node.attribute(f"scan_{which}_{what}", [0] * count)
+        if len(numbers) != count:
+            raise node.error(f"scan_{which}_{what} has a number for each of {count}, not {len(numbers)}")
+        found.append(numbers)
+    return found[0], found[1]
 
 
 def _turned(node: Node, sequence: Value, is_turned: bool) -> Value:
@@ -115,7 +150,7 @@ def _turned(node: Node, sequence: Value, is_turned: bool) -> Value:
         return sequence
     steps = value_dims(sequence)[0].constant
     if steps is None:
-        raise node.error("its sequences are of different directions, which takes a number of steps that is known")
+        return in_steps(node, sequence, 0, -1, -OPEN_END, -1)
     return sliced(node, sequence, {0: range(steps)[::-1]})
 
 

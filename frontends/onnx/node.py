@@ -83,13 +83,17 @@ class Node:
         """The node as one that emits operators elsewhere."""
         return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder, self._import_graph)
 
-    def graph(self, name: str, inputs: Sequence[Value]) -> list[Value]:
-        """What the graph that is attribute `name` makes of these inputs; emits its operators."""
+    def graph(self, name: str, inputs: Sequence[Value], outputs: int) -> list[Value]:
+        """What the graph that is attribute `name` makes of these inputs, so many outputs; emits its operators."""
         graph: onnx.GraphProto = self._attributes[name].g
-        if len(graph.input) != len(inputs):
-            raise self.error(f"its {name} takes {len(graph.input)} inputs, not {len(inputs)}")
+        for what, given, wanted in (("inputs", graph.input, len(inputs)), ("outputs", graph.output, outputs)):
+            if len(given) != wanted:
+                raise self.error(f"its {name} has {len(given)} {what}, not {wanted}")
         assert self._import_graph is not None
-        return self._import_graph(graph, inputs, self.emitter)
+        try:
+            return self._import_graph(graph, inputs, self.emitter)
+        except TileworkError as error:
+            raise TileworkError(f"{self.op_type} '{self.title}': {error}") from error
 
     # -- attributes
 

@@ -30,6 +30,9 @@ def scan(
     inside = node.emitter.inside(body)
     following, elements = step(node.inside(inside), body.args[: len(first)], body.args[len(first) :])
     end = YieldOp([inside.tensor(v) for v in (*following, *elements)])
+    for i, (before, after) in enumerate(zip(first, end.values, strict=False)):
+        if before.type != after.type:
+            raise node.error(f"state {i} is {before.type} before a step and {after.type} behind it")
     body.add_op(end)
     constants = _close(body)
     steps = dims_of(over[0].type)[0]

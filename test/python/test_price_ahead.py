@@ -90,7 +90,7 @@ def algorithms(main: FuncOp) -> Algorithms:
 
 def test_prices_are_those_of_the_search(tmp_path: Path):
     main = two_convolutions()
-    groups = list(LayoutSearch.of(body_of(main), TARGET, "default").first_questions())
+    groups = list(LayoutSearch.of(body_of(main), TARGET, algorithms(main)).first_questions())
     with Pool() as pool:
         price_ahead(main, TARGET, "default", KernelCache(tmp_path), pool)
     assert pool.asked == len(groups) == 4
@@ -110,7 +110,7 @@ def test_what_is_known_is_not_asked_again(tmp_path: Path):
 
 def test_prices_are_found_in_the_cache(tmp_path: Path):
     main = two_convolutions()
-    groups = list(LayoutSearch.of(body_of(main), TARGET, "default").first_questions())
+    groups = list(LayoutSearch.of(body_of(main), TARGET, algorithms(main)).first_questions())
     with Pool() as pool:
         price_ahead(main, TARGET, "default", KernelCache(tmp_path), pool)
         first = [algorithms(main).best_for(group) for group in groups]
