@@ -33,7 +33,8 @@ class AlternateCalls(TileworkPass):
     loop.call @cell ins(%h2, %w) ..        loop.call @cell ins(%h2, %w) ..
 
     What one reads last is in the second cache then when the next begins with it: the steps of a recurrent layer read
-    their weights so. For one input larger than that cache, where all else that is read and written in between fits.
+    their weights so. For one input larger than most of that cache, where all else that is read and written in between
+    fits.
     What each iteration of a loop calls goes the other way in every second one.
     A kernel that is called once goes the other way in every second run of the program, if it reads each of the weights
     for one result only, and all else that the program reads and writes leaves room in the caches.
@@ -108,8 +109,8 @@ def _alternating_steps(loop: ForOp, kernels: dict[str, KernelOp], cache: int) ->
 
 
 def _large(call: CallOp, kernel: KernelOp, cache: int) -> list[tuple[SSAValue, int]]:
-    """The inputs of a call that are larger than the cache, and their bytes."""
-    return [(v, size) for v, size in zip(call.inputs, _sizes(kernel), strict=False) if size > cache]
+    """The inputs of a call that do not stay in the cache beside all else, and their bytes."""
+    return [(v, size) for v, size in zip(call.inputs, _sizes(kernel), strict=False) if size > cache * 3 // 4]
 
 
 def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target) -> list[KernelOp]:
