@@ -330,10 +330,10 @@ def _atom(kind: str, *args: Expr) -> Expr:
 
 
 def _build(kind: str, args: list[Expr]) -> Expr:
-    if kind == "floordiv":
-        return args[0] // args[1]
-    if kind == "mod":
-        return args[0] % args[1]
+    """An atom of other arguments. A size that becomes 0 divides as 1 does, see `_evaluate`."""
+    if kind in ("floordiv", "mod"):
+        divisor = const(1) if args[1] == 0 else args[1]
+        return args[0] // divisor if kind == "floordiv" else args[0] % divisor
     return product(args) if kind == "product" else (minimum if kind == "min" else maximum)(*args)
 
 
@@ -413,7 +413,7 @@ def _extremum(kind: str, fold: Callable[..., int], args: Iterable[ExprLike]) -> 
 def _evaluate(atom: Compound, values: Mapping[Any, Any]) -> Any:
     args = [a.evaluate(values) for a in atom.args]
     if atom.kind in ("floordiv", "mod"):
-        # a size of 0 divides where nothing is indexed: in front of a loop that does not run
+        # a size of 0 divides where nothing is indexed, as in front of a loop that does not run
         divisor = 1 if isinstance(args[1], int) and args[1] == 0 else args[1]
         return args[0] // divisor if atom.kind == "floordiv" else args[0] % divisor
     if atom.kind == "product":

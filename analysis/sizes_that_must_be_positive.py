@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import Expr, const, product
 from tilework.algebra.predicate import at_least
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.extend import ExtendOp
-from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.gather import INDICES, GatherOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
@@ -33,8 +33,8 @@ def sizes_that_must_be_positive(program: Operation) -> dict[Expr, str]:
 
 
 def _runs(op: Operation) -> Expr:
-    """How often an operator runs: never in a scan without a step, which then asks for nothing."""
-    around, count = op.parent_op(), const(1)
+    """How often an operator runs: never in a scan without a step; a gather that takes nothing asks for nothing too."""
+    around, count = op.parent_op(), product(op.dims(INDICES)) if isinstance(op, GatherOp) else const(1)
     while around is not None:
         count = count * around.steps if isinstance(around, ScanOp) else count
         around = around.parent_op()

@@ -12,13 +12,16 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilework.algebra.index_expr import Key
 from tilework.analysis.functions import body_of
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.shapes import dims_of
+from tilework.interpreters.symbols import told_symbols
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -43,7 +46,10 @@ def run_function(
         raise UsageError(f"@{name} takes {len(block.args)} inputs, {len(inputs)} are given")
     for i, (argument, array) in enumerate(zip(block.args, inputs, strict=True)):
         _check_fits(argument, array, f"input {i} of @{name}")
-    return _Evaluation(parameters, observe).block(block, inputs)
+    sizes = [
+        pair for v, x in zip(block.args, inputs, strict=True) for pair in zip(dims_of(v.type), x.shape, strict=True)
+    ]
+    return _Evaluation(parameters, observe, told_symbols(sizes)).block(block, inputs)
 
 
 def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
@@ -77,17 +83,18 @@ def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
             pending += [operand.owner for operand in op.operands]
     block = value.owner.parent if isinstance(value.owner, Operation) else None
     assert block is not None, "@prepare takes no arguments"
-    evaluation = _Evaluation(parameters, None)
+    evaluation = _Evaluation(parameters, None, {})
     evaluation.run([op for op in block.ops if op in needed], kept=[value])
     return evaluation.values[value]
 
 
 class _Evaluation:
-    """The values of one block while it is evaluated."""
+    """The values of one block while it is evaluated; symbols: what the inputs tell of sizes."""
 
-    def __init__(self, parameters: Mapping[str, Array], observe: Observer | None):
+    def __init__(self, parameters: Mapping[str, Array], observe: Observer | None, symbols: Mapping[Key, int]):
         self.parameters = parameters
         self.observe = observe
+        self.symbols = symbols
         self.values: dict[SSAValue, Array] = {}
 
     def block(self, block: Block, arguments: Sequence[Array]) -> list[Array]:
@@ -121,12 +128,14 @@ class _Evaluation:
 
     def _evaluate(self, op: Operation) -> Sequence[Array]:
         operands = [self.values[operand] for operand in op.operands]
+        if isinstance(op, ReshapeOp) and all(self.symbols.keys() >= {*d.variables()} for d in op.shape.data):
+            return [operands[0].reshape([int(d.evaluate(self.symbols)) for d in op.shape.data])]
         if isinstance(op, GraphOp):
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
                 made = op.evaluate(*operands)
             return [made] if isinstance(made, np.ndarray | np.generic) else made
         if isinstance(op, FusedOp):
-            return _Evaluation(self.parameters, self.observe).block(op.body.block, operands)
+            return self._inside().block(op.body.block, operands)
         if isinstance(op, ScanOp):
             return self._scan(op, operands)
         if isinstance(op, ParameterOp):
@@ -137,6 +146,9 @@ class _Evaluation:
             return [constant_array(op.value)]
         raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
 
+    def _inside(self) -> _Evaluation:
+        return _Evaluation(self.parameters, self.observe, self.symbols)
+
     def _scan(self, op: ScanOp, operands: Sequence[Array]) -> Sequence[Array]:
         """A step after the other; nothing is known of the elements of no step but their number."""
         count, end = len(op.states), len(op.states) + len(op.sequences)
@@ -144,8 +156,7 @@ class _Evaluation:
         steps = range(len(sequences[0]))
         made: dict[int, Sequence[Array]] = {}
         for t in reversed(steps) if op.reverse else steps:
-            step = _Evaluation(self.parameters, self.observe)
-            yielded = step.block(op.body.block, [*states, *(s[t] for s in sequences), *constants])
+            yielded = self._inside().block(op.body.block, [*states, *(s[t] for s in sequences), *constants])
             states, made[t] = yielded[:count], yielded[count:]
         if not made:
             return [*states, *(_without_elements(v) for v in op.new_sequences)]

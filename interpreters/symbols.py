@@ -16,20 +16,25 @@ def bind_symbols(
     A dimension that is linear in one unknown symbol binds it; every other is checked. Raises UsageError, naming the
     array by `what`, where ranks or dimensions differ or no dimension tells a symbol.
     """
-    bound: dict[Key, int] = {}
     for name, expected, shape in zip(what, dims, shapes, strict=True):
         if len(expected) != len(shape):
             raise UsageError(f"{name} has {len(shape)} dimensions, expected {len(expected)}: [{_text(expected)}]")
     facts = [(n, e, s) for n, d, shape in zip(what, dims, shapes, strict=True) for e, s in zip(d, shape, strict=True)]
-    waiting = True
-    while waiting:
-        waiting = any([_bind_one(expr, size, bound) for _, expr, size in facts])
+    bound = told_symbols([(expr, size) for _, expr, size in facts])
     for name, expr, size in facts:
         unknown = [key for key in expr.variables() if key not in bound]
         if unknown:
             raise UsageError(f"no dimension tells the value of '{unknown[0]}', which {name} uses in '{expr}'")
         if expr.evaluate(bound) != size:
             raise UsageError(f"{name} has a dimension of {size} where {expr} = {expr.evaluate(bound)} is expected")
+    return bound
+
+
+def told_symbols(sizes: Sequence[tuple[Expr, int]]) -> dict[Key, int]:
+    """The values of the symbols that dimensions of these sizes tell."""
+    bound: dict[Key, int] = {}
+    while any([_bind_one(expr, size, bound) for expr, size in sizes]):
+        pass
     return bound
 
 

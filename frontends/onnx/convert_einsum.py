@@ -29,7 +29,7 @@ def einsum(node: Node) -> Value:
     """Operands are joined from the left, two by two, each time as far as nothing else needs."""
     terms, result = _parsed(node)
     sizes = _sizes(node, terms, result)
-    first, *others = terms
+    first, *others = (_without_broadcast(node, term, sizes) for term in terms)
     for i, other in enumerate(others):
         needed = {*result, *(letter for later in others[i + 1 :] for letter in later.letters)}
         first = _joined(node, first, other, needed, sizes)
@@ -67,15 +67,24 @@ def _parsed(node: Node) -> tuple[list[_Term], str]:
 def _sizes(node: Node, terms: Sequence[_Term], result: str) -> dict[str, Expr]:
     """The size that each letter stands for."""
     sizes: dict[str, Expr] = {}
+    equation = node.attribute("equation")
     for term in terms:
         for letter, size in zip(term.letters, value_dims(term.value), strict=True):
-            if sizes.setdefault(letter, size) != size:
-                raise node.error(f"'{letter}' of its equation is {sizes[letter]} and {size}")
+            known, what = sizes.get(letter, size), letter if letter in equation else "..."
+            if known != size and (letter in equation or 1 not in (known, size)):
+                raise node.error(f"'{what}' of its equation is {known} and {size}")
+            sizes[letter] = size if known == 1 else known
     if unknown := [letter for letter in result if letter not in sizes]:
         raise node.error(f"its result has an axis '{unknown[0]}', which no operand has")
     if len(set(result)) < len(result):
         raise node.error("its result has an axis twice, which is not supported")
     return sizes
+
+
+def _without_broadcast(node: Node, term: _Term, sizes: Mapping[str, Expr]) -> _Term:
+    """The tensor without the axes of `...` that are of size 1 where others are not."""
+    kept = [(x, d) for x, d in zip(term.letters, value_dims(term.value), strict=True) if d == sizes[x]]
+    return _Term(node.reshape(term.value, [d for _, d in kept]), "".join(x for x, _ in kept))
 
 
 # ---- Operators -------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,13 +16,20 @@ from tilework.frontends.onnx.scans import scan
 from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Value, as_dims, known
 
+FAR = 1 << 40
+"""Further than any axis is long."""
+
+Number = TypeVar("Number", int, Expr)
+
 
 @converter("Trilu", since=14)
 def trilu(node: Node) -> Value:
     """Zero on one side of a diagonal, the second input, which may be absent and then is 0."""
     if len(node.dims(0)) < 2:
         raise node.error("a triangle needs rows and columns")
-    [diagonal] = as_dims(node.array(1, "diagonal")) if node.has(1) else [const(0)]
+    diagonal = _single(node, as_dims(node.array(1, "diagonal")), "diagonal") if node.has(1) else const(0)
+    if diagonal.constant is not None:  # so far from the middle that it does not matter
+        diagonal = const(max(-FAR, min(diagonal.constant, FAR)))
     rows, columns = (node.emitter.range(const(0), size, 1, node.title) for size in node.dims(0)[-2:])
     start = node.emit(AddOp, node.reshape(rows, [*value_dims(rows), const(1)]), _number(node, diagonal))
     ends = (start, columns) if node.attribute("upper", 1) else (columns, start)
@@ -32,7 +40,7 @@ def trilu(node: Node) -> Value:
 def cumulative_sum(node: Node) -> Value:
     """The sum of all elements along an axis up to each, from either end; without it where `exclusive`."""
     rank = len(node.dims(0))
-    [axis] = from_front(node, node.integers(1, "axis"), rank)
+    [axis] = from_front(node, [_single(node, node.integers(1, "axis"), "axis")], rank)
     to_front = [axis, *(i for i in range(rank) if i != axis)]
     back = [to_front.index(i) for i in range(rank)]
     sequence = node.emit(TransposeOp, node.value(0), permutation=ints(to_front))
@@ -45,6 +53,12 @@ def cumulative_sum(node: Node) -> Value:
 
     _, [sums] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
     return node.emit(TransposeOp, sums, permutation=ints(back))
+
+
+def _single(node: Node, numbers: Sequence[Number], what: str) -> Number:
+    if len(numbers) != 1:
+        raise node.error(f"it has one {what}, not {len(numbers)}")
+    return numbers[0]
 
 
 def _number(node: Node, value: Expr) -> Value:

@@ -33,7 +33,7 @@ _FOLDERS: dict[str, Folder] = {}
 
 _SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherElements", "GatherND", "NonZero", "ScatterElements", "ScatterND")
 _COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
-_COMPUTING = ("Abs", "Ceil", "CumSum", "Floor", "Max", "Min", "Mod", "Pow", "Sign", "Sqrt")
+_COMPUTING = ("Abs", "Ceil", "CumSum", "Floor", "Max", "Min", "Pow", "Sign", "Sqrt")
 _REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
 _SHAPING = ("EyeLike", "Trilu")
 
@@ -196,6 +196,16 @@ def _may_be_negative(e: int | Expr) -> bool:
 @folds("Neg")
 def _neg(node: Node, a: Array) -> Array:
     return np.asarray(-a, a.dtype)
+
+
+@folds("Mod")
+def _mod(node: Node, a: Array, b: Array) -> Array | None:
+    """Of sizes by a number: with its sign, as integers have it; onnx itself evaluates all others."""
+    if object not in (a.dtype, b.dtype):
+        return _evaluate(node, a, b)
+    if b.dtype == object or not (b > 0).all() or node.attribute("fmod", 0):
+        return None
+    return np.asarray(a % b, object)
 
 
 @folds("Identity")

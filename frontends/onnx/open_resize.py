@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from xdsl.dialects.builtin import AnyFloat, f32, f64
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, CastOp, DivOp, GatherOp, MaxOp, MulOp, SubOp
+from tilework.dialects.graph import AddOp, CastOp, DivOp, GatherOp, MaxOp, MinOp, MulOp, SubOp
 from tilework.frontends.onnx.node import Node, int_attr, value_dims
 from tilework.frontends.onnx.values import Value, known
 
@@ -44,10 +46,12 @@ def _places(node: Node, extent: Expr, size: Expr, how: str) -> tuple[Value, Valu
         return _times(node, _times(node, numbers, two), old), ends
     middles = node.emit(AddOp, _times(node, numbers, two), _number(node, const(1)))
     places = _times(node, middles, old)
-    if how in ("half_pixel", "pytorch_half_pixel"):
-        return node.emit(SubOp, places, new), ends
-    if how == "tf_half_pixel_for_nn":
-        return places, ends
+    centred = node.emit(SubOp, places, new)
+    if how == "half_pixel":
+        return centred, ends
+    if how == "pytorch_half_pixel":  # of one element, the first
+        is_several = node.emit(MinOp, node.emit(SubOp, new, _number(node, const(1))), _number(node, const(1)))
+        return _times(node, centred, is_several), ends
     raise node.error(f"coordinates '{how}' are not supported where sizes are not constant")
 
 
@@ -63,16 +67,24 @@ def _nearest(node: Node, value: Value, axis: int, numerators: Value, divisor: Va
 
 
 def _blended(node: Node, value: Value, axis: int, numerators: Value, divisor: Value) -> Value:
-    """The elements at both sides, weighted; at an end both are that one."""
+    """The elements at both sides, weighted, in float at least; at an end both are that one."""
+    dtype = node.dtype_of(value)
+    if not isinstance(dtype, AnyFloat):
+        raise node.error("mode 'linear' is for floating-point numbers where sizes are not constant")
+    wide = dtype if dtype == f64 else f32
     inside = _not_negative(node, numerators)
     before = node.emit(DivOp, inside, divisor)
     rest = node.emit(SubOp, inside, _times(node, before, divisor))
-    dtype = node.dtype_of(value)
-    share = node.emit(DivOp, node.emit(CastOp, rest, to=dtype), node.emit(CastOp, divisor, to=dtype))
+    share = node.emit(DivOp, node.emit(CastOp, rest, to=wide), node.emit(CastOp, divisor, to=wide))
     shape = [*value_dims(share), *[const(1)] * (len(value_dims(value)) - axis - 1)]
-    first = _taken(node, value, axis, before)
-    second = _taken(node, value, axis, node.emit(AddOp, before, _number(node, const(1))))
-    return node.emit(AddOp, first, _times(node, node.emit(SubOp, second, first), node.reshape(share, shape)))
+    behind = node.emit(AddOp, before, _number(node, const(1)))
+    first, second = (_in_type(node, _taken(node, value, axis, at), wide) for at in (before, behind))
+    blend = node.emit(AddOp, first, _times(node, node.emit(SubOp, second, first), node.reshape(share, shape)))
+    return _in_type(node, blend, dtype)
+
+
+def _in_type(node: Node, value: Value, dtype: Attribute) -> Value:
+    return value if node.dtype_of(value) == dtype else node.emit(CastOp, value, to=dtype)
 
 
 def _taken(node: Node, value: Value, axis: int, numbers: Value) -> Value:

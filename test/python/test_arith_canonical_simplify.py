@@ -50,6 +50,22 @@ def test_div_simplify():
     check("(i * (N + 1) + j) mod (N + 1)", "j mod (N + 1)", N=(0, 5))
 
 
+def test_quotients_and_remainders_by_a_size_come_back_together():
+    """As those by a number do; both may be multiplied by others, and there may be more besides."""
+    sizes = {"N": (1, 9), "M": (1, 9)}
+    check("(x floordiv N) * N + x mod N", "x", N=(1, 9))
+    check("2 * N * (x floordiv N) + 2 * (x mod N) + y", "2 * x + y", N=(1, 9))
+    check("M * N * (x floordiv N) + M * (x mod N)", "M * x", **sizes)
+    check("M * N * (x floordiv (M * N)) + x mod (M * N) - x", "0", **sizes)
+    # three axes, as of an element of an image whose number is x
+    text = "M * N * (x floordiv (M * N)) + N * ((x mod (M * N)) floordiv N) + (x mod (M * N)) mod N"
+    check(text, "x", **sizes)
+    check("(x floordiv (N + 1)) * (N + 1) + x mod (N + 1)", "x", N=(0, 9))
+    # of something else, or by something else, they stay
+    check("(x floordiv N) * N + y mod N", "(x floordiv N) * N + y mod N", N=(1, 9))
+    check("(x floordiv M) * M + x mod N", "(x floordiv M) * M + x mod N", **sizes)
+
+
 # tvm: test_arith_canonical_simplify/floormod_simplify
 def test_floormod_simplify():
     check("((x * 4 + y - 466036) mod 24528 - 24512) mod 16", "(x * 4 + y + 12) mod 16")

@@ -1,9 +1,14 @@
 """Identities of index arithmetic, and comparisons. The tests are named after TVM's."""
 
+from itertools import product
+
 import pytest
 from index_checks import check, condition, points
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block
 
 from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import const
 from tilework.algebra.parse import parse
 from tilework.analysis.domains import Scope, ends_from, tightened
 
@@ -194,3 +199,46 @@ def test_logical_simplify():
 def test_conditions_bound_a_variable():
     assert ends_from(condition("3 * x - y >= 0"), "x") == (-(-parse("y") // 3), None)
     assert ends_from(tightened(condition("x floordiv 4 < 3")), "x") == (None, 11)
+
+
+@pytest.mark.parametrize(
+    ("extent", "holds", "open_"),
+    [
+        ("N", ["N >= 1"], ["N >= 2"]),
+        ("N - 3", ["N >= 4"], ["N >= 5"]),
+        ("N + 3", ["N >= 0"], ["N >= 1"]),
+        ("2 * N", ["N >= 1"], []),
+        ("2 * N - 5", ["N >= 3"], ["N >= 4"]),
+        ("N * M", ["N >= 1", "M >= 1"], ["N * M >= 2"]),
+        ("N * M * 8", ["N >= 1", "M >= 1"], []),
+        ("N floordiv 4", ["N >= 4", "N floordiv 4 >= 1"], ["N >= 5"]),
+        ("(N + 7) floordiv 8", ["N >= 1"], ["N >= 2"]),
+        ("(N * M + 7) floordiv 8", ["N >= 1", "M >= 1"], ["N >= 2"]),
+        # of these there may be one that is less than 0, or one that is not
+        ("N * (M - 2)", [], ["N >= 1", "M >= 1"]),
+        ("N + M", [], ["N >= 1", "M >= 1"]),
+        ("4 - N", [], ["N >= 1"]),
+    ],
+)
+def test_inside_a_loop_that_runs_no_factor_of_its_extent_is_0(extent: str, holds: list[str], open_: list[str]):
+    """`open_`: what is not known in there. Everything is at every point."""
+    sizes = Scope(Domain({"N": (0, None), "M": (0, None)}))
+    [index] = Block(arg_types=[IndexType()]).args
+    for lower in (const(0), const(2)):
+        inside = sizes.inside_loop(index, lower, parse(extent) + lower)
+        for text in holds:
+            assert inside.proves(condition(text)) is True, text
+        for text in open_:
+            assert inside.proves(condition(text)) is None, text
+    for n, m in product(range(12), repeat=2):
+        runs = parse(extent).evaluate({"N": n, "M": m}) >= 1
+        assert not runs or all(condition(text).evaluate({"N": n, "M": m}) for text in holds), (n, m)
+
+
+def test_sizes_that_are_known_better_stay_so():
+    [index] = Block(arg_types=[IndexType()]).args
+    inside = Scope(Domain({"N": (5, 9)})).inside_loop(index, const(0), parse("N"))
+    assert inside.proves(condition("N >= 5")) is True and inside.proves(condition("N <= 9")) is True
+    around = Scope(Domain({"N": (0, 9)}))
+    assert around.inside_loop(index, const(0), parse("N")).proves(condition("N <= 9")) is True
+    assert around.proves(condition("N >= 1")) is None

@@ -309,6 +309,25 @@ loop.kernel @index outs(%y: memref<13x10xindex>) symbols(%c) {{
         np.testing.assert_array_equal(y, expression.evaluate({"a": a, "b": b, "c": c}))
 
 
+def test_division_by_a_size_in_front_of_a_loop_does_not_fail(compile_kernel):
+    """Even where it is 0, so that the loop does not run: it divides as 1 does then."""
+    kernel = compile_kernel(
+        """
+loop.kernel @blocks outs(%y: memref<2xindex>) symbols(%K, %N) {
+  %q = loop.apply (%K - 4) floordiv %N
+  %r = loop.apply (%K - 4) mod %N
+  loop.store %q, %y[0] : memref<2xindex>
+  loop.store %r, %y[1] : memref<2xindex>
+}
+"""
+    )
+    for k in (0, 4, 9):
+        for n in (0, 1, 3):
+            y = np.zeros(2, np.int64)
+            kernel(y, k, n)
+            assert y.tolist() == [(k - 4) // max(n, 1), (k - 4) % max(n, 1)]
+
+
 def test_data_dependent_subscripts(compile_kernel):
     text = """
 loop.kernel @gather ins(%x: memref<10x4xf32>, %i: memref<6xi64>) outs(%y: memref<6x4xf32>) {

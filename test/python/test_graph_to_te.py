@@ -18,7 +18,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
-from tilework.algebra.index_expr import const
+from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.parse import parse as index_expr
 from tilework.analysis.parameters import is_splat
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import CompileError
@@ -329,6 +330,33 @@ def test_parts_of_buffers_under_other_dimensions(seed: int):
         return
     reshaped = np.lib.stride_tricks.as_strided(part, after, [s.offset * part.itemsize for s in found])
     np.testing.assert_array_equal(reshaped, part.reshape(after))
+
+
+@pytest.mark.parametrize(
+    ("before", "strides", "after", "wanted"),
+    [
+        # without gaps it is any other shape of as many elements, symbolic or not
+        ("3, 4", "4, 1", "2, 6", "6, 1"),
+        ("N, 3, 4", "12, 4, 1", "N * 3, 4", "4, 1"),
+        ("N * 3, 4", "4, 1", "N, 12", "12, 1"),
+        ("N, M", "M, 1", "N * M", "1"),
+        ("N * M", "1", "M, N", "N, 1"),
+        ("1, N, 4", "99, 4, 1", "4, N", "N, 1"),
+        # with gaps, what follows the axes that stay is constant
+        ("N, 4, 3, 5", "120, 30, 5, 1", "N, 4, 15", "120, 30, 1"),
+        ("N, M, 6", "M * 8, 8, 1", "N, M, 2, 3", "M * 8, 8, 3, 1"),
+        ("N, M", "M + 1, 1", "N * M", None),
+        ("N, 4", "8, 1", "N * 4", None),
+        ("3, N", "N * 2, 1", "3, 1, N", None),
+        ("3, 4", "8, 1", "2, 6", None),
+    ],
+)
+def test_buffers_of_unknown_size_under_other_dimensions(before: str, strides: str, after: str, wanted: str | None):
+    def exprs(text: str) -> list[Expr]:
+        return [index_expr(part) for part in text.split(", ")]
+
+    found = reshaped_strides(exprs(before), exprs(strides), exprs(after))
+    assert found == (None if wanted is None else exprs(wanted))
 
 
 def test_names_in_other_alphabets():

@@ -87,6 +87,12 @@ def test_split_indices_come_back_together():
     assert domain.simplify((fused // 4) * 4 + fused % 4) == fused
 
 
+def test_a_size_of_0_divides_as_1_does():
+    """In front of a loop that does not run."""
+    for text, value in {"x floordiv N": 7, "x mod N": 0, "M * (x floordiv (M * N)) + 1": 15}.items():
+        assert parse(text).evaluate({"x": 7, "N": 0, "M": 2}) == value
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("i +", "expected an index expression"), ("i mod 0", "a positive divisor"), ("i j", "expected the end")],

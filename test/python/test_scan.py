@@ -231,6 +231,41 @@ def test_parts_of_states_and_of_elements(cache: KernelCache):
     np.testing.assert_array_equal(end, h)
 
 
+@pytest.mark.parametrize(("steps", "batch"), [(1, 1), (3, 2), (5, 0)])
+@pytest.mark.parametrize("after", ["N * 3, 4", "N, 12", "N * 12"])
+def test_elements_of_unknown_size_under_other_dimensions(steps: int, batch: int, after: str, cache: KernelCache):
+    """A step looks at its element as one of fewer axes, and hands it on as it was."""
+    shape = "x".join("?" if "N" in d else d for d in after.split(", "))
+    texts = {
+        "SEQUENCE": "tensor<?x?x3x4xf32, #graph.dims<[S, N, 3, 4]>>",
+        "ELEMENT": "tensor<?x3x4xf32, #graph.dims<[N, 3, 4]>>",
+        "MADE": f"tensor<?x{shape}xf32, #graph.dims<[S, {after}]>>",
+        "FLAT": f"tensor<{shape}xf32, #graph.dims<[{after}]>>",
+        "DIMS": f"#graph.dims<[{after}]>",
+    }
+    text = """
+    func.func @main(%h: FLAT, %xs: SEQUENCE) -> (FLAT, MADE, SEQUENCE) {
+      %end, %ys, %zs = graph.scan from (%h) over (%xs) : from (FLAT) over (SEQUENCE) -> (FLAT, MADE, SEQUENCE) {
+      ^bb0(%s: FLAT, %x: ELEMENT):
+        %flat = graph.reshape %x {shape = DIMS} : (ELEMENT) -> FLAT
+        %n = graph.add %s, %flat : (FLAT, FLAT) -> FLAT
+        %z = graph.reshape %n {shape = #graph.dims<[N, 3, 4]>} : (FLAT) -> ELEMENT
+        graph.yield %n, %flat, %z : FLAT, FLAT, ELEMENT
+      }
+      func.return %end, %ys, %zs : FLAT, MADE, SEQUENCE
+    }
+    """
+    for name, type_ in texts.items():
+        text = text.replace(name, type_)
+    flat = [eval(d, {"N": batch}) for d in after.split(", ")]
+    h, xs = rows(*flat), rows(steps, batch, 3, 4, seed=1)
+    end, ys, zs = check(text, cache, h, xs)
+    sums = h + np.cumsum(xs.reshape(steps, *flat), axis=0)
+    np.testing.assert_array_equal(end, sums[-1])
+    np.testing.assert_array_equal(ys, xs.reshape(steps, *flat))
+    np.testing.assert_array_equal(zs, sums.reshape(xs.shape))
+
+
 def test_results_that_nobody_reads(cache: KernelCache):
     text = """
     func.func @main(%h: ROW, %xs: ROWS) -> ROWS {

@@ -94,3 +94,20 @@ func.func @scan(%h: tensor<1x4xf32>, %x: tensor<5x1x4xf32>, %w: tensor<4x4xf32>)
   %6 = graph.relu %end : (tensor<1x4xf32>) -> tensor<1x4xf32>
   func.return %6 : tensor<1x4xf32>
 }
+
+// What elements are gathered of is fused into a gather. The numbers that say which are not: they are read again for each
+// element of a row.
+// CHECK-LABEL: func.func @gather
+// CHECK:         [[I:%[a-z0-9_]+]] = graph.fused "add" (%i)
+// CHECK:         graph.fused "exp_gather_relu" (%x, [[I]])
+// EXPLAIN-LABEL: func.func @gather
+// EXPLAIN:       graph.fused "exp_gather_relu"
+// EXPLAIN-SAME:  attributes {tilework.not_fused = "with add: gather needs its operand whole, not element by element"}
+func.func @gather(%x: tensor<9x4xf32>, %i: tensor<6xi64>) -> tensor<6x4xf32> {
+  %one = arith.constant dense<1> : tensor<i64>
+  %0 = graph.exp %x : (tensor<9x4xf32>) -> tensor<9x4xf32>
+  %1 = graph.add %i, %one : (tensor<6xi64>, tensor<i64>) -> tensor<6xi64>
+  %2 = graph.gather %0, %1 {axis = 0 : i64} : (tensor<9x4xf32>, tensor<6xi64>) -> tensor<6x4xf32>
+  %3 = graph.relu %2 : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  func.return %3 : tensor<6x4xf32>
+}

@@ -1,0 +1,224 @@
+"""Slices in steps, and padding, of axes of unknown size: what numpy does, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from test_onnx_control import model, node, refusal
+
+import tilework as tw
+from tilework.algebra.errors import UsageError
+from tilework.backends.cache import KernelCache
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
+
+END, FRONT = 2**63 - 1, -(2**63) + 1
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+# ---- Slices ----------------------------------------------------------------------------------------------------------
+
+
+def slice_model(
+    shape: Sequence[int | str], axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], steps: Sequence[int]
+) -> onnx.ModelProto:
+    constants = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
+    nodes = [node("Slice", "x starts ends axes steps", "y")]
+    return model(nodes, {"x": shape}, "y", {name: np.array(numbers) for name, numbers in constants.items()})
+
+
+def check(made: onnx.ModelProto, cache: KernelCache, wanted: Any, *shapes: Sequence[int]) -> None:
+    """`wanted(x)`, interpreted and compiled, for an input of each shape."""
+    imported, module = import_onnx(made), tw.compile(made, cache=cache, processes=1)
+    for shape in shapes:
+        x = np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape)
+        [interpreted] = run_function(imported.module, "main", [x], imported.parameters)
+        for result in (interpreted, module(x)):
+            assert result.shape == wanted(x).shape
+            np.testing.assert_array_equal(result, wanted(x))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "taken"),
+    [
+        (0, END, slice(None, None, 2)),
+        (1, END, slice(1, None, 3)),
+        (2, 2**31 - 1, slice(2, None, 2)),
+        (3, 2**31 - 2, slice(3, None, 5)),
+        (-1, FRONT, slice(None, None, -1)),
+        (END, FRONT, slice(None, None, -2)),
+        (2**31 - 1, -(2**31) + 1, slice(None, None, -3)),
+    ],
+    ids=str,
+)
+def test_every_so_manyth_element(start: int, end: int, taken: slice, cache: KernelCache):
+    made = slice_model([2, "N", 3], [1], [start], [end], [taken.step])
+    check(made, cache, lambda x: x[:, taken], *((2, n, 3) for n in (3, 4, 5, 6, 7, 17)))
+
+
+def test_the_only_axis(cache: KernelCache):
+    check(slice_model(["N"], [-1], [0], [END], [2]), cache, lambda x: x[::2], (1,), (8,))
+    check(slice_model(["N"], [-1], [-1], [FRONT], [-1]), cache, lambda x: x[::-1], (1,), (8,))
+
+
+def test_patches_of_an_image(cache: KernelCache):
+    """Both axes of unknown size, beside an axis of constant size."""
+    made = slice_model(["H", "W", 6], [0, 1, 2], [0, 1, 5], [END, END, FRONT], [2, 2, -2])
+    check(made, cache, lambda x: x[::2, 1::2, 5::-2], (4, 4, 6), (5, 3, 6), (1, 1, 6))
+
+
+def test_an_axis_that_begins_later_than_it_ends(cache: KernelCache):
+    module = tw.compile(slice_model(["N"], [0], [3], [END], [2]), cache=cache, processes=1)
+    assert module(np.zeros(3, np.float32)).shape == (0,)
+    with pytest.raises(UsageError, match="inputs with N = 0"):
+        module(np.zeros(0, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step"),
+    [(0, 9, 2), (0, -1, 2), (-4, END, 2), (5, FRONT, -1), (-2, FRONT, -1), (-1, 0, -1), (-1, -5, -2)],
+)
+def test_steps_to_somewhere_inside_are_refused(start: int, end: int, step: int):
+    expected = "an axis of open size is sliced in steps to its end only, or from there backwards; axis 1 has size N"
+    assert expected in refusal(slice_model([2, "N"], [1], [start], [end], [step]))
+
+
+def test_steps_between_bounds_that_depend_on_sizes_are_refused():
+    nodes = [
+        node("Shape", "x", "sizes"),
+        node("Div", "sizes two", "half"),
+        node("Slice", "x zero half axes two", "y"),
+    ]
+    constants = {"two": np.array([2]), "zero": np.array([0]), "axes": np.array([0])}
+    expected = "steps of 2 between bounds 0 and N floordiv 2 that are open are not supported"
+    assert expected in refusal(model(nodes, {"x": ["N"]}, "y", constants))
+
+
+# ---- Padding ---------------------------------------------------------------------------------------------------------
+
+
+def skip_model(mode: str = "constant") -> onnx.ModelProto:
+    """Images made half as large and twice as large again, padded to their size before, as in a U-Net, and added."""
+    nodes = [
+        node("MaxPool", "x", "half", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Resize", "half  scales", "back", mode="nearest", coordinate_transformation_mode="asymmetric"),
+        node("Shape", "x", "wanted"),
+        node("Shape", "back", "given"),
+        node("Sub", "wanted given", "missing"),
+        node("Concat", "zeros missing", "pads", axis=0),
+        node("Pad", "back pads", "padded", mode=mode),
+        node("Add", "x padded", "y"),
+    ]
+    constants = {"scales": np.float32([1, 1, 2, 2]), "zeros": np.zeros(4, np.int64)}
+    return model(nodes, {"x": [1, 2, "H", "W"]}, "y", constants)
+
+
+def skip(x: np.ndarray) -> np.ndarray:
+    height, width = (n // 2 * 2 for n in x.shape[2:])
+    halves = x[:, :, :height, :width].reshape(1, 2, height // 2, 2, width // 2, 2).max(axis=(3, 5))
+    back = halves.repeat(2, axis=2).repeat(2, axis=3)
+    return x + np.pad(back, [(0, 0), (0, 0), (0, x.shape[2] - height), (0, x.shape[3] - width)])
+
+
+def test_padding_to_the_size_of_a_skip_connection(cache: KernelCache):
+    module = tw.compile(skip_model(), cache=cache, processes=1)
+    for height, width in [(4, 6), (5, 6), (4, 7), (7, 9), (17, 33)]:
+        x = np.random.default_rng(0).standard_normal((1, 2, height, width)).astype(np.float32)
+        np.testing.assert_array_equal(module(x), skip(x))
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_padding_at_both_ends(opset: int, cache: KernelCache):
+    """Half of what is missing in front, as exporters write it, of an image that lost its border."""
+    nodes = [
+        node("AveragePool", "x", "inner", kernel_shape=[1, 4], strides=[1, 1]),
+        node("Shape", "x", "wanted"),
+        node("Shape", "inner", "given"),
+        node("Sub", "wanted given", "missing"),
+        node("Div", "missing two", "front"),
+        node("Sub", "missing front", "behind"),
+        node("Concat", "front behind", "pads", axis=0),
+        node("Pad", "inner pads", "y"),
+    ]
+    made = model(nodes, {"x": [1, 1, "H", "W"]}, "y", {"two": np.array(2)}, opset)
+
+    def wanted(x: np.ndarray) -> np.ndarray:
+        inner = sum(x[..., i : x.shape[-1] - 3 + i] for i in range(4)) / 4
+        return np.pad(inner, [(0, 0), (0, 0), (0, 0), (1, 2)])
+
+    check(made, cache, wanted, (1, 1, 2, 4), (1, 1, 3, 9))
+
+
+def pad_model(
+    shape: Sequence[int | str], begins: str, value: Any = None, opset: int = 13, **constants: Any
+) -> onnx.ModelProto:
+    """By what `begins` says of the sizes of `x`, in front of each axis, and by none behind."""
+    nodes = [
+        node("Shape", "x", "sizes"),
+        node(begins, "sizes other", "widths"),
+        node("Concat", "widths zeros", "pads", axis=0),
+        node("Pad", "x pads value axes" if "axes" in constants else "x pads value", "y"),
+    ]
+    known = {"zeros": np.zeros(len(shape), np.int64), "value": np.array(value or 0, np.float32), **constants}
+    return model(nodes, {"x": shape}, "y", {name: np.asarray(array) for name, array in known.items()}, opset)
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18, 21])
+def test_a_number_in_front(opset: int, cache: KernelCache):
+    """As many as there are already."""
+    made = pad_model(["N", 3], "Mul", 7, opset, other=[1, 0])
+    wanted = lambda x: np.pad(x, [(len(x), 0), (0, 0)], constant_values=7)  # noqa: E731
+    check(made, cache, wanted, (1, 3), (4, 3), (0, 3))
+
+
+def test_up_to_a_multiple(cache: KernelCache):
+    """Windows of 8: whole ones are padded by nothing."""
+    nodes = [
+        node("Shape", "x", "sizes"),
+        node("Add", "sizes seven", "more"),
+        node("Div", "more eight", "windows"),
+        node("Mul", "windows eight", "wanted"),
+        node("Sub", "wanted sizes", "missing"),
+        node("Concat", "zeros missing", "pads", axis=0),
+        node("Pad", "x pads", "y"),
+    ]
+    constants = {"seven": np.array([7, 0]), "eight": np.array([8, 1]), "zeros": np.zeros(2, np.int64)}
+    made = model(nodes, {"x": ["N", 3]}, "y", constants)
+    check(made, cache, lambda x: np.pad(x, [(0, -len(x) % 8), (0, 0)]), (1, 3), (8, 3), (13, 3), (16, 3))
+
+
+@pytest.mark.parametrize(
+    ("begins", "constants", "message"),
+    [
+        ("Sub", {"other": [5, 3]}, "its pad N - 5 of axis 0 may be less than 0, which is not supported"),
+        ("Mul", {"other": [1, 0], "zeros": [0]}, "2 axes need 4 pads, not 3"),
+        (
+            "Mul",
+            {"other": [1, 0], "axes": [0, 1]},
+            "pads that depend on symbolic dimensions are of all axes, and of mode 'constant'",
+        ),
+    ],
+)
+def test_pads_that_are_refused(begins: str, constants: dict[str, Any], message: str):
+    assert message in refusal(pad_model(["N", 3], begins, opset=18, **constants))
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge"])
+def test_modes_of_open_pads_that_are_refused(mode: str):
+    assert "pads that depend on symbolic dimensions are of all axes, and of mode 'constant'" in refusal(
+        skip_model(mode)
+    )
+
+
+@pytest.mark.parametrize("step", [2, -1])
+def test_steps_along_an_axis_of_no_element(step: int, cache: KernelCache):
+    made = slice_model(["N"], [-1], [0 if step > 0 else -1], [END if step > 0 else FRONT], [step])
+    check(made, cache, lambda x: x[::step], (0,))
