@@ -1,0 +1,88 @@
+"""Elements that tensors of indices name, of open sizes; of constant ones they are in the node tests of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import onnx
+import pytest
+from test_onnx_control import Array, model, node, refusal
+
+import tilework as tw
+from tilework.backends.cache import KernelCache
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+def numbers(*shape: int) -> Array:
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def check(made: onnx.ModelProto, cache: KernelCache, wanted: Callable[..., Array], *feeds: Sequence[Array]) -> None:
+    """Interpreted and compiled, for each feed."""
+    imported, module = import_onnx(made), tw.compile(made, cache=cache, processes=1)
+    for arrays in feeds:
+        [interpreted] = run_function(imported.module, "main", arrays, imported.parameters)
+        expected = wanted(*arrays)
+        for result in (interpreted, module(*arrays)):
+            assert result.dtype == expected.dtype
+            np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_elements_at_their_own_place_along_other_axes(axis: int, cache: KernelCache):
+    made = model([node("GatherElements", "x i", "y", axis=axis)], {"x": ["N", "M"], "i": ["N", "M"]}, "y")
+    indices = np.array([[0, -1, 1], [1, 0, -2]])
+    check(made, cache, lambda x, i: np.take_along_axis(x, i, axis), [numbers(2, 3), indices])
+
+
+def test_fewer_indices_than_elements(cache: KernelCache):
+    made = model([node("GatherElements", "x i", "y", axis=1)], {"x": ["N", 5], "i": ["K", 2]}, "y")
+    indices = np.array([[4, 0], [-1, 1]])
+    check(made, cache, lambda x, i: np.take_along_axis(x[:2], i, 1), [numbers(3, 5), indices])
+
+
+def test_rows_that_several_indices_name(cache: KernelCache):
+    made = model([node("GatherND", "x i", "y")], {"x": ["N", "M", 4], "i": ["K", 2]}, "y")
+    indices = np.array([[0, 2], [1, -1], [-2, 0]])
+    check(made, cache, lambda x, i: x[tuple(i.T)], [numbers(2, 3, 4), indices])
+
+
+def test_rows_of_each_of_a_batch(cache: KernelCache):
+    made = model([node("GatherND", "x i", "y", batch_dims=1)], {"x": ["N", "M", 4], "i": ["N", 1]}, "y")
+    check(made, cache, lambda x, i: x[np.arange(len(x)), i[:, 0]], [numbers(3, 5, 4), np.array([[4], [0], [-1]])])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_one_of_many(axis: int, cache: KernelCache):
+    constants: Mapping[str, Array] = {"depth": np.array(4), "values": np.array([2.0, 5.0], np.float32)}
+    made = model([node("OneHot", "i depth values", "y", axis=axis)], {"i": ["N", 3]}, "y", constants)
+
+    def wanted(i: Array) -> Array:
+        places = np.where(i < 0, i + 4, i)
+        return np.moveaxis(np.where(places[..., None] == np.arange(4), np.float32(5), np.float32(2)), -1, axis)
+
+    check(made, cache, wanted, [np.array([[0, 3, -1], [4, -4, 2]])], [np.zeros((0, 3), np.int64)])
+
+
+@pytest.mark.parametrize("k", [0, 1, -2])
+def test_ones_on_a_diagonal(k: int, cache: KernelCache):
+    made = model([node("EyeLike", "x", "y", k=k)], {"x": ["N", "M"]}, "y")
+    check(made, cache, lambda x: np.eye(*x.shape, k=k, dtype=np.float32), [numbers(4, 3)], [numbers(2, 7)])
+
+
+def test_indices_of_another_rank_are_refused():
+    made = model([node("GatherElements", "x i", "y")], {"x": [3, 4], "i": [3]}, "y")
+    assert "its indices have as many axes as its input, 2, not 1" in refusal(made)
+
+
+@pytest.mark.parametrize(("shape", "batch", "text"), [((2, 3), 0, "3"), ((2, "K"), 0, "K"), ((2, 1), 2, "1")])
+def test_rows_that_do_not_fit_are_refused(shape: Sequence[int | str], batch: int, text: str):
+    made = model([node("GatherND", "x i", "y", batch_dims=batch)], {"x": [2, 4], "i": shape}, "y")
+    assert f"rows of {text} indices behind {batch} axes do not fit an input of 2 axes" in refusal(made)
