@@ -42,13 +42,7 @@ class Domain:
         self._known.clear()
 
     def extended(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
-        """A copy with one more innermost variable."""
-        result = self._copy()
-        result.add(key, first, last)
-        return result
-
-    def with_range(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
-        """A copy in which a variable that is known has this range."""
+        """A copy with one more innermost variable, or with another range of one that is known."""
         result = self._copy()
         result.add(key, first, last)
         return result

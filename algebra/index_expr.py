@@ -414,7 +414,7 @@ def _evaluate(atom: Compound, values: Mapping[Any, Any]) -> Any:
     args = [a.evaluate(values) for a in atom.args]
     if atom.kind in ("floordiv", "mod"):
         # a size of 0 divides where nothing is indexed, as in front of a loop that does not run
-        divisor = 1 if isinstance(args[1], int) and args[1] == 0 else args[1]
+        divisor = args[1] + (args[1] == 0)
         return args[0] // divisor if atom.kind == "floordiv" else args[0] % divisor
     if atom.kind == "product":
         return reduce(lambda a, b: a * b, args)

@@ -73,7 +73,7 @@ def _positive(domain: Domain, e: Expr) -> Domain:
     if isinstance(atom, Var):
         first, last = domain.range_of(atom.key)
         is_less = first is not None and first.constant is not None and first.constant < least
-        return domain.with_range(atom.key, least, last) if is_less else domain
+        return domain.extended(atom.key, least, last) if is_less else domain
     match atom.kind:
         case "product" if all((low := domain.lower(a)) is not None and low >= 0 for a in atom.args):
             for factor in atom.args:

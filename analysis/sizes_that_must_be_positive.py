@@ -28,13 +28,15 @@ def sizes_that_must_be_positive(program: Operation) -> dict[Expr, str]:
         for size, text in _sizes(op):
             domain = Domain({key: (0, None) for key in size.variables()})
             if domain.proves(at_least(size, 1)) is not True:
-                found.setdefault((size - 1) * _runs(op), text)
+                found.setdefault((size - 1) * _taken(op), text)
     return found
 
 
-def _runs(op: Operation) -> Expr:
-    """How often an operator runs: never in a scan without a step; a gather that takes nothing asks for nothing too."""
-    around, count = op.parent_op(), product(op.dims(INDICES)) if isinstance(op, GatherOp) else const(1)
+def _taken(op: Operation) -> Expr:
+    """How many elements a gather takes, in all steps of scans around it: it asks for nothing where that is 0."""
+    if not isinstance(op, GatherOp):
+        return const(1)
+    around, count = op.parent_op(), product(op.dims(INDICES))
     while around is not None:
         count = count * around.steps if isinstance(around, ScanOp) else count
         around = around.parent_op()

@@ -56,13 +56,14 @@ class AlternateCalls(TileworkPass):
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
             loops = [op for op in function.walk() if isinstance(op, ForOp)]
             in_loops = [k for loop in loops for k in _alternating_steps(loop, kernels, target.cache_bytes[1])]
-            for kernel in (*_alternating(function, kernels, target), *in_loops):
-                kernel.attributes[KERNEL_ALTERNATING] = UnitAttr()
+            alternating = [*_alternating(function, kernels, target), *in_loops]
             for call in _descending(body_of(function), kernels, target.cache_bytes[1]):
                 kernel = kernels[call.kernel_name]
                 if kernel.sym_name.data not in copies:
                     copies[kernel.sym_name.data] = _copy(kernel, names)
                 call.properties["callee"] = SymbolRefAttr(copies[kernel.sym_name.data].sym_name)
+            for kernel in alternating:
+                kernel.attributes[KERNEL_ALTERNATING] = UnitAttr()
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,10 @@ def _descending(block: Block, kernels: dict[str, KernelOp], cache: int) -> list[
 
 
 def _alternating_steps(loop: ForOp, kernels: dict[str, KernelOp], cache: int) -> list[KernelOp]:
-    """The kernels that every iteration calls once with the same large input, which is still in the cache in part."""
+    """The kernels that every iteration calls once with the same large input, which is still in the cache in part.
+
+    Loops inside count nothing: what they call is taken for small.
+    """
     calls = _calls(loop.body.block, kernels)
     touched = sum(sum(_sizes(kernels[call.kernel_name])) for call in calls)
     found: list[KernelOp] = []

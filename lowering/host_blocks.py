@@ -103,24 +103,28 @@ def _scan(scan: ScanOp, host: HostBlock) -> None:
     for tensor in (*scan.sequences, *scan.constants, *(new for new in scan.new_sequences if new.uses)):
         host.buffers.of(tensor)  # outside of the loop
     loop = host.at.insert(ForOp(0, scan.steps.substitute(host.shapes.values_of(scan.steps)), "step"))
-    step = scan.steps - 1 - var(loop.index) if scan.reverse else var(loop.index)
+    body = _step(scan, loop, states, host)
+    lower_graph(scan.body.block, body)
+    count = len(states)
+    with located(body.block, scan.yielded):
+        _replace_states(states, scan.yielded.values[:count], list(scan.body.block.args[:count]), body)
 
+
+def _step(scan: ScanOp, loop: ForOp, states: Sequence[SSAValue], host: HostBlock) -> HostBlock:
+    """The body of the loop, still empty: it knows where the arguments of the scan's body are, and new elements go."""
     at = Builder(InsertPoint.at_end(loop.body.block))
     shapes = host.shapes.inside(at)
-    graph, count = scan.body.block, len(states)
-    made = zip(scan.new_sequences, scan.yielded.values[count:], strict=True)
+    step = scan.steps - 1 - var(loop.index) if scan.reverse else var(loop.index)
+    made = zip(scan.new_sequences, scan.yielded.values[len(states) :], strict=True)
     sequences = {new: value for new, value in made if new.uses}
     outputs = [host.buffers.element(new, step, at, shapes) for new in sequences]
-    plan = plan_placements(list(graph.ops)[:-1], list(sequences.values()))
+    plan = plan_placements(list(scan.body.block.ops)[:-1], list(sequences.values()))
     buffers = host.buffers.inside(at, shapes, outputs, plan)
     elements = [host.buffers.element(v, step, at, shapes) for v in scan.sequences]
     constants = [host.buffers.of(v) for v in scan.constants]
-    for argument, buffer in zip(graph.args, [*states, *elements, *constants], strict=True):
+    for argument, buffer in zip(scan.body.block.args, [*states, *elements, *constants], strict=True):
         buffers.put(argument, buffer)
-    body = HostBlock(loop.body.block, at, shapes, buffers, host.kernels)
-    lower_graph(graph, body)
-    with located(body.block, scan.yielded):
-        _replace_states(states, scan.yielded.values[:count], list(graph.args[:count]), body)
+    return HostBlock(loop.body.block, at, shapes, buffers, host.kernels)
 
 
 def _replace_states(

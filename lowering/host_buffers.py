@@ -320,5 +320,6 @@ def _layout(buffer: MemRefType[Attribute], dims: Sequence[Expr]) -> tuple[Expr, 
     layout = buffer.layout
     if not isinstance(layout, StridedLayoutAttr):
         return const(0), row_major_strides(dims)
-    known = [s for s in (layout.get_offset(), *layout.get_strides()) if s is not None]  # none is dynamic: see _subview
+    known = [s for s in (layout.get_offset(), *layout.get_strides()) if s is not None]
+    assert len(known) == len(dims) + 1, "buffers whose offset is not known are among those that move"
     return const(known[0]), [const(s) for s in known[1:]]

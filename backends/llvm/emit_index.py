@@ -102,7 +102,10 @@ class IndexWriter:
     def _divisor(self, divisor: Expr) -> str:
         """1 for a size of 0: what is computed in front of a loop that does not run must not fail."""
         text = self.expr(divisor)
-        return text if divisor.is_constant else self._text.value(f"call i64 @llvm.smax.i64(i64 {text}, i64 1)")
+        if divisor.is_constant:
+            return text
+        is_zero = self._text.value(f"icmp eq i64 {text}, 0")
+        return self._text.value(f"select i1 {is_zero}, i64 1, i64 {text}")
 
     def _fold(self, instruction: str, args: Sequence[Expr]) -> str:
         texts = [self.expr(a) for a in args]

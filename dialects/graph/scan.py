@@ -103,7 +103,7 @@ class ScanOp(IRDLOperation):
             raise VerifyException("a scan goes over one sequence at least")
         if any(not dims_of(v.type) for v in self.sequences):
             raise VerifyException("a sequence has an axis at least")
-        lengths = {dims_of(v.type)[0] for v in self.sequences}
+        lengths = dict.fromkeys(dims_of(v.type)[0] for v in self.sequences)
         if len(lengths) > 1:
             raise VerifyException(f"sequences of different lengths: {', '.join(map(str, lengths))}")
         states = list(self.states.types)

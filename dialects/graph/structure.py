@@ -84,6 +84,8 @@ class FusedOp(IRDLOperation):
         block = self.body.block
         if tuple(block.arg_types) != tuple(self.inputs.types):
             raise VerifyException("the region's arguments differ from the operands")
+        if inner := next((op.name for op in block.ops if op.regions), None):
+            raise VerifyException(f"the region holds {inner}, which is no operator of a kernel")
         if not isinstance(block.last_op, YieldOp) or tuple(block.last_op.values.types) != tuple(self.outputs.types):
             raise VerifyException("the region ends in graph.yield of the results")
 

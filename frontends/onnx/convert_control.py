@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import ConcatOp, TransposeOp
-from tilework.dialects.graph.base import ints
+from tilework.dialects.graph import ConcatOp
 from tilework.frontends.onnx.axes import from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.open_axes import in_steps
@@ -158,7 +157,7 @@ def _axis_first(node: Node, sequence: Value, axis: int) -> Value:
     """The sequence with this axis in front of the others."""
     rank = len(value_dims(sequence))
     [axis] = from_front(node, [axis], rank)
-    return _transposed(node, sequence, [axis, *(i for i in range(rank) if i != axis)])
+    return node.transposed(sequence, [axis, *(i for i in range(rank) if i != axis)])
 
 
 def _axis_from_first(node: Node, sequence: Value, axis: int) -> Value:
@@ -166,12 +165,4 @@ def _axis_from_first(node: Node, sequence: Value, axis: int) -> Value:
     rank = len(value_dims(sequence))
     [axis] = from_front(node, [axis], rank)
     others = list(range(1, rank))
-    return _transposed(node, sequence, [*others[:axis], 0, *others[axis:]])
-
-
-def _transposed(node: Node, value: Value, permutation: Sequence[int]) -> Value:
-    return (
-        node.emit(TransposeOp, value, permutation=ints(permutation))
-        if list(permutation) != sorted(permutation)
-        else value
-    )
+    return node.transposed(sequence, [*others[:axis], 0, *others[axis:]])

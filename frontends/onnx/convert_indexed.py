@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
@@ -12,7 +11,7 @@ from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import AddOp, CastOp, EqualOp, GatherOp, LessOp, MulOp, WhereOp
 from tilework.frontends.onnx.axes import axis_from_front, from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
-from tilework.frontends.onnx.values import Value, as_dims, known
+from tilework.frontends.onnx.values import Value, as_dims
 
 
 @converter("GatherElements")
@@ -62,7 +61,7 @@ def one_hot(node: Node) -> Value:
 def eye_like(node: Node) -> Value:
     """One on a diagonal, zero elsewhere."""
     rows, columns = (_along(node, i, size, 2) for i, size in enumerate(node.dims(0)))
-    on_diagonal = node.emit(EqualOp, node.emit(AddOp, rows, _size(node, const(node.attribute("k", 0)))), columns)
+    on_diagonal = node.emit(EqualOp, node.emit(AddOp, rows, node.size(const(node.attribute("k", 0)))), columns)
     to = node.attribute("dtype")
     return node.emit(CastOp, on_diagonal, to=node.dtype(0) if to is None else node.element_type(to))
 
@@ -71,7 +70,7 @@ def _numbered(node: Node, places: Sequence[Value], dims: Sequence[Expr]) -> Valu
     """The number in memory order of the element at a place, given axis by axis, of a tensor of these dimensions."""
     number = places[0]
     for place, size in zip(places[1:], dims[1:], strict=True):
-        number = node.emit(AddOp, node.emit(MulOp, number, _size(node, size)), place)
+        number = node.emit(AddOp, node.emit(MulOp, number, node.size(size)), place)
     return number
 
 
@@ -83,16 +82,11 @@ def _along(node: Node, axis: int, size: Expr, rank: int) -> Value:
 
 def _not_negative(node: Node, indices: Value, extent: Expr) -> Value:
     """Indices below zero, which count from the end, from the beginning."""
-    is_from_end = node.emit(LessOp, indices, _size(node, const(0)))
-    return node.emit(WhereOp, is_from_end, node.emit(AddOp, indices, _size(node, extent)), indices)
+    is_from_end = node.emit(LessOp, indices, node.size(0))
+    return node.emit(WhereOp, is_from_end, node.emit(AddOp, indices, node.size(extent)), indices)
 
 
 def _whole(node: Node, indices: Value) -> Value:
     """Indices as int64."""
     tensor: SSAValue = node.emitter.tensor(indices)
     return tensor if node.dtype_of(tensor) == i64 else node.emit(CastOp, tensor, to=i64)
-
-
-def _size(node: Node, size: Expr) -> Value:
-    """A size as a tensor without axes."""
-    return known(np.array(size, object), node.title)

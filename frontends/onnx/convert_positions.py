@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-import numpy as np
-
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, LessEqualOp, TransposeOp, WhereOp
 from tilework.dialects.graph.base import ints
@@ -14,7 +12,7 @@ from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.scans import scan
 from tilework.frontends.onnx.sizes import repeated
-from tilework.frontends.onnx.values import Value, as_dims, known
+from tilework.frontends.onnx.values import Value, as_dims
 
 FAR = 1 << 40
 """Further than any axis is long."""
@@ -31,7 +29,7 @@ def trilu(node: Node) -> Value:
     if diagonal.constant is not None:  # so far from the middle that it does not matter
         diagonal = const(max(-FAR, min(diagonal.constant, FAR)))
     rows, columns = (node.emitter.range(const(0), size, 1, node.title) for size in node.dims(0)[-2:])
-    start = node.emit(AddOp, node.reshape(rows, [*value_dims(rows), const(1)]), _number(node, diagonal))
+    start = node.emit(AddOp, node.reshape(rows, [*value_dims(rows), const(1)]), node.size(diagonal))
     ends = (start, columns) if node.attribute("upper", 1) else (columns, start)
     return node.emit(WhereOp, node.emit(LessEqualOp, *ends), node.value(0), node.scalar(0, node.value(0)))
 
@@ -59,7 +57,3 @@ def _single(node: Node, numbers: Sequence[Number], what: str) -> Number:
     if len(numbers) != 1:
         raise node.error(f"it has one {what}, not {len(numbers)}")
     return numbers[0]
-
-
-def _number(node: Node, value: Expr) -> Value:
-    return known(np.array(value, object), node.title)

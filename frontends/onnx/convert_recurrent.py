@@ -17,10 +17,9 @@ from tilework.dialects.graph import (
     ReluOp,
     SigmoidOp,
     TanhOp,
-    TransposeOp,
     WhereOp,
 )
-from tilework.dialects.graph.base import GraphOp, ints
+from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.recurrent_cells import (
@@ -77,7 +76,7 @@ def recurrent(node: Node) -> Sequence[Value]:
         sequence, ends = _scanned(node, kind, steps, lengths)
     if not _batch_first(node):
         return [sequence, *ends]
-    return [_transposed(node, sequence, [2, 0, 1, 3]), *(_transposed(node, end, [1, 0, 2]) for end in ends)]
+    return [node.transposed(sequence, [2, 0, 1, 3]), *(node.transposed(end, [1, 0, 2]) for end in ends)]
 
 
 for _name in KINDS:
@@ -159,10 +158,6 @@ def _given(value: Value | None) -> Value:
     return value
 
 
-def _transposed(node: Node, value: Value, permutation: Sequence[int]) -> Value:
-    return node.emit(TransposeOp, value, permutation=ints(permutation))
-
-
 def _stacked(node: Node, values: Sequence[Value], axis: int = 0) -> Value:
     """Values behind one another along an axis."""
     return values[0] if len(values) == 1 else node.emit(ConcatOp, *values, axis=int_attr(axis))
@@ -171,7 +166,7 @@ def _stacked(node: Node, values: Sequence[Value], axis: int = 0) -> Value:
 def _layer(node: Node, kind: _Kind, direction: int) -> tuple[Value, Layer]:
     """The products of all inputs, [steps, batch, gates * hidden], and what steps need besides."""
     weight, recurrence = (_of_direction(node, i, direction) for i in (1, 2))
-    x = _transposed(node, node.value(0), [1, 0, 2]) if _batch_first(node) else node.value(0)
+    x = node.transposed(node.value(0), [1, 0, 2]) if _batch_first(node) else node.value(0)
     products, bias = node.emit(DenseOp, x, weight), None
     reset_products = node.attribute("linear_before_reset", 0)
     if node.has(3):

@@ -14,11 +14,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr
 from tilework.dialects.diagnostics import TileworkError
-from tilework.dialects.graph import CastOp, ReshapeOp
+from tilework.dialects.graph import CastOp, ReshapeOp, TransposeOp
 from tilework.dialects.graph.accumulation import accumulator
-from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter
@@ -186,6 +186,16 @@ class Node:
         if isinstance(value, Known) and len(sizes) == len(dims) and prod(sizes) == value.array.size:
             return known(value.array.reshape(sizes), value.name)
         return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
+
+    def size(self, size: ExprLike) -> Known:
+        """A size as an int64 without dimensions."""
+        return known(np.array(to_expr(size), object), self.title)
+
+    def transposed(self, value: Value, permutation: Sequence[int]) -> Value:
+        """The value with its axes in another order."""
+        if list(permutation) == sorted(permutation):
+            return value
+        return self.emit(TransposeOp, value, permutation=ints(permutation))
 
     def scalar(self, number: float, like: Value) -> Known:
         """A number with the element type of `like`, without dimensions."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least
 from tilework.dialects.graph import ConcatOp, GatherOp, SubOp
 from tilework.frontends.onnx.node import Node, int_attr, value_dims
 from tilework.frontends.onnx.sizes import OPEN_END, repeated
-from tilework.frontends.onnx.values import Known, Value, known
+from tilework.frontends.onnx.values import Known, Value
 
 
 def in_steps(node: Node, value: Value, axis: int, start: int, end: int, step: int) -> Value:
     """Every `step`-th element of an open axis: to its end from an element counted from its beginning, or backwards.
 
-    Whether the axis is long enough for there to be none too few is asked when the program runs.
+    An axis that ends before the first element is refused when the program runs.
     """
     extent = value_dims(value)[axis]
     if step > 0 and start >= 0 and end >= OPEN_END:
@@ -27,7 +25,7 @@ def in_steps(node: Node, value: Value, axis: int, start: int, end: int, step: in
     elif step < 0 and (start == -1 or start >= OPEN_END) and end <= -OPEN_END:
         count = (extent + (-step - 1)) // -step
         back = node.emitter.range(const(1), count, -step, node.title)
-        numbers = node.emit(SubOp, known(np.array(extent, object), node.title), back)
+        numbers = node.emit(SubOp, node.size(extent), back)
     else:
         raise node.error(
             f"an axis of open size is sliced in steps to its end only, or from there backwards; axis {axis} has size "

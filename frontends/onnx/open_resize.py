@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from xdsl.dialects.builtin import AnyFloat, f32, f64
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, CastOp, DivOp, GatherOp, MaxOp, MinOp, MulOp, SubOp
 from tilework.frontends.onnx.node import Node, int_attr, value_dims
-from tilework.frontends.onnx.values import Value, known
+from tilework.frontends.onnx.values import Value
 
 SHIFTS = {"floor": (0, 0), "ceil": (2, -1), "round_prefer_ceil": (1, 0), "round_prefer_floor": (1, -1)}
 """What is added to n, in halves of d and in ones, so that rounding down does what each rounding does."""
@@ -35,23 +34,23 @@ def resized_openly(node: Node, sizes: Mapping[int, Expr], how: str, rounding: st
 
 def _places(node: Node, extent: Expr, size: Expr, how: str) -> tuple[Value, Value]:
     """n for every element of the result, and d, twice what they are in the standard's formulas: whole numbers."""
-    numbers, old, new = node.emitter.range(const(0), size, 1, node.title), _number(node, extent), _number(node, size)
-    two = _number(node, const(2))
+    numbers, old, new = node.emitter.range(const(0), size, 1, node.title), node.size(extent), node.size(size)
+    two = node.size(2)
     if how == "align_corners":  # of one element, the first
-        last = node.emit(SubOp, old, _number(node, const(1)))
-        steps = node.emit(MaxOp, node.emit(SubOp, new, _number(node, const(1))), _number(node, const(1)))
-        return _times(node, _times(node, numbers, two), last), _times(node, steps, two)
-    ends = _times(node, new, two)
+        last = node.emit(SubOp, old, node.size(1))
+        steps = node.emit(MaxOp, node.emit(SubOp, new, node.size(1)), node.size(1))
+        return node.emit(MulOp, node.emit(MulOp, numbers, two), last), node.emit(MulOp, steps, two)
+    ends = node.emit(MulOp, new, two)
     if how == "asymmetric":
-        return _times(node, _times(node, numbers, two), old), ends
-    middles = node.emit(AddOp, _times(node, numbers, two), _number(node, const(1)))
-    places = _times(node, middles, old)
+        return node.emit(MulOp, node.emit(MulOp, numbers, two), old), ends
+    middles = node.emit(AddOp, node.emit(MulOp, numbers, two), node.size(1))
+    places = node.emit(MulOp, middles, old)
     centred = node.emit(SubOp, places, new)
     if how == "half_pixel":
         return centred, ends
     if how == "pytorch_half_pixel":  # of one element, the first
-        is_several = node.emit(MinOp, node.emit(SubOp, new, _number(node, const(1))), _number(node, const(1)))
-        return _times(node, centred, is_several), ends
+        is_several = node.emit(MinOp, node.emit(SubOp, new, node.size(1)), node.size(1))
+        return node.emit(MulOp, centred, is_several), ends
     raise node.error(f"coordinates '{how}' are not supported where sizes are not constant")
 
 
@@ -59,8 +58,8 @@ def _nearest(node: Node, value: Value, axis: int, numerators: Value, divisor: Va
     if rounding not in SHIFTS:
         raise node.error(f"its nearest_mode is one of {', '.join(SHIFTS)}, it is not {rounding}")
     halves, ones = SHIFTS[rounding]
-    half = node.emit(DivOp, divisor, _number(node, const(2)))
-    shift = node.emit(AddOp, _times(node, half, _number(node, const(halves))), _number(node, const(ones)))
+    half = node.emit(DivOp, divisor, node.size(2))
+    shift = node.emit(AddOp, node.emit(MulOp, half, node.size(halves)), node.size(ones))
     return _taken(
         node, value, axis, node.emit(DivOp, _not_negative(node, node.emit(AddOp, numerators, shift)), divisor)
     )
@@ -74,12 +73,12 @@ def _blended(node: Node, value: Value, axis: int, numerators: Value, divisor: Va
     wide = dtype if dtype == f64 else f32
     inside = _not_negative(node, numerators)
     before = node.emit(DivOp, inside, divisor)
-    rest = node.emit(SubOp, inside, _times(node, before, divisor))
+    rest = node.emit(SubOp, inside, node.emit(MulOp, before, divisor))
     share = node.emit(DivOp, node.emit(CastOp, rest, to=wide), node.emit(CastOp, divisor, to=wide))
     shape = [*value_dims(share), *[const(1)] * (len(value_dims(value)) - axis - 1)]
-    behind = node.emit(AddOp, before, _number(node, const(1)))
+    behind = node.emit(AddOp, before, node.size(1))
     first, second = (_in_type(node, _taken(node, value, axis, at), wide) for at in (before, behind))
-    blend = node.emit(AddOp, first, _times(node, node.emit(SubOp, second, first), node.reshape(share, shape)))
+    blend = node.emit(AddOp, first, node.emit(MulOp, node.emit(SubOp, second, first), node.reshape(share, shape)))
     return _in_type(node, blend, dtype)
 
 
@@ -93,13 +92,4 @@ def _taken(node: Node, value: Value, axis: int, numbers: Value) -> Value:
 
 
 def _not_negative(node: Node, numbers: Value) -> Value:
-    return node.emit(MaxOp, numbers, _number(node, const(0)))
-
-
-def _times(node: Node, a: Value, b: Value) -> Value:
-    return node.emit(MulOp, a, b)
-
-
-def _number(node: Node, size: Expr) -> Value:
-    """A size as a tensor without axes."""
-    return known(np.array(size, object), node.title)
+    return node.emit(MaxOp, numbers, node.size(0))

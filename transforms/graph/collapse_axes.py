@@ -33,7 +33,7 @@ from tilework.transforms.base import TileworkPass
 @dataclass(frozen=True)
 class CollapseAxes(TileworkPass):
     """Make one axis of the height and width of images in kernels of a convolution of one by one, and in kernels that
-    reduce images of unknown size to points.
+    reduce images of unknown size to points (`keep_dims`).
 
     %y = graph.fused "conv_relu" (%x, %w)      %v = graph.reshape %x {graph.view, shape = [1, 8, 1, 3025]}
       : (tensor<1x8x55x55xf32>, ..) ..     ->  %z = graph.fused "conv_relu" (%v, %w) : (tensor<1x8x1x3025xf32>, ..)

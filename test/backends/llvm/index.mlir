@@ -16,7 +16,8 @@
 // CHECK-NEXT:    %[[Q:.*]] = sdiv i64 %[[A]], 3
 // CHECK-NEXT:    %[[BELOW:.*]] = sub nsw i64 %[[Q]], 1
 // CHECK-NEXT:    select i1 %[[FIX]], i64 %[[BELOW]], i64 %[[Q]]
-// CHECK:         %[[SIZE:.*]] = call i64 @llvm.smax.i64(i64 %N, i64 1)
+// CHECK:         %[[ZERO:.*]] = icmp eq i64 %N, 0
+// CHECK-NEXT:    %[[SIZE:.*]] = select i1 %[[ZERO]], i64 1, i64 %N
 // CHECK-NEXT:    srem i64 %i, %[[SIZE]]
 loop.kernel @division outs(%y: memref<?xindex> [N]) symbols(%N) {
   loop.for %i = 0 to %N "i" {
