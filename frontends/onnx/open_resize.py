@@ -60,9 +60,8 @@ def _nearest(node: Node, value: Value, axis: int, numerators: Value, divisor: Va
     halves, ones = SHIFTS[rounding]
     half = node.emit(DivOp, divisor, node.size(2))
     shift = node.emit(AddOp, node.emit(MulOp, half, node.size(halves)), node.size(ones))
-    return _taken(
-        node, value, axis, node.emit(DivOp, _not_negative(node, node.emit(AddOp, numerators, shift)), divisor)
-    )
+    shifted = _not_negative(node, node.emit(AddOp, numerators, shift))
+    return _taken(node, value, axis, node.emit(DivOp, shifted, divisor))
 
 
 def _blended(node: Node, value: Value, axis: int, numerators: Value, divisor: Value) -> Value:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from test_onnx_control import Array, model, node
+from test_onnx_control import Array, graph, model, node
 
 import tilework as tw
+from tilework import te
 from tilework.backends.cache import KernelCache
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
@@ -103,3 +104,23 @@ def test_the_interpreter_of_a_loop_that_does_not_run():
     [kernel] = SourceParser(make_context(), text, "<test>").parse_module().ops
     assert isinstance(kernel, KernelOp)
     run_loop_kernel(kernel, [], [np.zeros(0, np.int64)], symbols=[0])
+
+
+def test_a_size_less_a_number_divides_as_what_it_is():
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    c = te.compute((n,), lambda i: (i // (n - 5)).astype("float32") + a[i], name="C")
+    function, result = tw.build(te.create_schedule(c.op), [a, c]), np.zeros(3, np.float32)
+    function(np.zeros(3, np.float32), result)
+    np.testing.assert_array_equal(result, [i // -2 for i in range(3)])
+
+
+def test_new_elements_have_a_size_even_where_no_step_makes_one(cache: KernelCache):
+    """Elements of x[1:], of which there is none to be cut off."""
+    constants = {"one": np.array([1]), "end": np.array([2**31 - 1]), "axes": np.array([0])}
+    body = graph([node("Slice", "x one end axes", "y")], {"x": ["H"]}, "y", constants)
+    made = model([node("Scan", "xs", "ys", num_scan_inputs=1, body=body)], {"xs": ["T", "H"]}, "ys")
+    module = tw.compile(made, cache=cache, processes=1)
+    assert module(np.zeros((0, 3), np.float32)).shape == (0, 2)
+    with pytest.raises(tw.UsageError, match="do not lie in dimension 0"):
+        module(np.zeros((0, 0), np.float32))

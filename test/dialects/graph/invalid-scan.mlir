@@ -116,3 +116,19 @@ func.func @f(%x: tensor<3x2xf32>, %k: tensor<2xf32>) {
   }
   func.return
 }
+
+// -----
+
+// A kernel has no steps.
+func.func @f(%x: tensor<3x2xf32>) {
+  // expected-error@+1 {{the region holds graph.scan, which is no operator of a kernel}}
+  %y = graph.fused "scan" (%x) : (tensor<3x2xf32>) -> (tensor<3x2xf32>) {
+  ^bb0(%a: tensor<3x2xf32>):
+    %ys = graph.scan over (%a) : over (tensor<3x2xf32>) -> (tensor<3x2xf32>) {
+    ^bb0(%e: tensor<2xf32>):
+      graph.yield %e : tensor<2xf32>
+    }
+    graph.yield %ys : tensor<3x2xf32>
+  }
+  func.return
+}
