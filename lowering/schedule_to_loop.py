@@ -34,6 +34,7 @@ from tilework.dialects.loop.annotations import (
     AUTO_UNROLL_MAX_STEP,
     DESCENDING,
     DOUBLE_BUFFER,
+    LEAST_EXTENT,
     MASKED,
     PREFETCH,
     PREFETCH_SPREAD,
@@ -257,8 +258,9 @@ class _Emitter:
             requests[DESCENDING] = UnitAttr()
         if KERNEL_ALTERNATING in asked_of_kernel:
             requests[ALTERNATING] = UnitAttr()
-        if axis.unroll_step is not None:
-            requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(axis.unroll_step, i64)
+        for key, name in (("auto_unroll_max_step", AUTO_UNROLL_MAX_STEP), ("parallel_least_extent", LEAST_EXTENT)):
+            if key in axis.pragmas:
+                requests[name] = IntegerAttr(axis.pragmas[key], i64)
         if axis.storing is not None:
             requests[STORING_THREAD] = IntegerAttr(axis.storing, i64)
         for name, spread in ((PREFETCH, False), (PREFETCH_SPREAD, True)):

@@ -156,7 +156,7 @@ def _bind(handles: Handles, op: BindOp) -> None:
 
 
 def _pragma(handles: Handles, op: PragmaOp) -> None:
-    handles.leaf(op, op.axis).unroll_step = number_of(op.value)
+    handles.leaf(op, op.axis).pragmas[op.key.data] = number_of(op.value)
 
 
 def _tensorize(handles: Handles, op: TensorizeOp) -> None:

@@ -30,7 +30,7 @@ class Axis:
     """An axis of a stage, compared by identity. `extent` is that of the whole stage, for root axes only.
 
     The iterations of an `ordered` one run one after another: it is time. `storing` is the one thread that stores, where
-    a reduction is shared among threads; `unroll_step` the pragma's. Of a `masked` one, only some lanes may load.
+    a reduction is shared among threads; `pragmas` those given, by key. Of a `masked` one, only some lanes may load.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Axis:
     masked: bool = False
     annotation: Operation | None = None
     ordered: bool = False
-    unroll_step: int | None = None
     storing: int | None = None
+    pragmas: dict[str, int] = field(default_factory=dict[str, int])
     prefetches: list[Prefetch] = field(default_factory=list[Prefetch])
 
     def __str__(self) -> str:

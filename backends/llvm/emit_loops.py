@@ -7,15 +7,19 @@ results do not depend on their number.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, i1
-from xdsl.ir import Block, SSAValue
+from collections.abc import Iterable
+from typing import cast
 
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.ir import Attribute, Block, SSAValue
+
+from tilework.algebra.index_expr import Compound, Expr, const, maximum
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
-from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
+from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, LEAST_EXTENT, UNROLL_FACTOR
 
 _FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
 """No code. Without it, LLVM loads operands of several iterations that follow each other side by side, for which a full
@@ -98,7 +102,7 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
     e.outlined += 1
     outer = e.scope
     body = _outline(e, op, name, _turn(e, name) if ALTERNATING in op.attributes else None)
-    threads = _threads(e, lower, upper, extent)
+    threads = _threads(e, op, lower, upper, extent)
     text = outer.text
     alone, several, end = (text.fresh(f"{op.index.name_hint or 'parallel'}.{s}") for s in ("alone", "several", "end"))
     text.branch_if(text.value(f"icmp slt i32 {threads}, 2"), alone, several)
@@ -140,15 +144,43 @@ def _outline(e: Emitter, op: ForOp, name: str, back: str | None) -> Scope:
     return body
 
 
-def _threads(e: Emitter, lower: str, upper: str, extent: int | None) -> str:
-    """As many as asked for, and no more than there are iterations."""
+def _threads(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) -> str:
+    """As many as asked for, and no more than there are iterations; one for fewer than the loop says."""
     value = e.text.value
     if extent is not None:
         trips = str(min(extent, (1 << 31) - 1))
     else:
         clamped = value(f"call i64 @llvm.smin.i64(i64 {value(f'sub nsw i64 {upper}, {lower}')}, i64 {(1 << 31) - 1})")
         trips = value(f"trunc i64 {clamped} to i32")
-    return value(f"call i32 @llvm.smin.i32(i32 {e.num_threads}, i32 {trips})")
+    threads = value(f"call i32 @llvm.smin.i32(i32 {e.num_threads}, i32 {trips})")
+    least = op.attributes.get(LEAST_EXTENT)
+    if not isinstance(least, IntegerAttr):
+        return threads
+    length = index_writer(e, op).expr(_open_length(op, op.body.block))
+    iterations = value(f"mul nsw i64 {value(f'sext i32 {trips} to i64')}, {length}")
+    return value(f"select i1 {value(f'icmp slt i64 {iterations}, {least.value.data}')}, i32 1, i32 {threads}")
+
+
+def _open_length(loop: ForOp, block: Block) -> Expr:
+    """How many elements the loops of unknown length in a block go over, as far as that is the same in all iterations of
+    `loop`: of loops behind one another the longest."""
+    lengths = [const(1)]
+    for op in block.ops:
+        for inside in (b for region in op.regions for b in region.blocks):
+            extent = op.extent if isinstance(op, ForOp) and not op.extent.is_constant else const(1)
+            values = cast("Iterable[SSAValue[Attribute]]", extent.variables())
+            known = all(not loop.is_ancestor(value.owner) for value in values)
+            lengths.append((_in_elements(extent) if known else const(1)) * _open_length(loop, inside))
+    return maximum(*lengths)
+
+
+def _in_elements(extent: Expr) -> Expr:
+    """The length that was cut into so many pieces, of those of equal size."""
+    match extent.terms:
+        case ((Compound(kind="floordiv", args=(length, pieces)), 1),) if pieces.is_constant and not extent.offset:
+            return length
+        case _:
+            return extent
 
 
 def _fork(e: Emitter, name: str, values: list[tuple[str, str]], threads: str) -> None:

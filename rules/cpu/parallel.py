@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -24,7 +25,8 @@ def parallel_prefix(
 
     Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. One
     whose extent is a symbol may have a single element; behind others, its part of a fused axis has no simple bounds, so
-    that it is fused only with known ones that are too few, and not with another such axis.
+    that it is fused only with known ones that are too few, and not with another such axis. Where extents are unknown,
+    the loop says from how many iterations on it is worth a second thread.
     """
     axes = [a for a, _ in outer]
     first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
@@ -40,4 +42,9 @@ def parallel_prefix(
         taken += 1
     fused = s.fuse(axes[first:taken])
     s.parallel(fused)
+    each = work // prod(count for _, count in outer[first:taken])
+    while each >= LARGE:  # of one element along each axis of unknown extent inside
+        each //= LARGE
+    if work >= LARGE and each < PARALLEL_WORK:
+        s.pragma(fused, "parallel_least_extent", -(-PARALLEL_WORK // max(each, 1)))
     return [*axes[:first], fused, *axes[taken:]]

@@ -1,0 +1,26 @@
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+
+// Rows of unknown number: from so many elements on a second thread is worth it. Of known many it is known.
+
+// CHECK-LABEL: schedule.sequence @open
+// CHECK:         schedule.parallel [[ROWS:%[a-z0-9_]*]]
+// CHECK-NEXT:    schedule.pragma [[ROWS]] "parallel_least_extent"
+// CHECK-LABEL: schedule.sequence @known
+// CHECK:         schedule.parallel
+// CHECK-NOT:     schedule.pragma
+te.kernel @open(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>) -> tensor<?x64xf32, #graph.dims<[N, 64]>> {
+  %y = te.compute "y" [i: N, j: 64] : tensor<?x64xf32, #graph.dims<[N, 64]>> {
+    %a = te.read %x[i, j] : tensor<?x64xf32, #graph.dims<[N, 64]>>
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  }
+  te.return %y : tensor<?x64xf32, #graph.dims<[N, 64]>>
+}
+te.kernel @known(%x: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
+  %y = te.compute "y" [i: 4096, j: 64] : tensor<4096x64xf32> {
+    %a = te.read %x[i, j] : tensor<4096x64xf32>
+    %b = arith.addf %a, %a : f32
+    te.yield %b : f32
+  }
+  te.return %y : tensor<4096x64xf32>
+}
