@@ -13,7 +13,6 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation
 
 from tilework.dialects.graph.base import Category, GraphOp
-from tilework.dialects.graph.gather import INDICES, GatherOp
 
 VIEW = "graph.view"
 """The attribute of an operator that is no computation: its result and its operands share a buffer."""
@@ -64,16 +63,11 @@ class Dataflow:
 
 
 def edge_category(consumer: Operation, operand: int) -> Category:
-    """How `consumer` reads that operand: a broadcasting operator reads one of its own shape element by element.
-
-    Numbers of elements to gather are read again for each of their elements, so that computing them there is no gain.
-    """
+    """How `consumer` reads that operand: a broadcasting operator reads one of its own shape element by element."""
     assert isinstance(consumer, GraphOp)
-    if isinstance(consumer, GatherOp) and operand == INDICES:
-        return Category.OPAQUE
     if consumer.CATEGORY is Category.BROADCAST and consumer.operands[operand].type == consumer.results[0].type:
         return Category.ELEMENTWISE
-    return consumer.CATEGORY
+    return consumer.category_of(operand)
 
 
 @dataclass(frozen=True)

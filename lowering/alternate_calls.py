@@ -34,8 +34,7 @@ class AlternateCalls(TileworkPass):
 
     What one reads last is in the second cache then when the next begins with it: the steps of a recurrent layer read
     their weights so. For one input larger than most of that cache, where all else that is read and written in between
-    fits.
-    What each iteration of a loop calls goes the other way in every second one.
+    fits. What each iteration of a loop calls goes the other way in every second one.
     A kernel that is called once goes the other way in every second run of the program, if it reads each of the weights
     for one result only, and all else that the program reads and writes leaves room in the caches.
     Requires graph-to-te; leaves a copy, marked `te.descending`, of every kernel that is called so, and marks the others

@@ -103,20 +103,25 @@ def is_made_here(value: SSAValue) -> bool:
 class HostBuffers:
     """The buffers of a function's tensors, made when first asked for."""
 
-    def __init__(self, at: Builder, shapes: HostShapes, outputs: Sequence[SSAValue], plan: Plan):
+    def __init__(
+        self,
+        at: Builder,
+        shapes: HostShapes,
+        outputs: Sequence[SSAValue],
+        plan: Plan,
+        moving: dict[SSAValue, _Moving] | None = None,
+    ):
         self._at = at
         self._shapes = shapes
         self._outputs = outputs
         self._plan = plan
         self._buffers: dict[SSAValue, SSAValue] = {}
-        self._moving: dict[SSAValue, _Moving] = {}
-        """By buffer."""
+        self._moving = {} if moving is None else moving
+        """By buffer, those of the blocks around too."""
 
     def inside(self, at: Builder, shapes: HostShapes, outputs: Sequence[SSAValue], plan: Plan) -> HostBuffers:
         """Those of a graph inside of a loop."""
-        buffers = HostBuffers(at, shapes, outputs, plan)
-        buffers._moving = self._moving
-        return buffers
+        return HostBuffers(at, shapes, outputs, plan, self._moving)
 
     def put(self, tensor: SSAValue, buffer: SSAValue) -> None:
         """Say where a tensor lies."""

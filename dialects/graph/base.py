@@ -107,6 +107,10 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         """The operator's name without its dialect: the name of the te stage it defines."""
         return self.name.removeprefix("graph.")
 
+    def category_of(self, operand: int) -> Category:
+        """How it reads that operand."""
+        return self.CATEGORY
+
     def require_float(self) -> None:
         """Refuse an operand whose elements are not floating-point numbers."""
         for i in range(len(self.operands)):

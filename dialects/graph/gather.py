@@ -50,6 +50,10 @@ class GatherOp(GraphOp):
             raise VerifyException(f"axis {axis} of {self.operand_type(0)} has no element to take")
         return [tensor_type((*x[:axis], *self.dims(1), *x[axis + 1 :]), self.dtype())]
 
+    def category_of(self, operand: int) -> Category:
+        """Numbers are read again for each element that they name: to compute them there would be no gain."""
+        return Category.OPAQUE if operand == INDICES else self.CATEGORY
+
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, indices = inputs
         axis, rank = self.axis.value.data, len(indices.dims)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from test_onnx_control import LOOP_INPUTS, check, graph, loop_model, model, node, numbers, refusal, scan_model
+from onnx_models import check, graph, model, node, numbers, refusal
+from test_onnx_control import LOOP_INPUTS, loop_model, scan_model
 
 from tilework.backends.cache import KernelCache
 

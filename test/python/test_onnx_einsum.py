@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 import pytest
-from test_onnx_control import Array, model, node, refusal
+from onnx_models import Array, model, node, refusal
 
 import tilework as tw
 from tilework.backends.cache import KernelCache

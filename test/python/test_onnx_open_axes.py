@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from test_onnx_control import model, node, refusal
+from onnx_models import model, node, refusal
 
 import tilework as tw
 from tilework.algebra.errors import UsageError

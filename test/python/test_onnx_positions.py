@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from test_onnx_control import Array, model, node, refusal, scans_of
+from onnx_models import Array, model, node, refusal, scans_of
 
 import tilework as tw
 from tilework.backends.cache import KernelCache

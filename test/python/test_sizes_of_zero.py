@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from test_onnx_control import Array, graph, model, node
+from onnx_models import Array, graph, model, node
 
 import tilework as tw
 from tilework import te
