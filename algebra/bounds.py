@@ -7,7 +7,7 @@ for expressions that are linear in the variables, whatever the dependence betwee
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -27,6 +27,7 @@ class Domain:
         self._ranges: dict[Key, tuple[Expr | None, Expr | None]] = {}
         self._depths: dict[Key, int] = {}
         self._compounds: dict[Compound, tuple[int | None, int | None]] = {}
+        self._least: dict[Expr, int] = {}
         self._known: dict[Expr, int | None] = {}
         self._effort = 0
         for key, (first, last) in (ranges or {}).items():
@@ -55,10 +56,16 @@ class Domain:
         result._compounds[compound] = low, high
         return result
 
+    def knowing(self, e: Expr) -> Domain:
+        """A copy in which an expression is 0 or more, whatever the ranges show."""
+        result, without = self._copy(), e - e.offset
+        result._least[without] = max(-e.offset, self._least.get(without, -e.offset))
+        return result
+
     def _copy(self) -> Domain:
         result = Domain()
         result._ranges, result._depths = dict(self._ranges), dict(self._depths)
-        result._compounds = dict(self._compounds)
+        result._compounds, result._least = dict(self._compounds), dict(self._least)
         return result
 
     def range_of(self, key: Key) -> tuple[Expr | None, Expr | None]:
@@ -94,6 +101,13 @@ class Domain:
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:
+        known = self._least.get(e - e.offset) if self._least else None
+        low = self._lower_from_ranges(e, depth)
+        if known is None:
+            return low
+        return known + e.offset if low is None else max(low, known + e.offset)
+
+    def _lower_from_ranges(self, e: Expr, depth: int) -> int | None:
         if e.is_constant:
             return e.offset
         self._effort -= 1
@@ -173,7 +187,7 @@ class Domain:
             least, most = self._ends(atom.args[1], depth)
             if least is None or least < 1:
                 return ()
-            ends = [const(0)] if below else ([] if most is None else [const(most - 1)])
+            ends = [const(0)] if below else [atom.args[1] - 1 if most is None else const(most - 1)]
             low = self._lower(atom.args[0], depth + 1)
             if not below and low is not None and low >= 0:
                 ends.append(atom.args[0])  # x mod d <= x for x >= 0
@@ -195,16 +209,25 @@ class Domain:
         return (const((0 if below else -1) if most is None else end // most),)
 
     def _whole_divisors(self, x: Expr, d: Expr) -> Iterable[Expr]:
-        """Of `x floordiv d` from above, where `x` ends before a multiple of `d`: 1 for x < 2 * N, d = max(1, N)."""
-        while (key := self.innermost(x)) is not None and key not in d.variables():
-            end = self.range_of(key)[x.coefficient(key) > 0]
-            if end is None or not x.is_affine_in(key):
-                return
-            x = x.substitute({key: end})
-        for part in (e for e in (d, *_no_greater(d)) if not e.is_constant):
-            times, rest = divide(x, part)
-            if rest.is_constant and rest.offset < 0 and times.is_constant and times.offset >= 0:
-                yield times - 1
+        """Of `x floordiv d` from above, where `x` ends before a multiple of `d`: 1 for x < 2 * N, d = max(1, N), and
+        M - 1 for x < M * N, d = N."""
+        for end in self._ends_in(x, d.variables()):
+            for part in (e for e in (d, *_no_greater(d)) if not e.is_constant):
+                times, rest = divide(end, part)
+                is_whole = part == d or (times.is_constant and times.offset >= 0)
+                if rest.is_constant and rest.offset < 0 and is_whole:
+                    yield times - 1
+
+    def _ends_in(self, x: Expr, keys: Collection[Key]) -> Iterator[Expr]:
+        """What `x` never exceeds, in terms of these variables and those outside of them."""
+        key = self.innermost(x)
+        if key is None or key in keys:
+            yield x
+            return
+        end = self.range_of(key)[x.coefficient(key) > 0]
+        if end is not None and x.is_affine_in(key):
+            for argument in _no_less(end) if x.coefficient(key) > 0 else (end,):
+                yield from self._ends_in(x.substitute({key: argument}), keys)
 
     def _product_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
         ends = [self._ends(a, depth) for a in atom.args]
@@ -246,6 +269,15 @@ class Domain:
     def simplify(self, e: Expr) -> Expr:
         """An equal expression with quotients, remainders, minima and maxima resolved where the ranges allow."""
         return simplified(e, self)
+
+
+def _no_less(e: Expr) -> Sequence[Expr]:
+    """The arguments of a minimum and a number; else the expression."""
+    match e.terms:
+        case ((Compound(kind="min") as atom, 1),):
+            return [a + e.offset for a in atom.args]
+        case _:
+            return (e,)
 
 
 def _no_greater(e: Expr) -> Iterable[Expr]:

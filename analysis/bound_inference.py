@@ -17,6 +17,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, Key, const, maximum, minimum, product
 from tilework.algebra.intervals import Interval, Lattice, common_step, interval, lattice
 from tilework.algebra.predicate import at_least, less_than
+from tilework.analysis.domains import positive
 from tilework.analysis.schedule_state import Axis, ScheduleState, Split, Stage, leaves_of, refuse
 from tilework.analysis.stage_bounds import Region, StageBounds, add_conditions, extents_of
 from tilework.dialects.shapes import dims_of
@@ -39,11 +40,10 @@ def infer_bounds(state: ScheduleState) -> dict[Stage, StageBounds]:
 def domain_of(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]) -> Domain:
     """The ranges of symbols and of the loops around the stage's body."""
     domain = Domain({s: (0, None) for s in state.kernel.symbols})
-    for axis in state.attach_path(stage):
-        domain.add(axis, 0, bounds[axis.stage].last[axis])
-    if stage in bounds:
-        for axis in stage.leaves:
-            domain.add(axis, 0, bounds[stage].last[axis])
+    around = [(axis, bounds[axis.stage].last[axis]) for axis in state.attach_path(stage)]
+    own = [(axis, bounds[stage].last[axis]) for axis in stage.leaves] if stage in bounds else []
+    for axis, last in (*around, *own):
+        domain = positive(domain, last + 1).extended(axis, 0, last)
     return domain
 
 

@@ -28,7 +28,7 @@ class Scope:
         # what runs is not empty: no maximum that ends it is an argument up to `lower`, no minimum one from `upper` on
         first = self._without("min", lower, lambda e: at_least(e, upper))
         end = self._without("max", upper, lambda e: at_least(lower, e))
-        return Scope(_positive(self.domain, upper - lower).extended(index, first, end - 1), self.facts)
+        return Scope(positive(self.domain, upper - lower).extended(index, first, end - 1), self.facts)
 
     def _without(self, kind: str, e: Expr, is_other: Callable[[Expr], Predicate]) -> Expr:
         """Where `e` is a minimum or maximum and a number: that of the arguments of which `is_other` is not proven."""
@@ -43,7 +43,8 @@ class Scope:
         """The scope where all `conditions` hold."""
         scope = self
         for p in conditions:
-            scope = Scope(_narrowed(scope.domain, p), scope.facts | {p})
+            domain = _narrowed(scope.domain, p)
+            scope = Scope(domain.knowing(p.expr) if p.kind == ">=" else domain, scope.facts | {p})
         return scope
 
     def inside_else(self, conditions: Iterable[Predicate]) -> Scope:
@@ -62,7 +63,7 @@ class Scope:
         return self.domain.proves(p)
 
 
-def _positive(domain: Domain, e: Expr) -> Domain:
+def positive(domain: Domain, e: Expr) -> Domain:
     """The domain where an expression is 1 or more, as the extent of a loop that runs: none of its factors is 0."""
     if len(e.terms) != 1:
         return domain
@@ -77,10 +78,10 @@ def _positive(domain: Domain, e: Expr) -> Domain:
     match atom.kind:
         case "product" if all((low := domain.lower(a)) is not None and low >= 0 for a in atom.args):
             for factor in atom.args:
-                domain = _positive(domain, factor)
+                domain = positive(domain, factor)
             return domain
         case "floordiv" if (d := atom.args[1].constant) is not None and d > 0:
-            return _positive(domain.narrowed(atom, least, None), atom.args[0] - (least * d - 1))
+            return positive(domain.narrowed(atom, least, None), atom.args[0] - (least * d - 1))
         case _:
             return domain
 

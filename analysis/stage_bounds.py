@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum, var
+from tilework.algebra.index_expr import Expr, ceildiv, const, minimum, var
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.analysis.schedule_state import Axis, Fuse, Relation, Singleton, Split, Stage, leaves_of, refuse
 from tilework.dialects.loop import Kind
@@ -243,7 +243,7 @@ def _pass_up(stage: Stage, b: StageBounds, relations: Sequence[Relation]) -> dic
         if isinstance(relation, Fuse):
             rest = value[relation.fused]
             for parent in reversed(relation.parents[1:]):
-                extent = maximum(b.extents[parent], 1)  # where it is 0 the loop does not run, but must not divide by it
+                extent = b.extents[parent] if b.extents[parent] != 0 else const(1)  # no loop that does not run divides
                 value[parent], rest = rest % extent, rest // extent
             value[relation.parents[0]] = rest
             continue

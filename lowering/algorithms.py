@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from math import inf, prod
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, UnitAttr, f32, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.parameters import parameter_bytes
@@ -39,12 +39,14 @@ Product = ConvOp | DenseOp
 class Winograd:
     """For a convolution, with tiles of so many outputs along each axis; phases: whether they are taken as channels.
 
-    added: so many filters of zeros behind its own, which fill vectors; what they make is cut off.
+    added: so many filters of zeros behind its own, which fill vectors; what they make is cut off. counted: whether
+    tiles are counted through.
     """
 
     tile: int
     phases: bool = False
     added: int = 0
+    counted: bool = False
     levels: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
@@ -63,6 +65,8 @@ class Winograd:
         # of phases, windows are as long as all phases of the taps
         missing = -windows.kernel[-1] % windows.strides[-1] if self.phases else 0
         properties = {**transform.properties, "pads": ints([top, left, bottom + missing, right + missing])}
+        if self.counted:
+            properties["counted"] = UnitAttr()
         if front:
             properties["slices"] = ints([windows.strides[0], windows.dilations[0], *front, *behind])
         return WinogradConvOp.of(product.input, transformed, **properties)
@@ -103,9 +107,13 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
     if isinstance(product, ConvOp):
         added = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
+        is_open = not all(e.is_constant for e in product.dims(0)[2:])
         for phases in (False, True) if product.strides.get_values()[-1] > 1 else (False,):
             for tile in winograd_tiles(product, precision.products):
-                yield Winograd(tile, phases, added)
+                fast = Winograd(tile, phases, added)
+                # weights are read for every block of tiles: where they do not stay near, blocks must not end with rows
+                counted = is_open and _transformed_size(product, fast) * 4 > target.cache_bytes[1] * 3 // 4
+                yield replace(fast, counted=counted)
     for levels in range(1, precision.levels + 1):
         if can_use_strassen(product, levels):
             yield Strassen(levels)
@@ -193,7 +201,7 @@ class Algorithms:
 
     def _least_cycles(self, fast: Fast, product: Product) -> float:
         """Of nothing but multiplying, or reading weights from memory."""
-        weights = prod(e.constant or 1 for e in dims_of(_transformed_type(product.weight, product, fast)))
+        weights = _transformed_size(product, fast)
         bits = f32.bitwidth
         multiplying = weights * fast.uses(product) / self.target.lanes(bits) / self.target.vectors_per_cycle
         return max(multiplying, weights * bits / 8 / self.target.bandwidth.memory)
@@ -263,11 +271,12 @@ def use_fast(product: Product, fast: Fast) -> None:
     block.erase_arg(weight)
 
 
-def _transformed_type(weight: SSAValue, product: Product, fast: Fast) -> Attribute:
-    preparing = transform_weight(weight, product, fast)
-    type_ = preparing[-1].results[0].type
+def _transformed_size(product: Product, fast: Fast) -> int:
+    """How many numbers the transformed weight of a product has."""
+    preparing = transform_weight(product.weight, product, fast)
+    dims = dims_of(preparing[-1].results[0].type)
     _erase(preparing)
-    return type_
+    return prod(e.constant or 1 for e in dims)
 
 
 def _erase(ops: Sequence[Operation]) -> None:

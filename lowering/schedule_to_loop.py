@@ -39,6 +39,7 @@ from tilework.dialects.loop.annotations import (
     PREFETCH,
     PREFETCH_SPREAD,
     STORING_THREAD,
+    WHOLE,
 )
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
@@ -232,7 +233,8 @@ class _Emitter:
             return
         axis = axes[0]
         last = self.bounds[axis.stage].last[axis]
-        for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, axis.partition)
+        is_cut = axis.partition or axis.pragmas.get("loop_partition_hint", 0) > 0
+        for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, is_cut)
         if axis.masked:
             for_op.attributes[MASKED] = UnitAttr()
         if attached:
@@ -261,6 +263,8 @@ class _Emitter:
         for key, name in (("auto_unroll_max_step", AUTO_UNROLL_MAX_STEP), ("parallel_least_extent", LEAST_EXTENT)):
             if key in axis.pragmas:
                 requests[name] = IntegerAttr(axis.pragmas[key], i64)
+        if axis.pragmas.get("loop_partition_hint") == 0:
+            requests[WHOLE] = UnitAttr()
         if axis.storing is not None:
             requests[STORING_THREAD] = IntegerAttr(axis.storing, i64)
         for name, spread in ((PREFETCH, False), (PREFETCH_SPREAD, True)):

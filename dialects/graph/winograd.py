@@ -12,8 +12,8 @@ Of three axes, tiles are along the last two: slices are images, whose taps are c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -23,7 +23,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, ceildiv, const
+from tilework.algebra.index_expr import Expr, ExprLike, ceildiv, const, product
 from tilework.algebra.predicate import at_least, less_than
 from tilework.algebra.winograd import MOST_PRODUCTS, Winograd, winograd
 from tilework.dialects.graph.base import Array, Category, GraphOp, ints
@@ -124,7 +124,8 @@ class WinogradConvOp(GraphOp):
 
     The input is cut into tiles that overlap, each of which makes `tile` x `tile` results: y = A^T [u * (B^T d B)] A,
     summed over channels. Windows move by `stride` along both axes. `pads` lists the padding with zeros in front of both
-    axes, then behind them. With `phases_as_channels`, windows are as many times `stride` long as there are taps.
+    axes, then behind them. With `phases_as_channels`, windows are as many times `stride` long as there are taps. With
+    `counted`, a kernel counts the tiles of an image through, row after row, instead of rows and columns of them.
     `slices` is there where a third axis is, in front of the two: by how much windows move along it, their dilation, and
     the padding in front and behind.
 
@@ -140,6 +141,7 @@ class WinogradConvOp(GraphOp):
     stride = prop_def(IntegerAttr)
     pads = prop_def(DenseArrayBase.constr(i64))
     phases_as_channels = opt_prop_def(UnitAttr)
+    counted = opt_prop_def(UnitAttr)
     slices = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
@@ -216,37 +218,56 @@ class WinogradConvOp(GraphOp):
         m, step, matrices = self.tile.value.data, self.step, self.matrices
         count, batch, channels, filters = len(matrices.input), x.dims[0], u.dims[3], u.dims[0]
         sizes = self._sizes(x.dims[2:])
-        tiles = batch, *(ceildiv(e, m) for e in sizes)
-        image = self._image(k, x, [t * step + (count - step) for t in tiles[1:]])
+        grid = [ceildiv(e, m) for e in sizes]
+        image = self._image(k, x, [t * step + (count - step) for t in grid])
+        is_grid = self.counted is None
+        tiles = batch, *(grid if is_grid else [product(grid)])
+        axes = ("n", "p", "q") if is_grid else ("n", "t")
 
-        def rows(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
+        def rows(n: Expr, *at: Expr):
+            *tile, i, j, c = at
+            p, q = tile if is_grid else (tile[0] // grid[1], tile[0] % grid[1])
             return combined(k, matrices.input, i, lambda s: image[n, p * step + s, q * step + j, c])
 
-        def data(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, c: Expr):
-            return combined(k, matrices.input, j, lambda t: of_rows[n, p, q, i, t, c])
+        def data(*at: Expr):
+            *tile, i, j, c = at
+            return combined(k, matrices.input, j, lambda t: of_rows[*tile, i, t, c])
 
-        def product(n: Expr, p: Expr, q: Expr, i: Expr, j: Expr, o: Expr):
+        def multiplied(*at: Expr):
+            *tile, i, j, o = at
+
             def term(c: Expr):
-                return transformed[n, p, q, i, j, c] * u[o, i, j, c]
+                return transformed[*tile, i, j, c] * u[o, i, j, c]
 
             return k.sum((channels,), term)
 
-        def columns(n: Expr, p: Expr, q: Expr, a: Expr, j: Expr, o: Expr):
-            return combined(k, matrices.output, a, lambda s: products[n, p, q, s, j, o])
+        def columns(*at: Expr):
+            *tile, a, j, o = at
+            return combined(k, matrices.output, a, lambda s: products[*tile, s, j, o])
 
         def result(n: Expr, y: Expr, x_: Expr, o: Expr):
             return combined(k, matrices.output, x_ % m, lambda t: of_columns[n, y // m, x_ // m, y % m, t, o])
 
-        of_rows = k.compute("winograd_rows", (*tiles, count, count, channels), rows)
-        transformed = k.compute("winograd_data", (*tiles, count, count, channels), data)
-        products = k.compute("winograd_product", (*tiles, count, count, filters), product)
-        of_columns = k.compute("winograd_columns", (*tiles, m, count, filters), columns)
-        results = k.compute("winograd_result", (batch, *(t * m for t in tiles[1:]), filters), result)
+        def result_of_tile(n: Expr, t: Expr, a: Expr, b: Expr, o: Expr):
+            return combined(k, matrices.output, b, lambda s: of_columns[n, t, a, s, o])
+
+        def stage(name: str, shape: Sequence[ExprLike], names: str, body: Callable[..., Any]):
+            return k.compute(f"winograd_{name}", (*tiles, *shape), with_axes((*axes, *names), body))
+
+        of_rows = stage("rows", (count, count, channels), "ijc", rows)
+        transformed = stage("data", (count, count, channels), "ijc", data)
+        products = stage("product", (count, count, filters), "ijo", multiplied)
+        of_columns = stage("columns", (m, count, filters), "ajo", columns)
+        if is_grid:
+            results = k.compute("winograd_result", (batch, *(t * m for t in grid), filters), result)
+        else:
+            results = stage("result", (m, m, filters), "abo", result_of_tile)
 
         def element(n: Expr, o: Expr, *position: Expr):
             *z, y, x_ = position
             image = n * slices[0] + z[0] if slices else n
-            return results[image, y, x_, o]
+            place = (y, x_) if is_grid else (y // m * grid[1] + x_ // m, y % m, x_ % m)
+            return results[image, *place, o]
 
         dims = (images, filters, *slices, *sizes)
         return k.compute("conv", dims, with_axes(spatial_axes(len(dims), ("n", "o")), element))
@@ -307,8 +328,8 @@ def winograd_tiles(conv: ConvOp, products: int) -> list[int]:
     """The sizes of tiles with which `graph.winograd_conv` can do it, in at most so many products of each phase."""
     ones = all(n == 1 for n in (*conv.dilations.get_values()[-2:], conv.groups.value.data))
     x, w, strides = conv.dims(0), conv.dims(1), {*conv.strides.get_values()[-2:]}
-    known = len(x) in (IMAGE_RANK, IMAGE_RANK + 1) and all(e.constant is not None for e in x[2:])
-    if not ones or len(strides) > 1 or conv.dtype() != f32 or not known or w[1] == 0:
+    is_image = len(x) in (IMAGE_RANK, IMAGE_RANK + 1)
+    if not ones or len(strides) > 1 or conv.dtype() != f32 or not is_image or w[1] == 0:
         return []
     [stride], window = strides, w[-1].constant or 0
     if w[-2] != w[-1] or window <= stride:  # no phase has more than one tap

@@ -18,7 +18,7 @@ from tilework.rules.cpu.costs import (
     lanes_are_masked,
     lanes_differ,
 )
-from tilework.rules.cpu.panels import panel_of
+from tilework.rules.cpu.panels import Panel, panel_of
 from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
@@ -37,7 +37,7 @@ def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
 
 @dataclass
 class _Loops:
-    """The final stage's loops, by role: around the tile, around it but unfit for fusing, inside it.
+    """The final stage's loops, by role: around the tile, around it but unfit for fusing, behind those, inside it.
 
     names: along which axis of the reduction such a loop goes, by its handle. whole: the axes that are such a loop; of a
     loop over pieces, none. ragged: one whose last iteration is shorter, so that it is fused with no other. rows: one in
@@ -48,6 +48,7 @@ class _Loops:
     names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
+    last: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
     ragged: SSAValue | None = None
     rows: SSAValue | None = None
     unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
@@ -94,17 +95,19 @@ def tile_reduction(
     loops.outer = _with_pieces([(cut[piece.axis], piece.count) for piece in pieces], loops.outer, target)
     loops.whole |= dict.fromkeys(cut.values(), frozenset())
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
+    if panel is not None and any(loops.names[axis] == panel.vector for axis in loops.late):
+        _place_behind_panel(loops, panel)
     _place_ragged(loops, target)
-    s.reorder([*(a for a, _ in loops.outer), *loops.late, *_inside(tile, loops)])
+    s.reorder([*(a for a, _ in loops.outer), *loops.late, *(a for a, _ in loops.last), *_inside(tile, loops)])
     outer = _in_parallel(s, loops, work, target)
-    around = [*outer, *loops.late]
+    around = [*outer, *loops.late, *(axis for axis, _ in loops.last)]
     if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
         s.parallel(loops.late[0])
     steps = _fill_tile(s, loops, around[-1], inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
     if tile is not None and tile.aligned:
-        counts = dict(loops.outer) | dict.fromkeys(loops.late, LARGE)
+        counts = dict([*loops.outer, *loops.last]) | dict.fromkeys(loops.late, LARGE)
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
         step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
         # what is only read, and stays in the last cache, streams without being asked for
@@ -177,6 +180,12 @@ def _with_pieces(
     return [*pieces, *outer]
 
 
+def _place_behind_panel(loops: _Loops, panel: Panel) -> None:
+    """What does not move along a panel of unknown length runs inside of the loop that copies it; pieces do not."""
+    loops.last = [loop for loop in loops.outer if loops.names.get(loop[0], panel.vector) not in panel.moving]
+    loops.outer = [loop for loop in loops.outer if loop not in loops.last]
+
+
 def _place_ragged(loops: _Loops, target: Target) -> None:
     """Outermost and parallel by itself, if it is there and long enough; else inside what is fused and parallel."""
     counts = {axis: count for axis, count in loops.outer if count != 1}
@@ -233,7 +242,7 @@ def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValu
     counts = dict(loops.outer)
     fused = [axis for axis in counts if axis not in around]
     for loop in around:
-        own = loop if loop in counts or loop in loops.late else fused[-1]
+        own = loop if loop in counts or loop in loops.late or loop in dict(loops.last) else fused[-1]
         if loops.names.get(own) == name:
             return loop
     return None

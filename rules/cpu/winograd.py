@@ -68,7 +68,7 @@ class WinogradConv(ScheduleRule):
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
             s.compute_inline(s.stage(name))
-        _Writer(s, form, target).write()
+        (_CountedWriter if form.is_counted else _Writer)(s, form, target).write()
         return s.finish()
 
 
@@ -129,7 +129,7 @@ class _Writer:
         place = axes.pop() if form.last.block else None
         n, o, *slices, y, x = axes
         batch, _, *counts, height, width = sizes_of(form.last.compute)[: len(axes)]
-        images = [(n, batch or LARGE), *zip(slices, counts, strict=True)]
+        images = [(n, batch or LARGE), *((z, count or LARGE) for z, count in zip(slices, counts, strict=True))]
         inside_images: list[SSAValue] = []
         if blocks.images > 1:
             axis, count = images.pop()
@@ -145,17 +145,20 @@ class _Writer:
         if place is not None:
             lanes, along = form.lanes, vectors_and_lanes(s, place, form.lanes)
         else:
-            lanes = lanes_along(min(width, block_width), form.lanes)
+            lanes = lanes_along(min(width or LARGE, block_width), form.lanes)
             x, lane = s.split(x, lanes, Tail.PARTITION)
             s.vectorize(lane)
             along = [lane]
-        tiles = [(row, -(-height // block_height)), (column, -(-width // block_width))]
+        tiles = [(row, -(-height // block_height) or LARGE), (column, -(-width // block_width) or LARGE)]
         weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
         # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
         inside = [o, tile, y, x] if place is not None or 2 * lanes < form.lanes else [tile, y, x, o]
         s.reorder([*(axis for axis, _ in (*images, *outer, *inner)), *inside_images, *inside, *along])
         around = parallel_prefix(s, [*images, *outer], self.work, self.target)
+        if not height or not width:  # each product asks how many tiles there are
+            for axis in around[-2:]:
+                s.pragma(axis, "loop_partition_hint", 0)
         return around[-1], inner[-1][0]
 
     def data(self, around: SSAValue | None) -> None:
@@ -177,13 +180,18 @@ class _Writer:
         else:
             s.reorder([n, p, channels, block, q, i, j, lane])
             s.compute_at(stage, around, "local")
+        self._image(block)
+        self._transformed(s.stage(ROWS), q)
+
+    def _image(self, around: SSAValue) -> None:
+        """A part of the image, with zeros around it."""
+        s, form = self.s, self.form
         image = s.stage(IMAGE)
-        s.compute_at(image, block, "local")
+        s.compute_at(image, around, "local")
         *_, image_channels = image.axes.values()
         vectors, lane = s.split(s.split(image_channels, form.channel_lanes)[1], _regular_lanes(form))
         s.unroll(vectors)
         s.vectorize(lane)
-        self._transformed(s.stage(ROWS), q)
 
     def product(self, around: SSAValue) -> None:
         """For one pair of coefficients after the other, a product of matrices."""
@@ -191,7 +199,7 @@ class _Writer:
         product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
-        *tiles, i, column, o = list(stage.axes.values())[:6]
+        *tiles, i, column, o = [stage.axes[name] for name, _ in product.spatial]
         parts = [s.split(axis, count, Tail.PARTITION) for axis, count in zip(tiles, form.at_once, strict=True)]
         outer = [axis for axis, _ in parts]
         self._at_once([i, column, *outer], [axis for _, axis in parts], o)
@@ -199,12 +207,16 @@ class _Writer:
         *tiles, i, j, o, c = inside.axes.values()
         block, c = s.split(c, form.channel_lanes)
         self._at_once([i, j, block, c], tiles, o)
-        blocks = form.blocks.images, form.blocks.rows, form.blocks.columns
-        counts = [-(-block // count) for block, count in zip(blocks, form.at_once, strict=True)]
+        counts = [-(-block // count) for block, count in zip(self.in_block(), form.at_once, strict=True)]
         *names, _, column_name, filters = (name for name, _ in product.spatial)
-        loops = [(column, column_name, sizes_of(product)[4]), *zip(outer, names, counts, strict=True)]
+        loops = [(column, column_name, sizes_of(product)[-2]), *zip(outer, names, counts, strict=True)]
         step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
         prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
+
+    def in_block(self) -> Sequence[int]:
+        """How many tiles a block has along each axis that counts them, of images at first."""
+        blocks = self.form.blocks
+        return blocks.images, blocks.rows, blocks.columns
 
     def _at_once(self, around: list[SSAValue], tiles: list[SSAValue], filters: SSAValue) -> None:
         """Tiles and vectors of filters inside loops, as straight-line code."""
@@ -229,6 +241,67 @@ class _Writer:
         """One tile's transform along the first axis, column by column."""
         s = self.s
         s.compute_at(stage, around, "local")
-        n, p, q, i, j, lane = stage.axes.values()
-        s.reorder([n, p, q, j, i, lane])
+        *tile, i, j, lane = stage.axes.values()
+        s.reorder([*tile, j, i, lane])
         s.vectorize(lane)
+
+
+class _CountedWriter(_Writer):
+    """The same where tiles are counted through."""
+
+    def final(self) -> tuple[SSAValue, SSAValue]:
+        """The loops to compute a block's transformed data in, and its products."""
+        s, form, blocks = self.s, self.form, self.form.blocks
+        axes = [*s.stage(form.last.compute.stage.data).axes.values()]
+        place = axes.pop() if form.last.block else None
+        n, o, *slices, y, x = axes
+        images = [axis for axis in (n, *slices)]
+        (p, a), (q, b) = s.split(y, blocks.tile), s.split(x, blocks.tile)
+        s.reorder([*images, o, p, q, a, b])
+        block, tile = s.split(s.fuse([p, q]), blocks.columns)
+        filter_block, o = s.split(o, form.span // (form.last.block or 1))
+        part, filter_block = s.split(filter_block, form.filter_blocks // blocks.parts)
+        if place is None:
+            filters, o = s.split(o, form.lanes)
+            s.vectorize(b)
+            inside = [filters, a, tile, o, b]
+        else:
+            inside = [o, tile, a, b, *vectors_and_lanes(s, place, form.lanes)]
+        s.reorder([*images, block, part, filter_block, *inside])
+        counts = [
+            e.constant or LARGE for e in (form.last.compute.spatial[i][1] for i in (0, *range(2, 2 + len(slices))))
+        ]
+        outer = [*zip(images, counts, strict=True), (block, LARGE), (part, blocks.parts)]
+        around = parallel_prefix(s, outer, self.work, self.target)
+        s.pragma(around[-1], "loop_partition_hint", 0)  # each product asks how many tiles there are
+        s.pragma(tile, "loop_partition_hint", 1)  # most are whole
+        return around[-1], filter_block
+
+    def data(self, around: SSAValue | None) -> None:
+        """The transformed image, tile by tile, for some channels at a time."""
+        s, form = self.s, self.form
+        assert around is not None, "blocks are transformed apart"
+        n, t, i, j, c = (name for name, _ in form.stages[DATA].spatial)
+        stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", t, f"{c}.inner")))
+        n, i, j, channels, t, lane = stage.axes.values()
+        s.vectorize(lane)
+        s.pragma(t, "loop_partition_hint", 1)  # most tiles have no padding
+        s.reorder([n, channels, t, i, j, lane])
+        s.compute_at(stage, around, "local")
+        self._image(t)
+        self._transformed(s.stage(ROWS), t)
+
+    def in_block(self) -> Sequence[int]:
+        """How many tiles a block has, of images at first."""
+        return 1, self.form.blocks.columns
+
+    def result(self, around: SSAValue) -> None:
+        """The products transformed back, for some filters at a time."""
+        s, form = self.s, self.form
+        stage = s.stage(RESULT)
+        s.compute_at(stage, around, "local")
+        n, t, a, b, o = stage.axes.values()
+        filters, lane = s.split(o, form.lanes)
+        s.reorder([n, t, filters, a, b, lane])
+        s.vectorize(lane)
+        self._transformed(s.stage(COLUMNS), filters)

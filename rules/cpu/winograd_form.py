@@ -1,15 +1,27 @@
-"""What a kernel of `graph.winograd_conv` consists of, and how its tiles are taken in blocks."""
+"""What a kernel of `graph.winograd_conv` consists of, and how its tiles are taken in blocks.
+
+Of images of known size, blocks are of rows and columns of tiles. Of others tiles are counted through, row after row,
+and blocks are of tiles that follow each other: only the last one of an image has fewer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import Expr, ceildiv, var
 from tilework.dialects.graph.winograd import IMAGE_RANK
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import NEAR_BYTES, PLENTY_BYTES, balanced, inlined_stages, sizes_of, takes
-from tilework.rules.cpu.reads import bits_of, size_of
+from tilework.rules.cpu.fast_products import (
+    MOST_BYTES,
+    NEAR_BYTES,
+    PLENTY_BYTES,
+    balanced,
+    inlined_stages,
+    sizes_of,
+    takes,
+)
+from tilework.rules.cpu.reads import bits_of, reads_of, size_of
 from tilework.targets.target import Target
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
@@ -23,13 +35,24 @@ HARDLY_MORE = 1.25
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
 
+MOST_COUNTED = 8
+"""Tiles that are multiplied at a time where nobody knows how many there are: each number of them is code of its own."""
+
+MOST_IN_BLOCK = 64
+"""Of them: what is there for a whole block of tiles is there for few, too."""
+
+SHARING = 256
+"""Filters from which on transforming a block of tiles once more costs little beside multiplying it: cores can share
+these."""
+
 
 @dataclass(frozen=True)
 class Blocks:
     """Tiles, each of `tile` x `tile` outputs, are taken in blocks of `rows` x `columns` of each of so many `images`.
 
     together: all tiles are transformed before any is multiplied; else each block by itself, for all weights. `passes`:
-    how many times a core reads the weights for a block of images.
+    how many times a core reads the weights for a block of images. parts: of the filters, each of which transforms the
+    block for itself.
     """
 
     images: int
@@ -38,6 +61,7 @@ class Blocks:
     tile: int
     together: bool
     passes: int
+    parts: int = 1
 
 
 @dataclass(frozen=True)
@@ -64,8 +88,8 @@ class Last:
 class WinogradForm:
     """The stages by name and the last one, as they look once the stages `inlined` are.
 
-    A product is computed for tiles of `at_once` (images, rows, columns) and `vectors` of `lanes` filters at a time,
-    tiles are transformed for `channel_lanes` channels.
+    A product is computed for tiles of `at_once` (images, rows, columns; or images, tiles) and `vectors` of `lanes`
+    filters at a time, tiles are transformed for `channel_lanes` channels.
     """
 
     inlined: list[str]
@@ -75,7 +99,12 @@ class WinogradForm:
     channel_lanes: int
     vectors: int
     blocks: Blocks
-    at_once: tuple[int, int, int]
+    at_once: tuple[int, ...]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether tiles are counted through."""
+        return are_counted(self.stages)
 
     @property
     def span(self) -> int:
@@ -105,13 +134,20 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
         return None
     inlined, stages, final = found
     lanes = target.lanes(bits_of(final.result.type))
-    last = _last(final)
+    last = _last(final, stages)
     if last is None or last.block % lanes or not _is_regular(stages, lanes, target):
         return None
+    if are_counted(stages):
+        return _counted_form(inlined, stages, last, lanes, target)
     return _shared_by_cores(inlined, stages, last, lanes, target)
 
 
-def _last(final: ComputeOp) -> Last | None:
+def are_counted(stages: Mapping[str, ComputeOp]) -> bool:
+    """Whether the stages count tiles through, instead of rows and columns of them."""
+    return len(stages[DATA].spatial) < len(stages[IMAGE].spatial) + 2
+
+
+def _last(final: ComputeOp, stages: Mapping[str, ComputeOp]) -> Last | None:
     """The last stage, if it takes the results as they are."""
     axes, sizes = [var(name) for name, _ in final.spatial], sizes_of(final)
     for block in (0, sizes[-1]):
@@ -119,9 +155,45 @@ def _last(final: ComputeOp) -> Last | None:
         if len(places) in (IMAGE_RANK, IMAGE_RANK + 1):  # without or with slices
             n, o, *slices, y, x = places
             image = n * sizes[2] + slices[0] if slices else n
-            if takes(final, RESULT, (image, y, x, o * block + axes[-1] if block else o)):
+            place = _place_in_tiles(y, x, final.spatial[len(places) - 1][1], stages) if are_counted(stages) else (y, x)
+            if takes(final, RESULT, (image, *place, o * block + axes[-1] if block else o)):
                 return Last(final, block)
     return None
+
+
+def _place_in_tiles(y: Expr, x: Expr, width: Expr, stages: Mapping[str, ComputeOp]) -> tuple[Expr, Expr, Expr]:
+    """The tile that has a result, and where in it."""
+    tile = tile_of(stages)
+    return y // tile * ceildiv(width, tile) + x // tile, y % tile, x % tile
+
+
+def tile_of(stages: Mapping[str, ComputeOp]) -> int:
+    """How many results there are along each axis of a tile."""
+    return sizes_of(stages[COLUMNS])[-3]
+
+
+def _counted_form(
+    inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
+) -> WinogradForm:
+    """Blocks of as many tiles as stay near beside the weights, or of more where weights are too many for that."""
+    product = stages[PRODUCT]
+    *_, count, filters = sizes_of(product)
+    channels, tile = sizes_of(stages[DATA])[-1], tile_of(stages)
+    vectors = max(1, last.block // lanes, 1 if filters % (2 * lanes) else 2)
+    span = vectors * lanes
+    weights = 4 * size_of([*product.spatial[-3:], *product.reduction])
+    most = NEAR_BYTES if weights <= target.cache_bytes[1] * 3 // 4 else MOST_BYTES
+    each = 4 * (count**2 * (channels + span) + tile**2 * span)
+    fitting = min(max(most // each, 1), MOST_IN_BLOCK)
+    part = min(MOST_COUNTED, fitting, (target.vector_registers - 2 - vectors) // vectors)
+    block = fitting // part * part
+    tiles = size_of([stages[DATA].spatial[1]])
+    sharing = min(target.cores, 1 + filters // SHARING)
+    parts = max(n for n in range(1, sharing + 1) if filters // span % n == 0)
+    blocks = Blocks(1, 1, block, tile, together=False, passes=-(-tiles // block), parts=parts)
+    return WinogradForm(
+        inlined, stages, last, lanes, _channel_lanes(channels, lanes, target), vectors, blocks, (1, part)
+    )
 
 
 def _shared_by_cores(
@@ -141,6 +213,8 @@ def _form_with(
     vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
+    if 0 in sizes_of(stages[DATA])[2:3]:
+        registers = min(registers, MOST_COUNTED)
     blocks = _blocks(stages, last, vectors * lanes, lanes, registers, target)
     at_once = _at_once(blocks, registers)
     channel_lanes = _channel_lanes(sizes_of(stages[DATA])[-1], lanes, target)
@@ -175,8 +249,9 @@ def _turns(form: WinogradForm, target: Target) -> int:
 
 
 def _is_regular(stages: Mapping[str, ComputeOp], lanes: int, target: Target) -> bool:
-    """Whether sizes but the batch's are known, filters fill vectors and channels halves of them at least."""
-    sizes = [e.constant for c in stages.values() for _, e in (*c.spatial[1:], *c.reduction)]
+    """Whether sizes but the images' are known, filters fill vectors and channels halves of them at least."""
+    places = {n: 2 if are_counted(stages) and n != IMAGE else 3 for n in stages}
+    sizes = [e.constant for n, c in stages.items() for _, e in (*c.spatial[places[n] :], *c.reduction)]
     channels, filters = (sizes_of(stages[name])[-1] for name in (DATA, PRODUCT))
     if None in sizes or channels == 0 or 2 * _channel_lanes(channels, lanes, target) < min(channels, lanes):
         return False
@@ -207,9 +282,8 @@ class _Tiles:
     def of(cls, stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, part: int) -> _Tiles:
         """Those of a kernel, for so many filters at a time."""
         _, rows, columns, products, _, channels = sizes_of(stages[DATA])
-        tile = sizes_of(stages[RESULT])[1] // rows
-        *_, width, _ = sizes_of(stages[IMAGE])
-        step = (width - products) // (columns - 1) if columns > 1 else 0
+        (_, _, column, *_), image = (name for name, _ in stages[ROWS].spatial), reads_of(stages[ROWS])[0]
+        tile, step = tile_of(stages), image.indices[2].coefficient(column)
         images = max(last.images, 1)
         sizes = {"images": images, "rows": rows, "columns": columns, "tile": tile, "products": products, "step": step}
         return cls(**sizes, channels=channels, span=span, lanes=lanes, part=part, last=last)
@@ -252,6 +326,8 @@ def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, 
     """
     tiles = _Tiles.of(stages, last, span, lanes, at_once)
     rows, columns, tile = tiles.rows, tiles.columns, tiles.tile
+    if not rows or not columns:
+        return _blocks_of_open_images(tiles, stages)
     across = _fitting(columns, lambda n: tiles.all_fit(1, n))
     if tiles.all_fit(1, across) and across >= min(FEWEST_TILES, tiles.images * tiles.of_image):
         down = max(1, at_once // across) if across == columns else 1
@@ -261,6 +337,17 @@ def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, 
     if tiles.all_fit(down, columns, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
         return Blocks(1, down, columns, tile, together=False, passes=1)
     return _blocks_of_images(tiles, stages, target)
+
+
+def _blocks_of_open_images(tiles: _Tiles, stages: Mapping[str, ComputeOp]) -> Blocks:
+    """Those of images of unknown size: parts of single rows whose buffers stay near."""
+    if tiles.columns:
+        across = _fitting(tiles.columns, lambda n: tiles.all_fit(1, n))
+    else:
+        fitting = [n for n in range(1, MOST_IN_BLOCK + 1) if tiles.all_fit(1, n)]
+        across = max(fitting, key=lambda n: (n // tiles.part, n <= tiles.part, n), default=1)
+    rows, columns = (size_of([axis]) for axis in stages[DATA].spatial[1:3])
+    return Blocks(1, 1, across, tiles.tile, together=False, passes=rows * -(-columns // across))
 
 
 def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: Target) -> Blocks:

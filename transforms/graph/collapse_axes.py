@@ -105,8 +105,8 @@ def _image_of_convolution(group: FusedOp) -> _Image | None:
     [conv] = convs
     windows, (*_, height, width) = conv.windows, conv.dims(0)
     pointwise = (*windows.kernel, *windows.strides) == (1, 1, 1, 1) and not any((*windows.before, *windows.after))
-    sizes = height.constant or 0, width.constant or 0
-    return _Image(height, width) if pointwise and min(sizes) > 1 else None
+    long = all(e.constant is None or e.constant > 1 for e in (height, width))
+    return _Image(height, width) if pointwise and long else None
 
 
 def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:

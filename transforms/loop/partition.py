@@ -13,7 +13,7 @@ from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
-from tilework.dialects.loop.annotations import MASKED
+from tilework.dialects.loop.annotations import MASKED, WHOLE
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
 from tilework.transforms.loop.simplify import Simplifier
@@ -32,7 +32,7 @@ class Partition(TileworkPass):
     hint `partition`, that of any inner loop. A parallel loop, and one over threads, stays whole: its body gets a branch
     without conditions instead. If only the first and the last iteration are left, each gets one, too, where it decides
     how long vectorized or unrolled loops are, or which of their iterations count.
-    An unrolled loop is split with the hint only: its index is a constant anyway.
+    An unrolled loop is split with the hint only, its index is a constant anyway; one marked `loop.whole` is not.
     Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
     """
@@ -55,6 +55,7 @@ class _Partitioner:
     def __init__(self, budget: int):
         self.budget = budget
         self.finished: set[ForOp] = set()
+        self.branched: set[ForOp] = set()
 
     def block(self, block: Block, scope: Scope) -> None:
         for op in list(block.ops):
@@ -71,12 +72,14 @@ class _Partitioner:
         """Split a loop, and what is left of it further; False where it is left as it is."""
         block, before, after = loop.parent_block(), loop.prev_op, loop.next_op
         assert block is not None
-        if loop.kind.data in (Kind.PARALLEL, *THREADS):
+        if WHOLE in loop.attributes:
+            pieces = []
+        elif loop.kind.data in (Kind.PARALLEL, *THREADS):
             pieces = self._branch(loop, scope)
         elif loop.kind.data is Kind.UNROLLED and loop.partition is None:
             pieces = []
         else:
-            pieces = self._cut(loop, scope)
+            pieces = self._cut(loop, scope) or (self._branch(loop, scope) if loop.partition is not None else [])
         for piece in pieces:
             Simplifier().loop(piece, scope)
         op = block.first_op if before is None else before.next_op
@@ -113,9 +116,9 @@ class _Partitioner:
     def _branch(self, loop: ForOp, scope: Scope) -> list[ForOp]:
         """The parallel loop with several bodies, one of them for where all conditions are certain."""
         conditions = certain_conditions(loop, scope)
-        if not conditions or loop in self.finished or not self._afford(loop, 1):
+        if not conditions or loop in self.branched or not self._afford(loop, 1):
             return []
-        self.finished.add(loop)
+        self.branched.add(loop)
         ends = _ends_left(loop, conditions, scope)
         _branch_on(loop, conditions, ends if len(ends) < 2 or self._afford(loop, 1) else [])
         return [loop]
