@@ -242,10 +242,13 @@ def _pass_up(stage: Stage, b: StageBounds, relations: Sequence[Relation]) -> dic
             continue
         if isinstance(relation, Fuse):
             rest = value[relation.fused]
-            for parent in reversed(relation.parents[1:]):
-                extent = b.extents[parent] if b.extents[parent] != 0 else const(1)  # no loop that does not run divides
-                value[parent], rest = rest % extent, rest // extent
-            value[relation.parents[0]] = rest
+            first = next((p for p in relation.parents if b.extents[p] != 1), relation.parents[0])
+            for parent in reversed(relation.parents):
+                if parent is first:
+                    value[parent], rest = rest, const(0)
+                else:
+                    extent = b.extents[parent] if b.extents[parent] != 0 else const(1)  # of a loop that does not run
+                    value[parent], rest = rest % extent, rest // extent
             continue
         factor, extent = b.extents[relation.inner], b.extents[relation.parent]
         start = value[relation.outer] * factor

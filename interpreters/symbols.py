@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.diagnostics import UsageError
 
 
 def bind_symbols(
-    what: Sequence[str], dims: Sequence[Sequence[Expr]], shapes: Sequence[Sequence[int]]
+    what: Sequence[str],
+    dims: Sequence[Sequence[Expr]],
+    shapes: Sequence[Sequence[int]],
+    known: Mapping[Key, int] | None = None,
 ) -> dict[Key, int]:
-    """The value of every symbol in `dims`, from arrays of these shapes.
+    """The value of every symbol in `dims`, from arrays of these shapes, besides those that are `known`.
 
     A dimension that is linear in one unknown symbol binds it; every other is checked. Raises UsageError, naming the
     array by `what`, where ranks or dimensions differ or no dimension tells a symbol.
@@ -20,7 +23,7 @@ def bind_symbols(
         if len(expected) != len(shape):
             raise UsageError(f"{name} has {len(shape)} dimensions, expected {len(expected)}: [{_text(expected)}]")
     facts = [(n, e, s) for n, d, shape in zip(what, dims, shapes, strict=True) for e, s in zip(d, shape, strict=True)]
-    bound = told_symbols([(expr, size) for _, expr, size in facts])
+    bound = told_symbols([(expr, size) for _, expr, size in facts], known)
     for name, expr, size in facts:
         unknown = [key for key in expr.variables() if key not in bound]
         if unknown:
@@ -30,9 +33,9 @@ def bind_symbols(
     return bound
 
 
-def told_symbols(sizes: Sequence[tuple[Expr, int]]) -> dict[Key, int]:
-    """The values of the symbols that dimensions of these sizes tell."""
-    bound: dict[Key, int] = {}
+def told_symbols(sizes: Sequence[tuple[Expr, int]], known: Mapping[Key, int] | None = None) -> dict[Key, int]:
+    """The values of the symbols that dimensions of these sizes tell, and of those that are `known`."""
+    bound: dict[Key, int] = dict(known or {})
     while any([_bind_one(expr, size, bound) for expr, size in sizes]):
         pass
     return bound

@@ -6,10 +6,10 @@ of the program; a reduction starts from its identity and combines in the order o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
@@ -30,16 +30,25 @@ BLOCK = 1 << 18
 """How many elements are computed at a time: a block stays in the cache."""
 
 
-def run_kernel(kernel: KernelOp, arrays: Sequence[Array]) -> list[Array]:
-    """The results of a kernel. Raises UsageError where arrays do not fit, CompileError for a read out of bounds."""
-    evaluation = _Evaluation(kernel, arrays)
+Symbols: TypeAlias = Mapping[Key, int]
+"""Values of symbols, by name."""
+
+
+def run_kernel(kernel: KernelOp, arrays: Sequence[Array], known: Symbols | None = None) -> list[Array]:
+    """The results of a kernel. Raises UsageError where arrays do not fit, CompileError for a read out of bounds.
+
+    known: symbols that shapes need not tell.
+    """
+    evaluation = _Evaluation(kernel, arrays, known)
     evaluation.run(kernel)
     return [evaluation.tensors[value].array() for value in kernel.results_returned]
 
 
-def run_kernel_at(kernel: KernelOp, arrays: Sequence[Array], result: int, points: Array) -> Array:
+def run_kernel_at(
+    kernel: KernelOp, arrays: Sequence[Array], result: int, points: Array, known: Symbols | None = None
+) -> Array:
     """Result number `result` at `points`, an integer array [k, rank]: k values, at the cost of what they depend on."""
-    evaluation = _Evaluation(kernel, arrays)
+    evaluation = _Evaluation(kernel, arrays, known)
     if scans_of(kernel) or externs_of(kernel):
         evaluation.run(kernel)  # a step needs all those before it, an extern its whole inputs
     else:
@@ -48,20 +57,20 @@ def run_kernel_at(kernel: KernelOp, arrays: Sequence[Array], result: int, points
     return tensor.take(np.asarray(np.ravel_multi_index(tuple(points.T), tensor.shape)), None)
 
 
-def kernel_symbols(kernel: KernelOp, arrays: Sequence[Array]) -> dict[Key, int]:
-    """The values of a kernel's symbols, told by the shapes of its arguments."""
+def kernel_symbols(kernel: KernelOp, arrays: Sequence[Array], known: Symbols | None = None) -> dict[Key, int]:
+    """The values of a kernel's symbols that are `known`, or told by the shapes of its arguments."""
     if len(arrays) != len(kernel.body.block.args):
         raise UsageError(f"@{kernel.sym_name.data} takes {len(kernel.body.block.args)} arrays, got {len(arrays)}")
     dims = [dims_of(a.type) for a in kernel.body.block.args]
     names = [f"@{kernel.sym_name.data}: argument {i}" for i in range(len(arrays))]
-    return bind_symbols(names, dims, [a.shape for a in arrays])
+    return bind_symbols(names, dims, [a.shape for a in arrays], known)
 
 
 class _Evaluation:
     """One run: the tensors by value, the symbols, and how to compute elements."""
 
-    def __init__(self, kernel: KernelOp, arrays: Sequence[Array]):
-        self.symbols = kernel_symbols(kernel, arrays)
+    def __init__(self, kernel: KernelOp, arrays: Sequence[Array], known: Symbols | None):
+        self.symbols = kernel_symbols(kernel, arrays, known)
         self.tensors: dict[SSAValue, _Whole | _OnDemand] = {}
         for argument, array in zip(kernel.body.block.args, arrays, strict=True):
             expected = tensor_dtype(argument)

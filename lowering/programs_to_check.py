@@ -176,7 +176,7 @@ class TeProgram(Program[TeKernelOp]):
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         if self.work(data.symbols) <= data.limit:
-            outputs, computed = run_kernel(self.op, data.inputs), None
+            outputs, computed = run_kernel(self.op, data.inputs, data.symbols), None
         else:
             shapes = [_shape(dims_of(v.type), data.symbols) for v in self.op.results_returned]
             computed = [sample_points(shape, wanted[i] if wanted else None) for i, shape in enumerate(shapes)]
@@ -188,7 +188,7 @@ class TeProgram(Program[TeKernelOp]):
     def _at(self, data: Data, result: int, mask: Array) -> Array:
         element = cast("TensorType[Attribute]", self.op.results_returned[result].type).element_type
         output = np.zeros(mask.shape, element_dtype(element))
-        output[mask] = run_kernel_at(self.op, data.inputs, result, np.argwhere(mask))
+        output[mask] = run_kernel_at(self.op, data.inputs, result, np.argwhere(mask), data.symbols)
         return output
 
     def _roundings(self, data: Data) -> float:

@@ -64,8 +64,9 @@ _WORTH_A_CORE = 1 << 17
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
 
-_UNKNOWN = 200
-"""Elements along a symbolic vector axis, which are a multiple of few spans: what is left takes a tile of its own."""
+_USUAL = 200
+"""What a symbol is taken for where it says how long a vector axis is: a multiple of few spans, so that what is left
+takes a tile of its own."""
 
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""
@@ -171,8 +172,10 @@ def _cheapest(
 def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
     extents = {n: LARGE if e.constant is None else e.constant for n, e in spatial}
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
+    usual = {n: max(e.evaluate(dict.fromkeys(e.variables(), _USUAL)), 1) for n, e in spatial if extents[n] == LARGE}
     output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))
-    return _Tiled(extents, reads, output, reduction, target, target.lanes(bits))
+    single = {n: 1 if e.as_var is not None else extents[n] for n, e in spatial}
+    return _Tiled(extents, usual, single, reads, output, reduction, target, target.lanes(bits))
 
 
 def axes_in_extents(spatial: Sequence[Axis], reduction: Sequence[Axis]) -> list[str]:
@@ -183,9 +186,16 @@ def axes_in_extents(spatial: Sequence[Axis], reduction: Sequence[Axis]) -> list[
 
 @dataclass(frozen=True)
 class _Tiled:
-    """A reduction: its results along axes with these extents, what it reads, the access that stores a result."""
+    """A reduction: its results along axes with these extents, LARGE where they are not known; what it reads, the access
+    that stores a result.
+
+    usual: how long axes of unknown extent are. single: the extents for one sample or one word, where symbols are 1; what
+    is computed from them, as the width of a smaller image or the number of its points, is not.
+    """
 
     extents: Mapping[str, int]
+    usual: Mapping[str, int]
+    single: Mapping[str, int]
     reads: Sequence[Read]
     output: Read
     reduction: Axes
@@ -355,11 +365,11 @@ class _Step:
         """Cycles per useful result and reduction step."""
         extents = self.of.extents
         if extents[self.vector] == LARGE:
-            return self._cost_of(factors, {**extents, self.vector: _UNKNOWN})
+            return self._cost_of(factors, {**extents, self.vector: self.of.usual[self.vector]})
         cost = self._cost_of(factors, extents)
-        if LARGE not in extents.values():
+        if self.of.single == extents:
             return cost
-        return cost + _SINGLE * self._cost_of(factors, {axis: 1 if e == LARGE else e for axis, e in extents.items()})
+        return cost + _SINGLE * self._cost_of(factors, self.of.single)
 
     def _cost_of(self, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:
         """The same for these extents."""

@@ -140,7 +140,8 @@ class _Writer:
         filter_block, o = s.split(o, form.span // (form.last.block or 1))
         tile, y = s.split(y, blocks.tile)
         # a block of fewer rows is code of its own, unless the loop over blocks is fused with one over images
-        row, tile = s.split(tile, blocks.rows, Tail.SHIFT if any(count != 1 for _, count in images) else Tail.PARTITION)
+        is_fused = any(count != 1 for _, count in images) and height > 0
+        row, tile = s.split(tile, blocks.rows, Tail.SHIFT if is_fused else Tail.PARTITION)
         column, x = s.split(x, block_width)
         if place is not None:
             lanes, along = form.lanes, vectors_and_lanes(s, place, form.lanes)
