@@ -28,6 +28,10 @@ SETS = 64
 LARGE = 1 << 20
 """Stands for a symbolic extent."""
 
+USUAL = 200
+"""What a symbol is taken for where that matters: a multiple of few spans, so that what is left takes a tile of its own.
+"""
+
 NEAR = 4
 """Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
 
@@ -37,7 +41,16 @@ _BLOCK, _LANE = "block", "lane"
 
 def size_of(axes: Sequence[Axis]) -> int:
     """The product of the extents, LARGE for each symbol in them."""
-    return prod(max(e.evaluate(dict.fromkeys(e.variables(), LARGE)), 0) for _, e in axes)
+    return _size_for(axes, LARGE)
+
+
+def usual_size(axes: Sequence[Axis]) -> int:
+    """The same, as it usually is."""
+    return _size_for(axes, USUAL)
+
+
+def _size_for(axes: Sequence[Axis], symbol: int) -> int:
+    return prod(max(e.evaluate(dict.fromkeys(e.variables(), symbol)), 0) for _, e in axes)
 
 
 def iterations(compute: ComputeOp) -> int:

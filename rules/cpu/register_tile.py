@@ -16,7 +16,7 @@ from tilework.algebra.index_expr import const, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.lifetimes import lifetimes
-from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, reads_of, size_of, usual_size
 from tilework.rules.cpu.tile_factors import factors_of
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
@@ -63,10 +63,6 @@ _WORTH_A_CORE = 1 << 17
 
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
-
-_USUAL = 200
-"""What a symbol is taken for where it says how long a vector axis is: a multiple of few spans, so that what is left
-takes a tile of its own."""
 
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""
@@ -172,7 +168,7 @@ def _cheapest(
 def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
     extents = {n: LARGE if e.constant is None else e.constant for n, e in spatial}
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
-    usual = {n: max(e.evaluate(dict.fromkeys(e.variables(), _USUAL)), 1) for n, e in spatial if extents[n] == LARGE}
+    usual = {n: max(usual_size([(n, e)]), 1) for n, e in spatial if extents[n] == LARGE}
     output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))
     single = {n: 1 if e.as_var is not None else extents[n] for n, e in spatial}
     return _Tiled(extents, usual, single, reads, output, reduction, target, target.lanes(bits))
@@ -189,8 +185,8 @@ class _Tiled:
     """A reduction: its results along axes with these extents, LARGE where they are not known; what it reads, the access
     that stores a result.
 
-    usual: how long axes of unknown extent are. single: the extents for one sample or one word, where symbols are 1; what
-    is computed from them, as the width of a smaller image or the number of its points, is not.
+    usual: how long axes of unknown extent are. single: the extents for one sample or one word, where symbols are 1;
+    what is computed from them, as the width of a smaller image or the number of its points, is not.
     """
 
     extents: Mapping[str, int]
@@ -378,13 +374,17 @@ class _Step:
         for axis, factor in factors.items():
             rest = _STRAIGHT_REST if self.taps else _REST
             results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else rest)
-        if not self.taps and self._halves_lines():
+        if not self.taps and self._halves_lines(factors):
             results *= _HALF_LINES
         return sum(count * self.cycles(part) for count, part in _parts(tuple(factors), factors, extents)) / results
 
-    def _halves_lines(self) -> bool:
+    def _halves_lines(self, factors: Mapping[str, int]) -> bool:
         """Whether results are stored in rows that fill lines of a cache, by tiles that do not."""
-        line, extent = LINE_BYTES // self.of.element_bytes, self.of.extents[self.vector]
+        line = LINE_BYTES // self.of.element_bytes
+        row = self.row_of(factors)
+        if row is not None:
+            return self.of.extents[row] % line == 0 and factors[row] % line > 0
+        extent = self.of.extents[self.vector]
         return self.of.output.step(self.vector) == 1 and extent % line == 0 and self.width * self.vectors % line > 0
 
     def cycles(self, factors: Mapping[str, int]) -> float:

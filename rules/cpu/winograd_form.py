@@ -21,7 +21,7 @@ from tilework.rules.cpu.fast_products import (
     sizes_of,
     takes,
 )
-from tilework.rules.cpu.reads import bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import bits_of, reads_of, size_of, usual_size
 from tilework.targets.target import Target
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
@@ -41,9 +41,8 @@ MOST_COUNTED = 8
 MOST_IN_BLOCK = 64
 """Of them: what is there for a whole block of tiles is there for few, too."""
 
-SHARING = 256
-"""Filters from which on transforming a block of tiles once more costs little beside multiplying it: cores can share
-these."""
+SHARING = 128
+"""Filters beside which transforming a block of tiles once more costs little: cores can share that many more."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,10 @@ def tile_of(stages: Mapping[str, ComputeOp]) -> int:
 def _counted_form(
     inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
 ) -> WinogradForm:
-    """Blocks of as many tiles as stay near beside the weights, or of more where weights are too many for that."""
+    """Blocks of as many tiles as stay near beside the weights, or of more where weights are too many for that.
+
+    Where an image usually has too few for all cores, these share filters, or blocks are of fewer.
+    """
     product = stages[PRODUCT]
     *_, count, filters = sizes_of(product)
     channels, tile = sizes_of(stages[DATA])[-1], tile_of(stages)
@@ -186,11 +188,15 @@ def _counted_form(
     each = 4 * (count**2 * (channels + span) + tile**2 * span)
     fitting = min(max(most // each, 1), MOST_IN_BLOCK)
     part = min(MOST_COUNTED, fitting, (target.vector_registers - 2 - vectors) // vectors)
-    block = fitting // part * part
-    tiles = size_of([stages[DATA].spatial[1]])
-    sharing = min(target.cores, 1 + filters // SHARING)
+    tiles = stages[DATA].spatial[1]
+    usual, sharing = usual_size([tiles]), min(target.cores, 1 + filters // SHARING)
     parts = max(n for n in range(1, sharing + 1) if filters // span % n == 0)
-    blocks = Blocks(1, 1, block, tile, together=False, passes=-(-tiles // block), parts=parts)
+    if parts == 1:
+        fitting = min(fitting, max(-(-usual // target.cores), part))
+    block = fitting // part * part
+    if usual > block * (target.cores - 1):
+        parts = 1
+    blocks = Blocks(1, 1, block, tile, together=False, passes=-(-size_of([tiles]) // block), parts=parts)
     return WinogradForm(
         inlined, stages, last, lanes, _channel_lanes(channels, lanes, target), vectors, blocks, (1, part)
     )
