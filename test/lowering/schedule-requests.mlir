@@ -87,3 +87,22 @@ schedule.sequence @masked {
   schedule.reorder %k, %i
   schedule.vectorize %i masked
 }
+
+// Whether a loop is cut where conditions inside it change their truth.
+// CHECK-LABEL: loop.kernel @cuts
+// CHECK:         loop.for %i = 0 to 12 "i" attributes {loop.whole} {
+// CHECK-NEXT:      loop.for %j_outer = 0 to 3 "j.outer" partition {
+// CHECK-NEXT:        loop.for %j_inner = 0 to min(-4 * %j_outer + 10, 4) "j.inner" {
+te.kernel @cuts(%x: tensor<12x10xf32>) -> tensor<12x10xf32> {
+  %y = te.compute "y" [i: 12, j: 10] : tensor<12x10xf32> {
+    %v = te.read %x[i, j] : tensor<12x10xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<12x10xf32>
+}
+schedule.sequence @cuts {
+  %y, %i, %j = schedule.stage "y" [i, j]
+  %jo, %ji = schedule.split %j factor 4
+  schedule.pragma %i "loop_partition_hint" 0
+  schedule.pragma %jo "loop_partition_hint" 1
+}

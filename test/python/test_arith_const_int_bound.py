@@ -1,9 +1,12 @@
 """The least and greatest value of an index expression. The tests are named after TVM's."""
 
+from itertools import product
+
 from index_checks import check_bounds
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import maximum, var
+from tilework.algebra.index_expr import maximum, minimum, var
+from tilework.algebra.predicate import at_least
 
 X, Y = (-9, 4), (4, 10)
 
@@ -94,3 +97,46 @@ def test_quotients_by_symbols():
     domain = Domain({"N": (0, None), "x": (0, 2 * n - 1), "y": (0, x), "z": (0, 2 * n)})
     assert [domain.upper(e // maximum(1, n)) for e in (x, y, x + 1, z)] == [1, 1, None, None]
     assert domain.upper(x // (n + 1)) == 1
+
+
+def test_quotients_and_remainders_by_symbols():
+    """Of points that are counted through: the row is one of P, the column one of Q, whether or not they are a part."""
+    p, q, t, u = map(var, ("P", "Q", "t", "u"))
+    sizes = Domain({"P": (1, None), "Q": (1, None), "u": (0, None)})
+    counted = sizes.extended("t", 0, p * q - 1)
+    assert (counted.lower(t // q), counted.upper(t // q - p), counted.upper(t % q - q)) == (0, -1, -1)
+    block = sizes.extended("t", 0, minimum(p * q - 60 * u, 60) - 1)
+    assert block.upper((t + 60 * u) // q - p) == -1
+    assert block.upper(t // q) == 59
+    for last in (p * q, p * q + 5):  # one of them is in the row behind
+        assert sizes.extended("t", 0, last).upper(t // q - p) is None
+    anything = Domain({"Q": (1, None)}).extended("t", None, p * q - 1)
+    assert anything.upper(t // maximum(10, q) - p) is None  # P may be less than 0
+    empty = Domain({"P": (0, None), "Q": (0, None)}).extended("t", 0, p * q - 1)
+    assert (empty.upper(t // q - p), empty.upper(t % q - q)) == (None, None)  # nobody divides by 0
+
+
+def test_rows_and_columns_of_counted_points_at_every_size():
+    """The bounds by symbols hold wherever they are tried."""
+    p, q, t = map(var, "PQt")
+    domain = Domain({"P": (1, None), "Q": (1, None)}).extended("t", 0, p * q - 1)
+    bounded = [t // q - p, t % q - q, p - t // q, q - t % q, t - q * (t // q), t // (q + 1) - p, t // q - p * q]
+    for e in bounded:
+        low, high = domain.lower(e), domain.upper(e)
+        for rows, columns in product(range(1, 5), repeat=2):
+            for point in range(rows * columns):
+                at = e.evaluate({"P": rows, "Q": columns, "t": point})
+                assert (low is None or low <= at) and (high is None or at <= high), (str(e), rows, columns, point)
+
+
+def test_bounds_that_are_known_besides_ranges():
+    x, y = map(var, "xy")
+    anywhere = Domain({"x": (0, None), "y": (0, None)})
+    domain = anywhere.knowing(x - y - 2)
+    assert (domain.lower(x - y), domain.upper(y - x), domain.lower(x - y + 5)) == (2, -2, 7)
+    assert (domain.lower(y - x), domain.lower(x)) == (None, 0)
+    assert domain.proves(at_least(x, y)) and anywhere.proves(at_least(x, y)) is None
+    assert domain.knowing(x - y - 1).lower(x - y) == domain.knowing(x - y - 2).lower(x - y) == 2
+    assert domain.knowing(x - y - 7).lower(x - y) == 7  # the stronger one, in any order
+    assert Domain({"x": (5, 9), "y": (0, 2)}).knowing(x - y - 1).lower(x - y) == 3  # that of ranges, where it is more
+    assert domain.extended("z", 0, 3).lower(x - y) == 2  # also in a copy

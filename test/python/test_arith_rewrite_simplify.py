@@ -242,3 +242,17 @@ def test_sizes_that_are_known_better_stay_so():
     around = Scope(Domain({"N": (0, 9)}))
     assert around.inside_loop(index, const(0), parse("N")).proves(condition("N <= 9")) is True
     assert around.proves(condition("N >= 1")) is None
+
+
+def test_conditions_bound_what_they_are_about():
+    """Where one holds, a sum that it is about is no less than it says; not elsewhere."""
+    around = Scope(Domain({"N": (1, None), "M": (1, None), "x": (0, None)}))
+    inside = around.inside_if([condition("N - 4 * (x floordiv M) >= 6")])
+    for text, low in (("N - 4 * (x floordiv M)", 6), ("N - 4 * (x floordiv M) - 1", 5)):
+        assert inside.domain.lower(parse(text)) == low, text
+    assert inside.proves(condition("N - 4 * (x floordiv M) >= 5")) is True
+    assert inside.proves(condition("N - 4 * (x floordiv M) >= 7")) is None
+    assert around.domain.lower(parse("N - 4 * (x floordiv M)")) is None
+    assert around.inside_else([condition("x - N >= 0")]).domain.upper(parse("x - N")) == -1
+    other = around.inside_else([condition("x - 2 * N >= 0"), condition("x >= 1")])
+    assert other.domain.upper(parse("x - 2 * N")) is None  # it may be the other that does not hold

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import f32
 
-from tilework.algebra.index_expr import Expr, var
+from tilework.algebra.index_expr import Expr, ExprLike, const, var
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
 from tilework.analysis.schedule_state import read_schedule
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
@@ -14,13 +14,15 @@ from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder
 from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
+H, W = var("H"), var("W")
 
-def two_copies(rows: int, columns: int) -> KernelOp:
+
+def two_copies(*dims: ExprLike) -> KernelOp:
     """y = x, z = y."""
     k = KernelBuilder("copies")
-    x = k.argument(tensor_type((rows, columns), f32), "x")
-    y = k.compute("y", (rows, columns), lambda i, j: x[i, j])
-    z = k.compute("z", (rows, columns), lambda i, j: y[i, j])
+    x = k.argument(tensor_type(dims, f32), "x")
+    y = k.compute("y", dims, lambda *at: x[at])
+    z = k.compute("z", dims, lambda *at: y[at])
     return k.finish([z])
 
 
@@ -114,11 +116,43 @@ def test_starts_are_in_terms_of_the_loops_around():
     kernel = two_copies(16, 16)
     s = ScheduleBuilder(kernel)
     y, z = s.stage("y"), s.stage("z")
-    outer, inner = s.split(z.axes["j"], 4)
-    s.reorder([outer, z.axes["i"], inner])
-    s.compute_at(y, z.axes["i"])
+    rows, columns = z.axes.values()
+    outer, inner = s.split(columns, 4)
+    s.reorder([outer, rows, inner])
+    s.compute_at(y, rows)
     sequence = s.finish()
     state = read_schedule(kernel, sequence)
     producer, consumer = state.stages["y"], state.stages["z"]
     j_outer, i, _ = consumer.leaves
     assert infer_bounds(state)[producer].region == [(var(i), Expr((), 1)), (var(j_outer) * 4, Expr((), 4))]
+
+
+@pytest.mark.parametrize("dims", [(H, W), (1, H, W), (H, 1, W), (H, 1), (1, 1, W), (1, 1, 1)], ids=str)
+def test_a_fused_axis_of_unknown_sizes_needs_one_point(dims: tuple[ExprLike, ...]):
+    """Of each row that is longer than one; nothing is asked against sizes of 0, at which no loop runs."""
+    kernel = two_copies(*dims)
+    s = ScheduleBuilder(kernel)
+    y, z = s.stage("y"), s.stage("z")
+    s.compute_at(y, s.fuse(list(z.axes.values())))
+    sequence = s.finish()
+    state = read_schedule(kernel, sequence)
+    bounds = infer_bounds(state)
+    [fused] = state.stages["z"].leaves
+    at = var(fused)
+    expected = {
+        (H, W): [at // W, at % W],
+        (1, H, W): [0, at // W, at % W],
+        (H, 1, W): [at // W, 0, at % W],
+        (H, 1): [at, 0],
+        (1, 1, W): [0, 0, at],
+        (1, 1, 1): [0, 0, 0],
+    }[dims]
+    assert bounds[state.stages["y"]].region == [(e if isinstance(e, Expr) else const(e), const(1)) for e in expected]
+
+
+def test_a_fused_axis_of_no_element():
+    kernel = two_copies(H, 0)
+    s = ScheduleBuilder(kernel)
+    s.fuse(list(s.stage("z").axes.values()))
+    b = bounds_of(kernel, s)["z"]
+    assert [e.constant for e in b.extents.values()][-1] == 0

@@ -5,13 +5,13 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32, i32
 from xdsl.ir import Attribute
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
-from tilework.interpreters.te import run_kernel, run_kernel_at
+from tilework.interpreters.te import kernel_symbols, run_kernel, run_kernel_at
 
 RANDOM = np.random.default_rng(0)
 
@@ -134,3 +134,26 @@ def test_arrays_that_do_not_fit_are_refused():
         run_kernel(read_at(0), [integers(5)])
     with pytest.raises(UsageError, match="argument 0 \\(%x\\) has elements of float32, the array of float64"):
         run_kernel(read_at(0), [np.zeros(4)])
+
+
+def points(n: Expr) -> KernelOp:
+    """Of all points of an image, of which a kernel sees one axis."""
+    k = KernelBuilder("points")
+    x = k.argument(tensor_type([n], f32), "x")
+    return k.finish([k.compute("y", (n,), lambda i: x[i] + x[i])])
+
+
+def test_symbols_that_a_caller_knows():
+    """One product of sizes does not tell two; what is known is checked like what is told."""
+    kernel, x = points(var("H") * var("W")), integers(6)
+    with pytest.raises(UsageError, match="H"):
+        run_kernel(kernel, [x])
+    known = {"H": 2, "W": 3}
+    np.testing.assert_array_equal(run_kernel(kernel, [x], known)[0], 2 * x)
+    np.testing.assert_array_equal(run_kernel_at(kernel, [x], 0, np.array([[5], [0]]), known), 2 * x[[5, 0]])
+    assert kernel_symbols(kernel, [x], known) == known
+    with pytest.raises(UsageError, match="argument 0 has a dimension of 6 where H \\* W = 8 is expected"):
+        run_kernel(kernel, [x], {"H": 2, "W": 4})
+    assert kernel_symbols(points(var("H") + 1), [x]) == {"H": 5}
+    with pytest.raises(UsageError, match="has a dimension of 6 where H \\+ 1 = 5 is expected"):
+        run_kernel(points(var("H") + 1), [x], {"H": 4})

@@ -293,3 +293,45 @@ def scores_tile(cpu: str, *, transposed: bool) -> Tile:
 def test_several_vectors_along_an_unknown_axis_need_masks_and_known_steps(cpu: str, transposed: bool, expected: bool):
     tile = scores_tile(cpu, transposed=transposed)
     assert (tile.aligned, tile.vectors > 1) == (expected, expected)
+
+
+def points_tile(points: Expr, cpu: str, *, rows: bool) -> Tile:
+    """Of 64 filters at the points of an image, which lie side by side, or each in a row of its channels."""
+    k = KernelBuilder("points")
+    x = k.argument(tensor_type([points, 64] if rows else [64, points], f32), "x")
+    w = k.argument(TensorType(f32, (64, 64)), "w")
+
+    def of_rows(p: Expr, o: Expr) -> Reduction:
+        def term(c: Expr) -> Scalar:
+            return x[p, c] * w[c, o]
+
+        return k.sum((64,), term)
+
+    def side_by_side(o: Expr, p: Expr) -> Reduction:
+        def term(c: Expr) -> Scalar:
+            return x[c, p] * w[o, c]
+
+        return k.sum((64,), term)
+
+    y = k.compute("points", (points, 64) if rows else (64, points), of_rows if rows else side_by_side)
+    [compute] = k.finish([y]).computes
+    tile = choose_tile(compute, reads_of(compute, {1}), parse_target(f"llvm -mcpu={cpu}"))
+    assert tile is not None
+    return tile
+
+
+@pytest.mark.parametrize(("points", "vectors"), [(N, 1), (N * T, 3), (9 * T, 3)], ids=str)
+def test_points_of_an_image_are_more_than_a_symbol_usually_is(points: Expr, vectors: int):
+    """Vectors along them are rarely a rest."""
+    tile = points_tile(points, "znver4", rows=False)
+    assert (tile.vector, tile.vectors) == ("p", vectors)
+
+
+@pytest.mark.parametrize("cpu", ["haswell", "znver4"])
+@pytest.mark.parametrize("points", [N * T, 9 * T, (T + 1) // 2], ids=str)
+def test_points_of_an_image_are_not_single_where_symbols_are_1(points: Expr, cpu: str):
+    """A single word has few products, for which sums wait; an image of one point is no use."""
+    words, pixels = (points_tile(extent, cpu, rows=True) for extent in (N, points))
+    assert words.vector == pixels.vector == "o"
+    assert pixels.factors["p"] >= words.factors["p"] == 4
+    assert pixels.factors["p"] > 4 or cpu == "haswell"

@@ -13,9 +13,11 @@ from tilework.algebra.index_expr import Expr, ExprLike, var
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
+    ComputeAtOp,
     ComputeInlineOp,
     FuseOp,
     ParallelOp,
+    ReorderOp,
     RFactorOp,
     SequenceOp,
     SplitOp,
@@ -187,6 +189,38 @@ def test_blocks_of_unknown_numbers_of_rows_are_shared_where_matrices_are_too_few
 def test_panels_of_matrices_of_unknown_size(kernel: KernelOp, copied: bool):
     schedule = Default().schedule(kernel, HASWELL)
     assert any(isinstance(op, CacheReadOp) for op in schedule.walk()) == copied
+
+
+def filters_at_points(filters: int, channels: int = 64) -> KernelOp:
+    """[o, p] = sum of x[c, p] * w[o, c], at all points of an image of unknown size."""
+    k = KernelBuilder("filters")
+    x, w = k.argument(tensor_type([channels, S * T], f32), "x"), k.argument(TensorType(f32, (filters, channels)), "w")
+
+    def element(o: Expr, p: Expr) -> Reduction:
+        def term(c: Expr) -> Scalar:
+            return x[c, p] * w[o, c]
+
+        return k.sum((channels,), term)
+
+    return k.finish([k.compute("y", (filters, S * T), element)])
+
+
+def names_of(schedule: SequenceOp, kind: type[ReorderOp | ComputeAtOp], number: int) -> list[str | None]:
+    """Of the loops of the first such operation, from its operand of this number on."""
+    op = next(op for op in schedule.walk() if isinstance(op, kind))
+    return [v.name_hint for v in op.operands[number:]]
+
+
+@pytest.mark.parametrize(("filters", "channels", "pieces"), [(64, 64, []), (512, 256, ["o_o"]), (20, 8, ["o_o"])])
+def test_all_filters_take_a_panel_of_an_unknown_number_of_points(filters: int, channels: int, pieces: list[str]):
+    """It is copied once, in the loop over panels, and loops over filters are inside; not pieces of them for cores."""
+    schedule = Default().schedule(filters_at_points(filters, channels), HASWELL)
+    inside = "o_i_o" if pieces else "o_o"
+    loops = names_of(schedule, ReorderOp, 0)
+    assert loops[: len(pieces) + 2] == [*pieces, "p_o", inside]
+    panel = next(op for op in schedule.walk() if isinstance(op, CacheReadOp)).results[0]
+    [place] = [op.axis for op in schedule.walk() if isinstance(op, ComputeAtOp) and op.stage == panel]
+    assert place.name_hint == "p_o"
 
 
 @pytest.mark.parametrize("target", [HASWELL, NO_MASKS], ids=["masks", "no masks"])

@@ -42,3 +42,12 @@ func.func @slices(%x: tensor<1x32x8x14x14xf32>, %w: tensor<64x32x3x3x3xf32>) -> 
   %y = graph.winograd_conv %x, %u {tile = 2 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, slices = array<i64: 2, 1, 1, 0>} : (tensor<1x32x8x14x14xf32>, tensor<64x4x4x96xf32>) -> tensor<1x64x4x14x14xf32>
   func.return %y : tensor<1x64x4x14x14xf32>
 }
+
+// Tiles of an image of unknown size, counted through.
+// CHECK-LABEL: func.func @counted
+func.func @counted(%x: tensor<1x2x?x?xf32, #graph.dims<[1, 2, H, W]>>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x?x?xf32, #graph.dims<[1, 3, H, W]>> {
+  %u = graph.winograd_weight %w {tile = 2 : i64, stride = 1 : i64} : (tensor<3x2x3x3xf32>) -> tensor<3x4x4x2xf32>
+  // CHECK: graph.winograd_conv %x, %u {{.*}} pads = array<i64: 1, 1, 1, 1>, counted}
+  %y = graph.winograd_conv %x, %u {tile = 2 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 1, 1>, counted} : (tensor<1x2x?x?xf32, #graph.dims<[1, 2, H, W]>>, tensor<3x4x4x2xf32>) -> tensor<1x3x?x?xf32, #graph.dims<[1, 3, H, W]>>
+  func.return %y : tensor<1x3x?x?xf32, #graph.dims<[1, 3, H, W]>>
+}
