@@ -200,8 +200,10 @@ def test_loops_of_tiles(kernel: KernelOp):
 # ---- Forms and schedules ---------------------------------------------------------------------------------------------
 
 
-def counted_form(filters: int, channels: int, cores: int = 2, second_cache: int = 256) -> WinogradForm:
-    kernel = conv_kernel((1, channels, "H", "W"), filters, tile=4)
+def counted_form(
+    filters: int, channels: int, cores: int = 2, second_cache: int = 256, height: int | str = "H"
+) -> WinogradForm:
+    kernel = conv_kernel((1, channels, height, "W"), filters, tile=4)
     target = parse_target(f"llvm -mcpu=haswell -num-cores={cores} -cache-sizes=32768,{second_cache << 10},8388608")
     found = form_of(kernel, target)
     assert found is not None and found.is_counted
@@ -234,11 +236,12 @@ def test_products_ask_how_many_tiles_there_are(form: str, whole: int, cut: int):
 
 @pytest.mark.parametrize(
     ("filters", "cores", "parts"),
-    [(64, 8, 1), (256, 1, 1), (256, 2, 2), (512, 2, 2), (512, 8, 2), (768, 8, 4), (272, 8, 1)],
+    [(64, 8, 1), (256, 1, 1), (256, 2, 2), (512, 2, 2), (512, 8, 4), (768, 8, 6), (272, 8, 1)],
 )
-def test_cores_share_many_filters(filters: int, cores: int, parts: int):
+def test_cores_share_many_filters_of_few_tiles(filters: int, cores: int, parts: int):
     """Each transforms the tiles of a block for itself; a part has whole spans of vectors."""
-    assert counted_form(filters, 64, cores).blocks.parts == parts
+    assert counted_form(filters, 64, cores, height=4).blocks.parts == parts
+    assert counted_form(filters, 64, cores).blocks.parts == 1  # blocks enough
 
 
 @pytest.mark.parametrize(("filters", "channels"), [(8, 8), (16, 64), (64, 64), (512, 512), (48, 1 << 14)])
