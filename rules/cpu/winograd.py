@@ -3,7 +3,7 @@
 What a block of tiles needs between the stages stays near the core. Where a row of tiles is long enough to reuse the
 weights, the outermost loop runs over blocks of tiles, and each does everything. Where images are small, all tiles are
 transformed first, and the outermost loop runs over blocks of filters, each of whose weights is read once. Small images
-of a batch are taken several at a time, by either way.
+of a batch are taken several at a time, by either way. Tiles that are counted through are taken so many at a time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tilework.targets.target import Target
 
 
 class WinogradConv(ScheduleRule):
-    """For images of known size, with channels and filters that fill whole vectors."""
+    """For channels and filters that fill whole vectors."""
 
     BENEFIT: ClassVar[int] = 1
 

@@ -1,7 +1,7 @@
 """What a kernel of `graph.winograd_conv` consists of, and how its tiles are taken in blocks.
 
-Of images of known size, blocks are of rows and columns of tiles. Of others tiles are counted through, row after row,
-and blocks are of tiles that follow each other: only the last one of an image has fewer.
+Blocks are of rows and columns of tiles, of images of unknown size parts of single rows. Where a kernel counts tiles
+through, row after row, they are of tiles that follow each other: only the last one of an image has fewer.
 """
 
 from __future__ import annotations
