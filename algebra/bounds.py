@@ -57,7 +57,10 @@ class Domain:
         return result
 
     def knowing(self, e: Expr) -> Domain:
-        """A copy in which an expression is 0 or more, whatever the ranges show."""
+        """A copy in which an expression is 0 or more, whatever the ranges show.
+
+        So it is in copies of the copy: ranges of variables that are known only get narrower.
+        """
         result, without = self._copy(), e - e.offset
         result._least[without] = max(-e.offset, self._least.get(without, -e.offset))
         return result
@@ -101,7 +104,7 @@ class Domain:
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:
-        known = self._least.get(e - e.offset) if self._least else None
+        known = self._least.get(e - e.offset) if self._least else None  # few domains know any, and this is asked often
         low = self._lower_from_ranges(e, depth)
         if known is None:
             return low
@@ -219,13 +222,13 @@ class Domain:
                     yield times - 1
 
     def _ends_in(self, x: Expr, keys: Collection[Key]) -> Iterator[Expr]:
-        """What `x` never exceeds, in terms of these variables and those outside of them."""
+        """What `x` never exceeds, in terms of these variables, those outside of them and products."""
         key = self.innermost(x)
-        if key is None or key in keys:
+        if key is None or key in keys or not x.is_affine_in(key):
             yield x
             return
         end = self.range_of(key)[x.coefficient(key) > 0]
-        if end is not None and x.is_affine_in(key):
+        if end is not None:
             for argument in _no_less(end) if x.coefficient(key) > 0 else (end,):
                 yield from self._ends_in(x.substitute({key: argument}), keys)
 

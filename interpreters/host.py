@@ -244,7 +244,7 @@ class _Host:
         inputs = [self.values[v] for v in op.inputs]
         outputs = [self.values[v] for v in op.outputs]
         if isinstance(kernel, TeKernelOp):
-            known: dict[Key, int] = dict(zip(kernel.symbols, (self.values[v] for v in op.symbol_values), strict=False))
+            known: dict[Key, int] = dict(zip(kernel.symbols, (self.values[v] for v in op.symbol_values), strict=True))
             for buffer, result in zip(outputs, run_kernel(kernel, [b.array for b in inputs], known), strict=True):
                 if buffer.shape != result.shape:
                     raise CompileError(

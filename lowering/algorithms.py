@@ -107,12 +107,12 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
     if isinstance(product, ConvOp):
         added = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
-        is_open = not all(e.is_constant for e in product.dims(0)[2:])
+        is_open = not all(e.is_constant for e in product.dims(0)[-2:])
         for phases in (False, True) if product.strides.get_values()[-1] > 1 else (False,):
             for tile in winograd_tiles(product, precision.products):
                 fast = Winograd(tile, phases, added)
                 # weights are read for every block of tiles: where they do not stay near, blocks must not end with rows
-                counted = is_open and _transformed_size(product, fast) * 4 > target.cache_bytes[1] * 3 // 4
+                counted = is_open and _transformed_size(product, fast) * f32.bitwidth // 8 > target.near_bytes
                 yield replace(fast, counted=counted)
     for levels in range(1, precision.levels + 1):
         if can_use_strassen(product, levels):

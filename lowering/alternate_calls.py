@@ -119,7 +119,7 @@ def _large(call: CallOp, kernel: KernelOp, cache: int) -> list[tuple[SSAValue, i
 def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target) -> list[KernelOp]:
     """The kernels whose weights are still in the caches in part when the next run of the function begins."""
     calls = [kernels[call.kernel_name] for call in _calls(body_of(function), kernels)]
-    touched, room = sum(sum(_sizes(kernel)) for kernel in calls), target.cores * target.cache_bytes[1] * 3 // 4
+    touched, room = sum(sum(_sizes(kernel)) for kernel in calls), target.cores * target.near_bytes
     return [
         kernel
         for kernel in calls

@@ -233,7 +233,7 @@ class _Emitter:
             return
         axis = axes[0]
         last = self.bounds[axis.stage].last[axis]
-        is_cut = axis.partition or axis.pragmas.get("loop_partition_hint", 0) > 0
+        is_cut = axis.pragmas.get("loop_partition_hint", axis.partition) > 0
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, is_cut)
         if axis.masked:
             for_op.attributes[MASKED] = UnitAttr()

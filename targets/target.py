@@ -69,6 +69,11 @@ class Target:
         """
         return replace(self, weights_stay=count <= min(_WEIGHTS_STAY * self.cache_bytes[2], _MOST_STAYS))
 
+    @property
+    def near_bytes(self) -> int:
+        """What stays in the second cache while more goes through it."""
+        return self.cache_bytes[1] * 3 // 4
+
     @cached_property
     def enabled(self) -> frozenset[str]:
         """The extensions the machine has, without their sign."""

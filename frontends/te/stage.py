@@ -189,7 +189,7 @@ class Stage:
         """A request about the loop of an axis, by a known key."""
         if pragma_type not in PRAGMAS:
             raise UsageError(f"unknown pragma '{pragma_type}'; known: {', '.join(PRAGMAS)}")
-        if pragma_value is None or pragma_value < 0:
+        if not isinstance(pragma_value, int) or pragma_value < 0:
             raise UsageError(f"pragma '{pragma_type}' takes a number of at least 0")
         self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, pragma_value))
 

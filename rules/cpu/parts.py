@@ -70,7 +70,7 @@ def rows_for(
     fitting = [n for n in counts if needed[n] * row <= most and needed[n] <= AGAIN * n * step]
     points = size_of(producer.spatial[: len(shared)])
     if axis != reduction.spatial[len(shared)][0]:  # all else is read again for every block, and no other axis is shared
-        if _others(producer, reduction) > target.cache_bytes[1] * 3 // 4:
+        if _others(producer, reduction) > target.near_bytes:
             return None
         if points >= target.cores and whole <= PART_BYTES:
             return None

@@ -100,7 +100,7 @@ class _Cut:
         """
         if self.tile is None or self.rows is not None or shared is None:
             return None
-        near, first = self.target.cache_bytes[1] * 3 // 4, self.axes[0][0]
+        near, first = self.target.near_bytes, self.axes[0][0]
         again = [(moving, size) for moving, size in self.operands if first not in moving]
         moving, size = max(again, key=lambda operand: operand[1], default=(frozenset[Key](), 0))
         for axis in self.axes[1:]:

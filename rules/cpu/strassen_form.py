@@ -148,7 +148,7 @@ def _blocks(
     each = 4 * products  # bytes for one element of a part
     together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
     alone = _shared(rows, NEAR_BYTES // each // (span + channels), registers, 1, target.cores)
-    stays = each * rows * channels <= target.cache_bytes[1] * 3 // 4
+    stays = each * rows * channels <= target.near_bytes
     data_again = 0 if stays else each * (outputs // span - 1) * rows * channels
     weights = each * outputs * channels
     weights_again = (rows // alone - 1) * weights if alone else data_again

@@ -8,6 +8,7 @@ of a batch are taken several at a time, by either way. Tiles that are counted th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
 from math import prod
 from typing import ClassVar
@@ -68,7 +69,7 @@ class WinogradConv(ScheduleRule):
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
             s.compute_inline(s.stage(name))
-        (_CountedWriter if form.is_counted else _Writer)(s, form, target).write()
+        (_CountedWriter if form.is_counted else _GridWriter)(s, form, target).write()
         return s.finish()
 
 
@@ -86,7 +87,7 @@ def _multiplications(form: WinogradForm) -> int:
 def _data_again(form: WinogradForm, target: Target) -> int:
     """Bytes of transformed tiles that are read again for every block of filters, from behind the second cache."""
     data = bytes_of(form.stages[DATA].result.type)
-    if not form.blocks.together or data <= form.image_blocks * target.cache_bytes[1] * 3 // 4:
+    if not form.blocks.together or data <= form.image_blocks * target.near_bytes:
         return 0
     return data * (form.filter_blocks - 1)
 
@@ -106,7 +107,7 @@ def _regular_lanes(form: WinogradForm) -> int:
     return next(n for n in widths if all(r.is_regular(axis, n) for r in reads))
 
 
-class _Writer:
+class _Writer(ABC):
     """Schedules the final stage first: the others are computed inside it."""
 
     def __init__(self, s: ScheduleBuilder, form: WinogradForm, target: Target):
@@ -122,8 +123,67 @@ class _Writer:
         self.product(around_products)
         self.result(around_products)
 
+    @abstractmethod
     def final(self) -> tuple[SSAValue, SSAValue]:
         """The loops to compute a block's transformed data in, and its products."""
+
+    @abstractmethod
+    def data(self, around: SSAValue | None) -> None:
+        """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop."""
+
+    @abstractmethod
+    def result(self, around: SSAValue) -> None:
+        """The products transformed back, for some filters at a time."""
+
+    def product(self, around: SSAValue) -> None:
+        """For one pair of coefficients after the other, a product of matrices."""
+        s, form = self.s, self.form
+        product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
+        inside = s.cache_write(stage, "register")
+        s.compute_at(stage, around, "local")
+        *tiles, i, column, o = [stage.axes[name] for name, _ in product.spatial]
+        parts = [s.split(axis, count, Tail.PARTITION) for axis, count in zip(tiles, form.at_once, strict=True)]
+        outer = [axis for axis, _ in parts]
+        self._at_once([i, column, *outer], [axis for _, axis in parts], o)
+        s.compute_at(inside, outer[-1])
+        *tiles, i, j, o, c = inside.axes.values()
+        block, c = s.split(c, form.channel_lanes)
+        self._at_once([i, j, block, c], tiles, o)
+        counts = [-(-block // count) for block, count in zip(form.in_block, form.at_once, strict=True)]
+        *names, _, column_name, filters = (name for name, _ in product.spatial)
+        loops = [(column, column_name, sizes_of(product)[-2]), *zip(outer, names, counts, strict=True)]
+        step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
+        prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
+
+    def _image(self, around: SSAValue) -> None:
+        """A part of the image, with zeros around it."""
+        s, form = self.s, self.form
+        image = s.stage(IMAGE)
+        s.compute_at(image, around, "local")
+        *_, image_channels = image.axes.values()
+        vectors, lane = s.split(s.split(image_channels, form.channel_lanes)[1], _regular_lanes(form))
+        s.unroll(vectors)
+        s.vectorize(lane)
+
+    def _at_once(self, around: list[SSAValue], tiles: list[SSAValue], filters: SSAValue) -> None:
+        """Tiles and vectors of filters inside loops, as straight-line code."""
+        self.s.reorder([*around, *tiles, *vectors_and_lanes(self.s, filters, self.form.lanes)])
+        for axis in tiles:
+            self.s.unroll(axis)
+
+    def _transformed(self, stage: StageHandle, around: SSAValue) -> None:
+        """One tile's transform along the first axis, column by column."""
+        s = self.s
+        s.compute_at(stage, around, "local")
+        *tile, i, j, lane = stage.axes.values()
+        s.reorder([*tile, j, i, lane])
+        s.vectorize(lane)
+
+
+class _GridWriter(_Writer):
+    """Of rows and columns of tiles."""
+
+    def final(self) -> tuple[SSAValue, SSAValue]:
         s, form, blocks = self.s, self.form, self.form.blocks
         axes = [*s.stage(form.last.compute.stage.data).axes.values()]
         place = axes.pop() if form.last.block else None
@@ -163,10 +223,7 @@ class _Writer:
         return around[-1], inner[-1][0]
 
     def data(self, around: SSAValue | None) -> None:
-        """The transformed image, for some channels at a time; in front of all else, in parallel, or inside a loop.
-
-        In parallel, cores share the channels: the kernel in front, if it is of this kind, wrote them core by core.
-        """
+        # in parallel, cores share the channels: the kernel in front, if it is of this kind, wrote them core by core
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
         stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
@@ -184,49 +241,7 @@ class _Writer:
         self._image(block)
         self._transformed(s.stage(ROWS), q)
 
-    def _image(self, around: SSAValue) -> None:
-        """A part of the image, with zeros around it."""
-        s, form = self.s, self.form
-        image = s.stage(IMAGE)
-        s.compute_at(image, around, "local")
-        *_, image_channels = image.axes.values()
-        vectors, lane = s.split(s.split(image_channels, form.channel_lanes)[1], _regular_lanes(form))
-        s.unroll(vectors)
-        s.vectorize(lane)
-
-    def product(self, around: SSAValue) -> None:
-        """For one pair of coefficients after the other, a product of matrices."""
-        s, form = self.s, self.form
-        product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
-        inside = s.cache_write(stage, "register")
-        s.compute_at(stage, around, "local")
-        *tiles, i, column, o = [stage.axes[name] for name, _ in product.spatial]
-        parts = [s.split(axis, count, Tail.PARTITION) for axis, count in zip(tiles, form.at_once, strict=True)]
-        outer = [axis for axis, _ in parts]
-        self._at_once([i, column, *outer], [axis for _, axis in parts], o)
-        s.compute_at(inside, outer[-1])
-        *tiles, i, j, o, c = inside.axes.values()
-        block, c = s.split(c, form.channel_lanes)
-        self._at_once([i, j, block, c], tiles, o)
-        counts = [-(-block // count) for block, count in zip(self.in_block(), form.at_once, strict=True)]
-        *names, _, column_name, filters = (name for name, _ in product.spatial)
-        loops = [(column, column_name, sizes_of(product)[-2]), *zip(outer, names, counts, strict=True)]
-        step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
-        prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
-
-    def in_block(self) -> Sequence[int]:
-        """How many tiles a block has along each axis that counts them, of images at first."""
-        blocks = self.form.blocks
-        return blocks.images, blocks.rows, blocks.columns
-
-    def _at_once(self, around: list[SSAValue], tiles: list[SSAValue], filters: SSAValue) -> None:
-        """Tiles and vectors of filters inside loops, as straight-line code."""
-        self.s.reorder([*around, *tiles, *vectors_and_lanes(self.s, filters, self.form.lanes)])
-        for axis in tiles:
-            self.s.unroll(axis)
-
     def result(self, around: SSAValue) -> None:
-        """The products transformed back, for some filters at a time."""
         s, form = self.s, self.form
         stage = s.stage(RESULT)
         s.compute_at(stage, around, "local")
@@ -238,25 +253,16 @@ class _Writer:
         s.vectorize(lane)
         self._transformed(s.stage(COLUMNS), filters)
 
-    def _transformed(self, stage: StageHandle, around: SSAValue) -> None:
-        """One tile's transform along the first axis, column by column."""
-        s = self.s
-        s.compute_at(stage, around, "local")
-        *tile, i, j, lane = stage.axes.values()
-        s.reorder([*tile, j, i, lane])
-        s.vectorize(lane)
-
 
 class _CountedWriter(_Writer):
-    """The same where tiles are counted through."""
+    """Of tiles that are counted through."""
 
     def final(self) -> tuple[SSAValue, SSAValue]:
-        """The loops to compute a block's transformed data in, and its products."""
         s, form, blocks = self.s, self.form, self.form.blocks
         axes = [*s.stage(form.last.compute.stage.data).axes.values()]
         place = axes.pop() if form.last.block else None
         n, o, *slices, y, x = axes
-        images = [axis for axis in (n, *slices)]
+        images = [n, *slices]
         (p, a), (q, b) = s.split(y, blocks.tile), s.split(x, blocks.tile)
         s.reorder([*images, o, p, q, a, b])
         block, tile = s.split(s.fuse([p, q]), blocks.columns)
@@ -269,9 +275,8 @@ class _CountedWriter(_Writer):
         else:
             inside = [o, tile, a, b, *vectors_and_lanes(s, place, form.lanes)]
         s.reorder([*images, block, part, filter_block, *inside])
-        counts = [
-            e.constant or LARGE for e in (form.last.compute.spatial[i][1] for i in (0, *range(2, 2 + len(slices))))
-        ]
+        batch, _, *depths, _, _ = sizes_of(form.last.compute)[: len(axes)]
+        counts = [count or LARGE for count in (batch, *depths)]
         outer = [*zip(images, counts, strict=True), (block, LARGE), (part, blocks.parts)]
         around = parallel_prefix(s, outer, self.work, self.target)
         s.pragma(around[-1], "loop_partition_hint", 0)  # each product asks how many tiles there are
@@ -279,7 +284,6 @@ class _CountedWriter(_Writer):
         return around[-1], filter_block
 
     def data(self, around: SSAValue | None) -> None:
-        """The transformed image, tile by tile, for some channels at a time."""
         s, form = self.s, self.form
         assert around is not None, "blocks are transformed apart"
         n, t, i, j, c = (name for name, _ in form.stages[DATA].spatial)
@@ -292,12 +296,7 @@ class _CountedWriter(_Writer):
         self._image(t)
         self._transformed(s.stage(ROWS), t)
 
-    def in_block(self) -> Sequence[int]:
-        """How many tiles a block has, of images at first."""
-        return 1, self.form.blocks.columns
-
     def result(self, around: SSAValue) -> None:
-        """The products transformed back, for some filters at a time."""
         s, form = self.s, self.form
         stage = s.stage(RESULT)
         s.compute_at(stage, around, "local")

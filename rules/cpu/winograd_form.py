@@ -35,11 +35,14 @@ HARDLY_MORE = 1.25
 FEWEST_TILES = 6
 """As many products with a weight pay for reading it again for every block of tiles."""
 
-MOST_COUNTED = 8
+MOST_OPEN = 8
 """Tiles that are multiplied at a time where nobody knows how many there are: each number of them is code of its own."""
 
 MOST_IN_BLOCK = 64
-"""Of them: what is there for a whole block of tiles is there for few, too."""
+"""Tiles of a block where nobody knows how many there are: the buffers of a whole one are there for few, too."""
+
+COUNTED_RANK = 5
+"""Of transformed data where tiles are counted through."""
 
 SHARING = 128
 """Filters beside which transforming a block of tiles once more costs little: cores can share that many more."""
@@ -51,7 +54,7 @@ class Blocks:
 
     together: all tiles are transformed before any is multiplied; else each block by itself, for all weights. `passes`:
     how many times a core reads the weights for a block of images. parts: of the filters, each of which transforms the
-    block for itself.
+    block for itself. Where tiles are counted through, a block is a single row of them.
     """
 
     images: int
@@ -106,6 +109,12 @@ class WinogradForm:
         return are_counted(self.stages)
 
     @property
+    def in_block(self) -> tuple[int, ...]:
+        """How many there are in a block of what `at_once` counts."""
+        blocks = self.blocks
+        return (blocks.images, blocks.columns) if self.is_counted else (blocks.images, blocks.rows, blocks.columns)
+
+    @property
     def span(self) -> int:
         """Filters at a time."""
         return self.lanes * self.vectors
@@ -127,7 +136,7 @@ class WinogradForm:
 
 
 def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
-    """The form of a kernel, None if it is another, its sizes are not known or do not fill vectors."""
+    """The form of a kernel, None if it is another, sizes but those of images are not known or do not fill vectors."""
     found = inlined_stages(kernel, STAGES)
     if found is None:
         return None
@@ -142,8 +151,8 @@ def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
 
 
 def are_counted(stages: Mapping[str, ComputeOp]) -> bool:
-    """Whether the stages count tiles through, instead of rows and columns of them."""
-    return len(stages[DATA].spatial) < len(stages[IMAGE].spatial) + 2
+    """Whether the stages count tiles through, with axes n, t, i, j, c, instead of n, p, q, i, j, c."""
+    return len(stages[DATA].spatial) == COUNTED_RANK
 
 
 def _last(final: ComputeOp, stages: Mapping[str, ComputeOp]) -> Last | None:
@@ -153,7 +162,7 @@ def _last(final: ComputeOp, stages: Mapping[str, ComputeOp]) -> Last | None:
         places = axes[:-1] if block else axes
         if len(places) in (IMAGE_RANK, IMAGE_RANK + 1):  # without or with slices
             n, o, *slices, y, x = places
-            image = n * sizes[2] + slices[0] if slices else n
+            image = n * final.spatial[2][1] + slices[0] if slices else n
             place = _place_in_tiles(y, x, final.spatial[len(places) - 1][1], stages) if are_counted(stages) else (y, x)
             if takes(final, RESULT, (image, *place, o * block + axes[-1] if block else o)):
                 return Last(final, block)
@@ -184,18 +193,15 @@ def _counted_form(
     vectors = max(1, last.block // lanes, 1 if filters % (2 * lanes) else 2)
     span = vectors * lanes
     weights = 4 * size_of([*product.spatial[-3:], *product.reduction])
-    most = NEAR_BYTES if weights <= target.cache_bytes[1] * 3 // 4 else MOST_BYTES
     each = 4 * (count**2 * (channels + span) + tile**2 * span)
-    fitting = min(max(most // each, 1), MOST_IN_BLOCK)
-    part = min(MOST_COUNTED, fitting, (target.vector_registers - 2 - vectors) // vectors)
+    fitting = min(max((NEAR_BYTES if weights <= target.near_bytes else MOST_BYTES) // each, 1), MOST_IN_BLOCK)
+    part = min(MOST_OPEN, fitting, (target.vector_registers - 2 - vectors) // vectors)
     tiles = stages[DATA].spatial[1]
     usual, sharing = usual_size([tiles]), min(target.cores, 1 + filters // SHARING)
-    parts = max(n for n in range(1, sharing + 1) if filters // span % n == 0)
-    if parts == 1:
-        fitting = min(fitting, max(-(-usual // target.cores), part))
-    block = fitting // part * part
-    if usual > block * (target.cores - 1):
-        parts = 1
+    shares = max(n for n in range(1, sharing + 1) if filters // span % n == 0)
+    most = fitting if shares > 1 else min(fitting, max(-(-usual // target.cores), part))
+    block = most // part * part
+    parts = shares if usual <= block * (target.cores - 1) else 1
     blocks = Blocks(1, 1, block, tile, together=False, passes=-(-size_of([tiles]) // block), parts=parts)
     return WinogradForm(
         inlined, stages, last, lanes, _channel_lanes(channels, lanes, target), vectors, blocks, (1, part)
@@ -219,8 +225,9 @@ def _form_with(
     vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
-    if 0 in sizes_of(stages[DATA])[2:3]:
-        registers = min(registers, MOST_COUNTED)
+    _, _, columns, *_ = sizes_of(stages[DATA])
+    if not columns:
+        registers = min(registers, MOST_OPEN)
     blocks = _blocks(stages, last, vectors * lanes, lanes, registers, target)
     at_once = _at_once(blocks, registers)
     channel_lanes = _channel_lanes(sizes_of(stages[DATA])[-1], lanes, target)
@@ -288,8 +295,9 @@ class _Tiles:
     def of(cls, stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, part: int) -> _Tiles:
         """Those of a kernel, for so many filters at a time."""
         _, rows, columns, products, _, channels = sizes_of(stages[DATA])
-        (_, _, column, *_), image = (name for name, _ in stages[ROWS].spatial), reads_of(stages[ROWS])[0]
-        tile, step = tile_of(stages), image.indices[2].coefficient(column)
+        _, _, (column, _), *_ = stages[ROWS].spatial
+        *_, of_column, _ = reads_of(stages[ROWS])[0].indices  # n, step * p + .., step * q + .., c
+        tile, step = tile_of(stages), of_column.coefficient(column)
         images = max(last.images, 1)
         sizes = {"images": images, "rows": rows, "columns": columns, "tile": tile, "products": products, "step": step}
         return cls(**sizes, channels=channels, span=span, lanes=lanes, part=part, last=last)
@@ -382,7 +390,7 @@ def _images_together(tiles: _Tiles, reading: _Reading, blocks: Mapping[int, int]
     fed = [n for n in fitting if blocks[n] * reading.filter_blocks % target.cores == 0] or fitting
     if reading.weights <= target.cache_bytes[1] * 7 // 8:  # they come from the second cache while others are multiplied
         return next((n for n in fed if n * tiles.of_image >= FEWEST_TILES), fed[-1])
-    room = target.cache_bytes[1] * 3 // 4
+    room = target.near_bytes
     read = {n: reading.of_blocks(blocks[n], room - tiles.products_take(down[n], tiles.columns)) for n in fed}
     return next(n for n in fed if read[n] <= HARDLY_MORE * min(read.values()))
 
@@ -424,7 +432,7 @@ def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Ta
         return False
     multiplying = size_of([*product.spatial, *product.reduction]) / target.lanes(32) / target.vectors_per_cycle
     tiles, weights = (4 * size_of(axes) for axes in (stages[DATA].spatial, [*product.spatial[3:], *product.reduction]))
-    if weights > target.cache_bytes[1] * 3 // 4:
+    if weights > target.near_bytes:
         return False
     by_rows = down / rows * multiplying + others * weights / target.bandwidth.shared
     blocks = filters // span

@@ -108,6 +108,8 @@ def test_quotients_and_remainders_by_symbols():
     block = sizes.extended("t", 0, minimum(p * q - 60 * u, 60) - 1)
     assert block.upper((t + 60 * u) // q - p) == -1
     assert block.upper(t // q) == 59
+    reversed_sizes = Domain({"Q": (1, None), "P": (1, None)}).extended("t", 0, p * q - 1)
+    assert (reversed_sizes.upper(t // q - p), reversed_sizes.upper(t // p - q)) == (-1, -1)  # in any order of symbols
     for last in (p * q, p * q + 5):  # one of them is in the row behind
         assert sizes.extended("t", 0, last).upper(t // q - p) is None
     anything = Domain({"Q": (1, None)}).extended("t", None, p * q - 1)

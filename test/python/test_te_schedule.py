@@ -332,8 +332,9 @@ def test_pragma():
     known = "auto_unroll_max_step, loop_partition_hint, parallel_least_extent"
     with pytest.raises(tw.UsageError, match=f"^unknown pragma 'import_llvm'; known: {known}$"):
         s[T].pragma(T.op.axis[0], "import_llvm", 1)
-    with pytest.raises(tw.UsageError, match="^pragma 'auto_unroll_max_step' takes a number of at least 0$"):
-        s[T].pragma(T.op.axis[0], "auto_unroll_max_step")
+    for value in (None, -1, 1.5, "x"):
+        with pytest.raises(tw.UsageError, match="^pragma 'auto_unroll_max_step' takes a number of at least 0$"):
+            s[T].pragma(T.op.axis[0], "auto_unroll_max_step", value)  # pyright: ignore[reportArgumentType]
 
 
 def test_knobs(run_te):

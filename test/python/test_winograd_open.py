@@ -119,6 +119,25 @@ def test_convolutions(form: str, shape: Shape, filters: int, window: int, stride
         assert np.abs(got - wanted).max() <= 1e-5 * np.abs(wanted).max(), dims
 
 
+@pytest.mark.parametrize(
+    ("space", "counted"), [(("D", 8, 8), False), (("D", "H", "W"), True), ((3, "H", "W"), True)], ids=str
+)
+def test_volumes(space: tuple[str | int, ...], counted: bool, cache: KernelCache):
+    """Tiles are along the last two axes: whether the first is known does not matter to them."""
+    if missing := parse_target(target_for("counted")).missing_features(host_target()):
+        pytest.skip(f"this machine lacks {', '.join(missing)}")
+    weight, shape = numbers(8, 16, 3, 3, 3, seed=1), (1, 16, *space)
+    made = model([node("Conv", "x w", "y", pads=[1] * 6)], {"x": shape}, "y", {"w": weight})
+    [conv] = convolutions(made, "counted")
+    assert (conv.counted is not None) == counted
+    x = numbers(*(int({"D": 3, "H": 7, "W": 5}.get(str(d), d)) for d in shape))
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *[(1, 1)] * 3])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3, 3), axis=(2, 3, 4))
+    wanted = np.einsum("nczyxrst,ocrst->nozyx", windows, weight.astype(np.float64), optimize=True)
+    got = tw.compile(made, target_for("counted"), cache=cache, processes=1)(x)
+    assert np.abs(got - wanted).max() <= 1e-5 * np.abs(wanted).max()
+
+
 @pytest.mark.parametrize("form", SECOND_CACHE)
 def test_two_threads_share_blocks(form: str, cache: KernelCache):
     """Of images that have many and a last one that is shorter; results are those of one."""

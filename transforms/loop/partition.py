@@ -30,8 +30,9 @@ class Partition(TileworkPass):
     A condition may use inner indices: it is certain where it holds for all of them. The minimum or maximum in the bound
     of a vectorized or unrolled loop counts as a condition, so that its extent is constant most of the time; with the
     hint `partition`, that of any inner loop. A parallel loop, and one over threads, stays whole: its body gets a branch
-    without conditions instead. If only the first and the last iteration are left, each gets one, too, where it decides
-    how long vectorized or unrolled loops are, or which of their iterations count.
+    without conditions instead. So does that of a serial one with the hint where quotients of its index decide. If only
+    the first and the last iteration are left, each gets one, too, where it decides how long vectorized or unrolled
+    loops are, or which of their iterations count.
     An unrolled loop is split with the hint only, its index is a constant anyway; one marked `loop.whole` is not.
     Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
@@ -79,7 +80,10 @@ class _Partitioner:
         elif loop.kind.data is Kind.UNROLLED and loop.partition is None:
             pieces = []
         else:
-            pieces = self._cut(loop, scope) or (self._branch(loop, scope) if loop.partition is not None else [])
+            pieces = self._cut(loop, scope)
+            if not pieces and loop.partition is not None and loop.kind.data is Kind.SERIAL:
+                quotients = any(not p.expr.is_affine_in(loop.index) for p in certain_conditions(loop, scope))
+                pieces = self._branch(loop, scope) if quotients else []
         for piece in pieces:
             Simplifier().loop(piece, scope)
         op = block.first_op if before is None else before.next_op
@@ -114,7 +118,7 @@ class _Partitioner:
         return pieces
 
     def _branch(self, loop: ForOp, scope: Scope) -> list[ForOp]:
-        """The parallel loop with several bodies, one of them for where all conditions are certain."""
+        """The loop with several bodies, one of them for where all conditions are certain."""
         conditions = certain_conditions(loop, scope)
         if not conditions or loop in self.branched or not self._afford(loop, 1):
             return []
