@@ -12,8 +12,9 @@
 Index arithmetic is written where it is used: bounds, subscripts and conditions are expressions over SSA values of type
 `index`. Everything else is `arith`, `math`, `memref` and `vector`. Loops have a name and a kind; unrolling and
 vectors stay attributes until the emitter, respectively until `loop-vectorize`. What a schedule asks of later passes are
-attributes too, such as `loop.double_buffer`, described in dialects/loop/annotations.py. The iterations of a loop of kind `threadIdx.x` and its like are threads of a device; a
-loop inside another of the same kind deals its iterations out to the same threads.
+attributes too, such as `loop.double_buffer`, described in dialects/loop/annotations.py. The iterations of a loop of
+kind `threadIdx.x` and its like are threads of a device; a loop inside another of the same kind deals its iterations out
+to the same threads.
 """
 
 from xdsl.ir import Dialect

@@ -29,7 +29,7 @@ LARGE = 1 << 20
 """Stands for a symbolic extent."""
 
 USUAL = 200
-"""What a symbol is taken for where that matters: a multiple of few spans, so that of rows something is left, as usual."""
+"""What a symbol is taken for where that matters: a multiple of few spans, so that rows leave something, as is usual."""
 
 NEAR = 4
 """Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
