@@ -19,7 +19,7 @@ TASKS_PER_CORE = 4
 
 
 def parallel_prefix(
-    s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target
+    s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target, least: int = 0
 ) -> list[SSAValue]:
     """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
 
@@ -27,6 +27,9 @@ def parallel_prefix(
     whose extent is a symbol may have a single element; behind others, its part of a fused axis has no simple bounds, so
     that it is fused only with known ones that are too few, and not with another such axis. Where extents are unknown,
     the loop says from how many iterations on it is worth a second thread.
+
+    least: what an iteration does at least; without it, what is left of the work for one element along each axis of
+    unknown extent.
     """
     axes = [a for a, _ in outer]
     first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
@@ -42,8 +45,8 @@ def parallel_prefix(
         taken += 1
     fused = s.fuse(axes[first:taken])
     s.parallel(fused)
-    each = work // prod(count for _, count in outer[first:taken])
-    while each >= LARGE:  # of one element along each axis of unknown extent inside
+    each = least or work // prod(count for _, count in outer[first:taken])
+    while each >= LARGE and not least:
         each //= LARGE
     if work >= LARGE and each < PARALLEL_WORK:
         s.pragma(fused, "parallel_least_extent", -(-PARALLEL_WORK // max(each, 1)))

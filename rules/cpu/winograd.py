@@ -216,8 +216,9 @@ class _GridWriter(_Writer):
         # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
         inside = [o, tile, y, x] if place is not None or 2 * lanes < form.lanes else [tile, y, x, o]
         s.reorder([*(axis for axis, _ in (*images, *outer, *inner)), *inside_images, *inside, *along])
-        around = parallel_prefix(s, [*images, *outer], self.work, self.target)
-        if not height or not width:  # each product asks how many tiles there are
+        is_open = not height or not width
+        around = parallel_prefix(s, [*images, *outer], self.work, self.target, form.tile_work if is_open else 0)
+        if is_open:  # each product asks how many tiles there are
             for axis in around[-2:]:
                 s.pragma(axis, "loop_partition_hint", 0)
         return around[-1], inner[-1][0]
@@ -278,7 +279,7 @@ class _CountedWriter(_Writer):
         batch, _, *depths, _, _ = sizes_of(form.last.compute)[: len(axes)]
         counts = [count or LARGE for count in (batch, *depths)]
         outer = [*zip(images, counts, strict=True), (block, LARGE), (part, blocks.parts)]
-        around = parallel_prefix(s, outer, self.work, self.target)
+        around = parallel_prefix(s, outer, self.work, self.target, form.tile_work // blocks.parts)
         s.pragma(around[-1], "loop_partition_hint", 0)  # each product asks how many tiles there are
         s.pragma(tile, "loop_partition_hint", 1)  # most are whole
         return around[-1], filter_block

@@ -120,6 +120,12 @@ class WinogradForm:
         return self.lanes * self.vectors
 
     @property
+    def tile_work(self) -> int:
+        """Multiplications for one tile and all filters."""
+        product = self.stages[PRODUCT]
+        return size_of([*product.spatial[-3:], *product.reduction])
+
+    @property
     def filter_blocks(self) -> int:
         """How many blocks of `span` filters there are."""
         return sizes_of(self.stages[PRODUCT])[-1] // self.span
