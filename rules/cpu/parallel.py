@@ -45,9 +45,14 @@ def parallel_prefix(
         taken += 1
     fused = s.fuse(axes[first:taken])
     s.parallel(fused)
-    each = least or work // prod(count for _, count in outer[first:taken])
-    while each >= LARGE and not least:
-        each //= LARGE
+    each = least or _of_one_element(work // prod(count for _, count in outer[first:taken]))
     if work >= LARGE and each < PARALLEL_WORK:
         s.pragma(fused, "parallel_least_extent", -(-PARALLEL_WORK // max(each, 1)))
     return [*axes[:first], fused, *axes[taken:]]
+
+
+def _of_one_element(work: int) -> int:
+    """What is left of work that counts LARGE for each axis of unknown extent."""
+    while work >= LARGE:
+        work //= LARGE
+    return work

@@ -81,9 +81,8 @@ class _Partitioner:
             pieces = []
         else:
             pieces = self._cut(loop, scope)
-            if not pieces and loop.partition is not None and loop.kind.data is Kind.SERIAL:
-                quotients = any(not p.expr.is_affine_in(loop.index) for p in certain_conditions(loop, scope))
-                pieces = self._branch(loop, scope) if quotients else []
+            if not pieces and _asks_for_quotients(loop, scope):
+                pieces = self._branch(loop, scope)
         for piece in pieces:
             Simplifier().loop(piece, scope)
         op = block.first_op if before is None else before.next_op
@@ -133,6 +132,13 @@ class _Partitioner:
             return False
         self.budget -= cost
         return True
+
+
+def _asks_for_quotients(loop: ForOp, scope: Scope) -> bool:
+    """Whether a serial loop with the hint has conditions that change their truth at no single places."""
+    if loop.partition is None or loop.kind.data is not Kind.SERIAL:
+        return False
+    return any(not p.expr.is_affine_in(loop.index) for p in certain_conditions(loop, scope))
 
 
 def _restricted_copies(loop: ForOp, ranges: list[tuple[Expr, Expr]]) -> list[ForOp]:
