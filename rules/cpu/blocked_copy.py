@@ -44,7 +44,8 @@ class BlockedCopy:
         stored = copy_argument(s, self.number, reader, in_blocks(stage, order, names[self.vector], self.lanes))
         *around, _, lane = stored.axes.values()
         counts = [*(self.extents[d] for d in others), self.extents[self.vector] // self.lanes]
-        parallel_prefix(s, list(zip(around, counts, strict=True)), prod(self.extents), target)
+        work = tuple((name, const(n)) for name, n in zip(names, self.extents, strict=True))
+        parallel_prefix(s, list(zip(around, map(const, counts), strict=True)), [work], target)
         s.vectorize(lane)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import Expr, ceildiv, const, product, var
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.reads import LARGE, bits_of, iterations, reads_of, size_of
+from tilework.rules.cpu.reads import Axes, axes_of, bits_of, count_of, reads_of, size_of
 from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.loop.transpose import LANES
 
@@ -27,14 +27,12 @@ def schedule_elementwise(
     In parallel, unless it is computed in a loop of its consumer.
     """
     axes = list(stage.axes.values())
-    extents = [LARGE if e.constant is None else e.constant for _, e in compute.spatial]
+    extents = [e for _, e in compute.spatial]
     own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
     if all((r.exprs, dims_of(r.tensor.type)) == (own, dims) for r in compute.reads):  # not of a part of a tensor
-        axes, extents = [s.fuse(axes)], [size_of(compute.spatial)]
-        inner_extent = None if any(not e.is_constant for _, e in compute.spatial) else extents[0]
+        axes, extents = [s.fuse(axes)], [product(extents)]
     else:
-        last = max((i for i, e in enumerate(extents) if e > 1), default=len(extents) - 1)
-        inner_extent = compute.spatial[last][1].constant
+        last = max((i for i, e in enumerate(extents) if count_of(e) > 1), default=len(extents) - 1)
         axes, extents = axes[: last + 1], extents[: last + 1]
         row = _row_of_lanes(compute, last)
         if loop is None:
@@ -42,17 +40,18 @@ def schedule_elementwise(
         if row is not None:
             axes, extents = _line_by_line(s, axes, extents, row - last - 1, _line(compute))
     lanes = target.lanes(bits_of(compute.results[0].type))
-    work = iterations(compute) if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
-    if inner_extent is None or len(axes) == 1:
-        width, tail = (lanes, Tail.MASK) if inner_extent is None else (lanes * SIDE_BY_SIDE, Tail.PARTITION)
+    work = [axes_of(compute)] if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
+    is_open = not extents[-1].is_constant
+    if is_open or len(axes) == 1:
+        width, tail = (lanes, Tail.MASK) if is_open else (lanes * SIDE_BY_SIDE, Tail.PARTITION)
         outer, vector = s.split(axes[-1], width, tail)
-        axes, extents = [*axes[:-1], outer], [*extents[:-1], -(-extents[-1] // width)]
+        axes, extents = [*axes[:-1], outer], [*extents[:-1], ceildiv(extents[-1], width)]
     else:
         vector = axes[-1]
         axes, extents = axes[:-1], extents[:-1]
     s.vectorize(vector)
     around = list(zip(axes, extents, strict=True))
-    if inner_extent is None and len(around) > 1:
+    if is_open and len(around) > 1:
         around.pop()  # a masked axis must stay next to the one that it was split from
     if loop is None:
         parallel_prefix(s, around, work, target)
@@ -73,8 +72,8 @@ def _row_of_lanes(compute: ComputeOp, last: int) -> int | None:
 
 
 def _line_by_line(
-    s: ScheduleBuilder, axes: list[SSAValue], extents: list[int], row: int, width: int
-) -> tuple[list[SSAValue], list[int]]:
+    s: ScheduleBuilder, axes: list[SSAValue], extents: list[Expr], row: int, width: int
+) -> tuple[list[SSAValue], list[Expr]]:
     """The last axis cut into so many lanes at a time, and next to these the axis that is number `row` from the end.
 
     What its iterations load is transposed then.
@@ -83,7 +82,7 @@ def _line_by_line(
     others = [at for at in range(-len(axes), -1) if at != row]
     ordered = [*(axes[at] for at in others), outer, axes[row], lane]
     s.reorder(ordered)
-    return ordered, [*(extents[at] for at in others), -(-extents[-1] // width), extents[row], width]
+    return ordered, [*(extents[at] for at in others), ceildiv(extents[-1], width), extents[row], const(width)]
 
 
 def _line(compute: ComputeOp) -> int:
@@ -92,8 +91,8 @@ def _line(compute: ComputeOp) -> int:
 
 
 def _for_each_core(
-    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[int], target: Target
-) -> tuple[list[SSAValue], list[int]]:
+    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[Expr], target: Target
+) -> tuple[list[SSAValue], list[Expr]]:
     """The axes, and one in front of them for the piece of each core, unless that is of the first of them."""
     pieces = pieces_of(compute, compute.spatial[: len(axes) - 1], None, None, target)
     if not pieces:
@@ -102,14 +101,14 @@ def _for_each_core(
     axes, extents = list(axes), list(extents)
     at = [name for name, _ in compute.spatial].index(piece.axis)
     extents[at] //= piece.count
-    core, axes[at] = s.split(axes[at], extents[at])
+    core, axes[at] = s.split(axes[at], count_of(extents[at]))
     first = next(i for i, extent in enumerate(extents) if extent != 1)
     axes.insert(first, core)
-    extents.insert(first, piece.count)
+    extents.insert(first, const(piece.count))
     s.reorder(axes)
     return axes, extents
 
 
-def shared_work(compute: ComputeOp, final: ComputeOp) -> int:
+def shared_work(compute: ComputeOp, final: ComputeOp) -> list[Axes]:
     """What threads could share: nothing where they might write 4-bit integers of one byte."""
-    return 0 if any(is_narrow(result.type) for result in final.results) else iterations(compute)
+    return [] if any(is_narrow(result.type) for result in final.results) else [axes_of(compute)]

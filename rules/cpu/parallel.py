@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import ceil
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.rules.cpu.reads import LARGE
+from tilework.rules.cpu.reads import LARGE, Axes, count_of, size_for, size_of
 from tilework.targets.target import Target
+
+Loop: TypeAlias = tuple[SSAValue, Expr]
+"""A loop and its extent."""
 
 PARALLEL_WORK = 1 << 15
 """Scalar operations below which starting threads costs more than it gains."""
@@ -18,9 +23,7 @@ TASKS_PER_CORE = 4
 """Parallel iterations for each core, so that an uneven end costs little."""
 
 
-def parallel_prefix(
-    s: ScheduleBuilder, outer: Sequence[tuple[SSAValue, int]], work: int, target: Target, least: int = 0
-) -> list[SSAValue]:
+def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Axes], target: Target) -> list[SSAValue]:
     """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
 
     Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. One
@@ -28,31 +31,40 @@ def parallel_prefix(
     that it is fused only with known ones that are too few, and not with another such axis. Where extents are unknown,
     the loop says from how many iterations on it is worth a second thread.
 
-    least: what an iteration does at least; without it, what is left of the work for one element along each axis of
-    unknown extent.
+    work: the axes of the stages that do it.
     """
     axes = [a for a, _ in outer]
-    first = next((i for i, (_, count) in enumerate(outer) if count != 1), len(outer))
-    if first == len(outer) or work < PARALLEL_WORK:
+    first = next((i for i, (_, extent) in enumerate(outer) if extent != 1), len(outer))
+    if first == len(outer) or work_of(work) < PARALLEL_WORK:
         return axes
     taken, tasks = first, 1
     while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
-        count = outer[taken][1]
-        before = [n for _, n in outer[first:taken]]
-        if count >= LARGE and before and (tasks >= target.cores or max(before) >= LARGE):
+        is_open = not outer[taken][1].is_constant
+        before = [extent for _, extent in outer[first:taken]]
+        if is_open and before and (tasks >= target.cores or not all(extent.is_constant for extent in before)):
             break
-        tasks *= 1 if count >= LARGE else count
+        tasks *= 1 if is_open else count_of(outer[taken][1])
         taken += 1
     fused = s.fuse(axes[first:taken])
     s.parallel(fused)
-    each = least or _of_one_element(work // prod(count for _, count in outer[first:taken]))
-    if work >= LARGE and each < PARALLEL_WORK:
-        s.pragma(fused, "parallel_least_extent", -(-PARALLEL_WORK // max(each, 1)))
+    each = _work_of_element(work, outer[first:taken])
+    if each < PARALLEL_WORK and not all(extent.is_constant for axes in work for _, extent in axes):
+        s.pragma(fused, "parallel_least_extent", ceil(PARALLEL_WORK / each))
     return [*axes[:first], fused, *axes[taken:]]
 
 
-def _of_one_element(work: int) -> int:
-    """What is left of work that counts LARGE for each axis of unknown extent."""
-    while work >= LARGE:
-        work //= LARGE
-    return work
+def work_of(stages: Sequence[Axes]) -> int:
+    """The points of the axes of some stages, LARGE for each symbol."""
+    return sum(map(size_of, stages))
+
+
+def _work_of_element(stages: Sequence[Axes], loops: Sequence[Loop]) -> float:
+    """What an iteration of these loops does for one element along each axis of unknown extent inside of them.
+
+    For `symbol` along each of k such axes it is `each * symbol**k`, which is taken at two symbols.
+    """
+
+    def iteration(symbol: int) -> float:
+        return sum(size_for(axes, symbol) for axes in stages) / size_for(loops, symbol)
+
+    return iteration(LARGE) ** 2 / iteration(LARGE**2)

@@ -38,23 +38,34 @@ _BLOCK, _LANE = "block", "lane"
 """Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
 
 
-def size_of(axes: Sequence[Axis]) -> int:
+def size_of(axes: Sequence[tuple[object, Expr]]) -> int:
     """The product of the extents, LARGE for each symbol in them."""
-    return _size_for(axes, LARGE)
+    return size_for(axes, LARGE)
 
 
-def usual_size(axes: Sequence[Axis]) -> int:
+def count_of(extent: Expr) -> int:
+    """An extent, LARGE if it is not known."""
+    return LARGE if extent.constant is None else extent.constant
+
+
+def usual_size(axes: Sequence[tuple[object, Expr]]) -> int:
     """The same, as it usually is."""
-    return _size_for(axes, USUAL)
+    return size_for(axes, USUAL)
 
 
-def _size_for(axes: Sequence[Axis], symbol: int) -> int:
+def size_for(axes: Sequence[tuple[object, Expr]], symbol: int) -> int:
+    """The same, `symbol` for each of them."""
     return prod(max(e.evaluate(dict.fromkeys(e.variables(), symbol)), 0) for _, e in axes)
+
+
+def axes_of(compute: ComputeOp) -> Axes:
+    """A stage's axes, those that it sums along among them."""
+    return (*compute.spatial, *compute.reduction)
 
 
 def iterations(compute: ComputeOp) -> int:
     """The points of a stage's axes, those that it sums along among them."""
-    return size_of([*compute.spatial, *compute.reduction])
+    return size_of(axes_of(compute))
 
 
 @dataclass(frozen=True)

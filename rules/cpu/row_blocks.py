@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import const
+from tilework.algebra.index_expr import ceildiv, const
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -20,7 +20,7 @@ from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import LARGE, bits_of, size_of
+from tilework.rules.cpu.reads import bits_of, size_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
@@ -100,13 +100,13 @@ class _Writer:
         """The loop over blocks of rows."""
         s, form, axes = self.s, self.form, stage.axes
         *around, rows = form.rows[form.final]
-        extents = {n: size_of([(n, e)]) for n, e in form.final.spatial}
+        extents = dict(form.final.spatial)
         block, row = s.split(axes[rows], form.block, Tail.SHIFT if self.knows_rows else Tail.PARTITION)
         loops = [(axes[n], extents[n]) for n in around]
-        loops.append((block, -(-extents[rows] // form.block) if self.knows_rows else LARGE))
+        loops.append((block, ceildiv(extents[rows], form.block)))
         inside = {n: row if n == rows else axes[n] for n in extents if n not in around}
         s.reorder([*(axis for axis, _ in loops), *self.in_vectors(form.final, inside)])
-        work = sum(shared_work(c, form.final) for c in form.inside)
+        work = [axes for c in form.inside for axes in shared_work(c, form.final)]
         [*_, inner] = parallel_prefix(s, loops, work, self.target)
         return inner
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
+from tilework.algebra.index_expr import const
 from tilework.algebra.strassen import DATA_ADDITIONS, OUTPUT_ADDITIONS, PRODUCTS
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
@@ -23,7 +24,7 @@ from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
-from tilework.rules.cpu.reads import reads_of, size_of
+from tilework.rules.cpu.reads import axes_of, iterations, reads_of, size_of
 from tilework.rules.cpu.register_tile import ISSUE, tile_cost
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
 from tilework.targets.target import Target
@@ -66,7 +67,7 @@ def _product_cycles(form: StrassenForm, target: Target, parameters: Set[int]) ->
     *_, (rows, _), (outputs, _) = product.spatial
     reads = reads_of(product, parameters)
     each = tile_cost(product, reads, target, outputs, form.vectors, {rows: form.rows}) * form.computed
-    return each * ISSUE / target.vectors_per_cycle * size_of([*product.spatial, *product.reduction])
+    return each * ISSUE / target.vectors_per_cycle * iterations(product)
 
 
 def _sum_cycles(form: StrassenForm, target: Target) -> float:
@@ -97,7 +98,7 @@ class _Writer:
         self.s = s
         self.form = form
         self.target = target
-        self.work = size_of([*form.product.spatial, *form.product.reduction])
+        self.work = [axes_of(form.product)]
 
     def write(self) -> None:
         """Schedule every stage."""
@@ -121,13 +122,13 @@ class _Writer:
         across, o = s.split(o, outputs // form.block)
         output_block, o = s.split(o, form.span // form.block)
         vectors, lane = vectors_and_lanes(s, place, form.lanes)
-        loops = [(row_block, form.count), (output_block, outputs // form.span)]
+        loops = [(row_block, const(form.count)), (output_block, const(outputs // form.span))]
         first, second = reversed(loops) if form.blocks.together else loops
         s.reorder([*batch, first[0], second[0], row, o, vectors, down, across, lane])
         s.unroll(o)
         for name in inner(RESULT, form.levels):
             self.within(name, vectors)
-        leading = [(axis, size_of([n])) for axis, n in zip(batch, form.batch, strict=True)]
+        leading = [(axis, n) for axis, (_, n) in zip(batch, form.batch, strict=True)]
         if form.blocks.together:
             [*_, last] = parallel_prefix(s, [*leading, first, second], self.work, self.target)
             return None, last
@@ -141,8 +142,8 @@ class _Writer:
         axes, (rows, _) = list(stage.axes.values()), form.part
         batch, (i, *products, c) = axes[: len(form.batch)], axes[len(form.batch) :]
         channels, lane = s.split(c, form.lanes)
-        outer = [(axis, size_of([n])) for axis, n in zip(batch, form.batch, strict=True)]
-        outer += [(i, rows), (channels, sizes_of(form.data)[-1] // form.lanes)]
+        outer = [(axis, n) for axis, (_, n) in zip(batch, form.batch, strict=True)]
+        outer += [(i, const(rows)), (channels, const(sizes_of(form.data)[-1] // form.lanes))]
         s.reorder([*(axis for axis, _ in outer), *products, lane])
         s.vectorize(lane)
         if around is None:

@@ -9,7 +9,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, const
+from tilework.algebra.index_expr import Expr, Key, ceildiv, const
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
@@ -19,11 +19,11 @@ from tilework.rules.cpu.costs import (
     lanes_differ,
 )
 from tilework.rules.cpu.panels import Panel, panel_of
-from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, parallel_prefix
+from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, Loop, parallel_prefix, work_of
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_operands
-from tilework.rules.cpu.reads import LARGE, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, Axes, bits_of, count_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block
 from tilework.targets.target import Target
@@ -44,11 +44,11 @@ class _Loops:
     which rows of another stage are computed. unrolled: by the axis of the reduction.
     """
 
-    outer: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
+    outer: list[Loop] = field(default_factory=list[Loop])
     names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     whole: dict[SSAValue, Set[str]] = field(default_factory=dict[SSAValue, Set[str]])
     late: list[SSAValue] = field(default_factory=list[SSAValue])
-    last: list[tuple[SSAValue, int]] = field(default_factory=list[tuple[SSAValue, int]])
+    last: list[Loop] = field(default_factory=list[Loop])
     ragged: SSAValue | None = None
     rows: SSAValue | None = None
     unrolled: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
@@ -60,7 +60,7 @@ def tile_reduction(
     final: StageHandle,
     inside: StageHandle,
     reduction: ComputeOp,
-    work: int,
+    work: Sequence[Axes],
     target: Target,
     rows: Rows | None,
     parts: Set[Key],
@@ -87,12 +87,12 @@ def tile_reduction(
             cut[name], axis = s.split(axis, size_of([(name, extent)]))
         if rows is not None and name == rows.axis:
             outer, axis = s.split(axis, rows.count)
-            loops.outer.append((outer, size_of([(name, extent)]) // rows.count))
+            loops.outer.append((outer, extent // rows.count))
             loops.whole[outer] = frozenset({rows.loop})
             loops.rows = outer
             extent = const(rows.count)
         _split_final(s, loops, axis, extent, tile, name)
-    loops.outer = _with_pieces([(cut[piece.axis], piece.count) for piece in pieces], loops.outer, target)
+    loops.outer = _with_pieces([(cut[piece.axis], const(piece.count)) for piece in pieces], loops.outer, target)
     loops.whole |= dict.fromkeys(cut.values(), frozenset())
     loops.outer.sort(key=lambda loop: loop[1] != 1)  # axes of one element stay out of what is fused
     if panel is not None and any(loops.names[axis] == panel.vector for axis in loops.late):
@@ -101,13 +101,14 @@ def tile_reduction(
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *(a for a, _ in loops.last), *_inside(tile, loops)])
     outer = _in_parallel(s, loops, work, target)
     around = [*outer, *loops.late, *(axis for axis, _ in loops.last)]
-    if loops.late and work >= PARALLEL_WORK and all(count == 1 for _, count in loops.outer):
+    if loops.late and work_of(work) >= PARALLEL_WORK and all(extent == 1 for _, extent in loops.outer):
         s.parallel(loops.late[0])
     steps = _fill_tile(s, loops, around[-1], inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores
     if tile is not None and tile.aligned:
-        counts = dict([*loops.outer, *loops.last]) | dict.fromkeys(loops.late, LARGE)
+        counts = {axis: count_of(extent) for axis, extent in [*loops.outer, *loops.last]}
+        counts |= dict.fromkeys(loops.late, LARGE)
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
         step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
         # what is only read, and stays in the last cache, streams without being asked for
@@ -168,14 +169,12 @@ def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
     return tile.aligned and target.masks_loads and (extent is None or extent % tile.lanes > 0)
 
 
-def _with_pieces(
-    pieces: Sequence[tuple[SSAValue, int]], outer: Sequence[tuple[SSAValue, int]], target: Target
-) -> list[tuple[SSAValue, int]]:
+def _with_pieces(pieces: Sequence[Loop], outer: Sequence[Loop], target: Target) -> list[Loop]:
     """The loops over pieces around all others but those of unknown extent that come first, or behind too few."""
-    unknown = [loop for loop in outer if loop[1] == LARGE]
-    known = [loop for loop in outer if loop[1] != LARGE]
-    before = list(takewhile(lambda loop: loop[1] != LARGE, outer))
-    if prod(count for _, count in before) == 1 or prod(count for _, count in (*pieces, *before)) < target.cores:
+    unknown = [loop for loop in outer if not loop[1].is_constant]
+    known = [loop for loop in outer if loop[1].is_constant]
+    before = list(takewhile(lambda loop: loop[1].is_constant, outer))
+    if size_of(before) == 1 or size_of([*pieces, *before]) < target.cores:
         return [*unknown, *pieces, *known]
     return [*pieces, *outer]
 
@@ -188,7 +187,7 @@ def _place_behind_panel(loops: _Loops, panel: Panel) -> None:
 
 def _place_ragged(loops: _Loops, target: Target) -> None:
     """Outermost and parallel by itself, if it is there and long enough; else inside what is fused and parallel."""
-    counts = {axis: count for axis, count in loops.outer if count != 1}
+    counts = {axis: count_of(extent) for axis, extent in loops.outer if extent != 1}
     if loops.ragged is None or loops.ragged not in counts:
         return
     is_first = next(iter(counts)) is loops.ragged
@@ -198,12 +197,12 @@ def _place_ragged(loops: _Loops, target: Target) -> None:
         loops.late.insert(0, loops.ragged)
 
 
-def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: int, target: Target) -> list[SSAValue]:
+def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: Sequence[Axes], target: Target) -> list[SSAValue]:
     """The outer loops, those fused and parallel that may be."""
     axes = [axis for axis, _ in loops.outer]
     end = next((i for i, axis in enumerate(axes, 1) if axis is loops.ragged), len(axes))
     rows = next((i for i, axis in enumerate(axes, 1) if axis is loops.rows), end)
-    if prod(count for _, count in loops.outer[:rows]) >= target.cores:
+    if size_of(loops.outer[:rows]) >= target.cores:
         end = min(end, rows)  # else rows would be computed for each of the loops that are fused with theirs
     return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
 
@@ -250,12 +249,12 @@ def _loop_along(loops: _Loops, around: Sequence[SSAValue], name: str) -> SSAValu
 
 def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
     """What the loops left of the outer ones fix: the first that is none of them was fused from those left out."""
-    counts = dict(loops.outer)
-    fused = [axis for axis in counts if axis not in left]
+    extents = dict(loops.outer)
+    fused = [axis for axis in extents if axis not in left]
     found: list[Around] = []
     fixed: set[str] = set()
     for loop in left:
-        axes = [axis for axis in ([loop] if loop in counts else fused) if counts[axis] > 1]
+        axes = [axis for axis in ([loop] if loop in extents else fused) if extents[axis] != 1]
         if not all(axis in loops.whole for axis in axes):
             break
         fixed.update(*(loops.whole[axis] for axis in axes))
@@ -272,24 +271,23 @@ def _scope(reduction: ComputeOp, tile: Tile | None, target: Target) -> str:
 
 
 def _split_final(s: ScheduleBuilder, loops: _Loops, axis: SSAValue, extent: Expr, tile: Tile | None, name: str) -> None:
-    count = LARGE if extent.constant is None else extent.constant
     outer, known = axis, True
     if tile is not None and name == tile.vector:
         known = extent.constant is not None
-        is_ragged = tile.aligned and not (known and count % tile.span == 0)
+        is_ragged = tile.aligned and not (known and extent % tile.span == 0)
         outer, inner = s.split(axis, tile.span, Tail.PARTITION if is_ragged else Tail.SHIFT if known else Tail.MASK)
         loops.ragged = outer if is_ragged else None
-        count = -(-count // tile.span)
+        extent = ceildiv(extent, tile.span)
         loops.vector = list(s.split(inner, tile.lanes)) if tile.vectors > 1 else [inner]
     elif tile is not None and (factor := tile.factors.get(name, 1)) > 1:
-        known = extent.constant is not None and count % factor == 0
+        known = extent.is_constant and extent % factor == 0
         outer, loops.unrolled[name] = s.split(axis, factor, Tail.GUARD if known else Tail.PARTITION)
-        count //= factor
+        extent //= factor
     else:
         loops.whole[axis] = frozenset({name})
     loops.names[outer] = name
     if known:
-        loops.outer.append((outer, count))
+        loops.outer.append((outer, extent))
     else:
         loops.late.append(outer)
 

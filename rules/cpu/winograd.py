@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
+from tilework.algebra.index_expr import ceildiv, const
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
@@ -24,7 +25,7 @@ from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
-from tilework.rules.cpu.reads import LARGE, reads_of, size_of
+from tilework.rules.cpu.reads import axes_of, count_of, iterations, reads_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,
@@ -52,7 +53,7 @@ class WinogradConv(ScheduleRule):
         form = _form(kernel, target)
         fetching = memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.blocks.passes * form.image_blocks - 1, target)
-        multiplying = _multiplications(form) / form.lanes / target.vectors_per_cycle
+        multiplying = iterations(form.stages[PRODUCT]) / form.lanes / target.vectors_per_cycle
         of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
         results = form.stages[COLUMNS], form.stages[RESULT], form.last.compute
         of_result = sum(elementwise_cycles(c, target) for c in results)
@@ -77,11 +78,6 @@ def _form(kernel: KernelOp, target: Target) -> WinogradForm:
     form = form_of(kernel, target)
     assert form is not None, "the rule matches"
     return form
-
-
-def _multiplications(form: WinogradForm) -> int:
-    product = form.stages[PRODUCT]
-    return size_of([*product.spatial, *product.reduction])
 
 
 def _data_again(form: WinogradForm, target: Target) -> int:
@@ -114,7 +110,7 @@ class _Writer(ABC):
         self.s = s
         self.form = form
         self.target = target
-        self.work = _multiplications(form)
+        self.work = [axes_of(form.stages[PRODUCT])]
 
     def write(self) -> None:
         """Schedule every stage."""
@@ -188,37 +184,36 @@ class _GridWriter(_Writer):
         axes = [*s.stage(form.last.compute.stage.data).axes.values()]
         place = axes.pop() if form.last.block else None
         n, o, *slices, y, x = axes
-        batch, _, *counts, height, width = sizes_of(form.last.compute)[: len(axes)]
-        images = [(n, batch or LARGE), *((z, count or LARGE) for z, count in zip(slices, counts, strict=True))]
+        batch, _, *depths, height, width = (extent for _, extent in form.last.compute.spatial[: len(axes)])
+        images = [*zip([n, *slices], [batch, *depths], strict=True)]
         inside_images: list[SSAValue] = []
         if blocks.images > 1:
-            axis, count = images.pop()
+            axis, extent = images.pop()
             axis, inside_block = s.split(axis, blocks.images)
-            images.append((axis, count // blocks.images))
+            images.append((axis, extent // blocks.images))
             inside_images.append(inside_block)
         block_height, block_width = blocks.rows * blocks.tile, blocks.columns * blocks.tile
         filter_block, o = s.split(o, form.span // (form.last.block or 1))
         tile, y = s.split(y, blocks.tile)
         # a block of fewer rows is code of its own, unless the loop over blocks is fused with one over images
-        is_fused = any(count != 1 for _, count in images) and height > 0
+        is_fused = any(extent != 1 for _, extent in images) and height.is_constant
         row, tile = s.split(tile, blocks.rows, Tail.SHIFT if is_fused else Tail.PARTITION)
         column, x = s.split(x, block_width)
         if place is not None:
             lanes, along = form.lanes, vectors_and_lanes(s, place, form.lanes)
         else:
-            lanes = lanes_along(min(width or LARGE, block_width), form.lanes)
+            lanes = lanes_along(min(count_of(width), block_width), form.lanes)
             x, lane = s.split(x, lanes, Tail.PARTITION)
             s.vectorize(lane)
             along = [lane]
-        tiles = [(row, -(-height // block_height) or LARGE), (column, -(-width // block_width) or LARGE)]
-        weights = [(filter_block, sizes_of(form.stages[PRODUCT])[-1] // form.span)]
+        tiles = [(row, ceildiv(height, block_height)), (column, ceildiv(width, block_width))]
+        weights = [(filter_block, const(form.filter_blocks))]
         outer, inner = (weights, tiles) if blocks.together else (tiles, weights)
         # lanes of a row are far apart in the block: along filters, blocks of them are transposed in registers
         inside = [o, tile, y, x] if place is not None or 2 * lanes < form.lanes else [tile, y, x, o]
         s.reorder([*(axis for axis, _ in (*images, *outer, *inner)), *inside_images, *inside, *along])
-        is_open = not height or not width
-        around = parallel_prefix(s, [*images, *outer], self.work, self.target, form.tile_work if is_open else 0)
-        if is_open:  # each product asks how many tiles there are
+        around = parallel_prefix(s, [*images, *outer], self.work, self.target)
+        if not (height.is_constant and width.is_constant):  # each product asks how many tiles there are
             for axis in around[-2:]:
                 s.pragma(axis, "loop_partition_hint", 0)
         return around[-1], inner[-1][0]
@@ -233,8 +228,8 @@ class _GridWriter(_Writer):
         s.vectorize(lane)
         if around is None:
             s.reorder([n, channels, p, block, q, i, j, lane])
-            batch, rows, *_, count = sizes_of(form.stages[DATA])
-            outer = [(n, batch or LARGE), (channels, count // form.channel_lanes), (p, rows)]
+            (_, batch), (_, rows), *_, (_, count) = form.stages[DATA].spatial
+            outer = [(n, batch), (channels, count // form.channel_lanes), (p, rows)]
             parallel_prefix(s, outer, self.work, self.target)
         else:
             s.reorder([n, p, channels, block, q, i, j, lane])
@@ -276,10 +271,10 @@ class _CountedWriter(_Writer):
         else:
             inside = [o, tile, a, b, *vectors_and_lanes(s, place, form.lanes)]
         s.reorder([*images, block, part, filter_block, *inside])
-        batch, _, *depths, _, _ = sizes_of(form.last.compute)[: len(axes)]
-        counts = [count or LARGE for count in (batch, *depths)]
-        outer = [*zip(images, counts, strict=True), (block, LARGE), (part, blocks.parts)]
-        around = parallel_prefix(s, outer, self.work, self.target, form.tile_work // blocks.parts)
+        batch, _, *depths, _, _ = (extent for _, extent in form.last.compute.spatial[: len(axes)])
+        count = ceildiv(form.stages[PRODUCT].spatial[1][1], blocks.columns)
+        outer = [*zip(images, [batch, *depths], strict=True), (block, count), (part, const(blocks.parts))]
+        around = parallel_prefix(s, outer, self.work, self.target)
         s.pragma(around[-1], "loop_partition_hint", 0)  # each product asks how many tiles there are
         s.pragma(tile, "loop_partition_hint", 1)  # most are whole
         return around[-1], filter_block

@@ -21,7 +21,7 @@ from tilework.rules.cpu.fast_products import (
     sizes_of,
     takes,
 )
-from tilework.rules.cpu.reads import bits_of, reads_of, size_of, usual_size
+from tilework.rules.cpu.reads import bits_of, iterations, reads_of, size_of, usual_size
 from tilework.targets.target import Target
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
@@ -118,12 +118,6 @@ class WinogradForm:
     def span(self) -> int:
         """Filters at a time."""
         return self.lanes * self.vectors
-
-    @property
-    def tile_work(self) -> int:
-        """Multiplications for one tile and all filters."""
-        product = self.stages[PRODUCT]
-        return size_of([*product.spatial[-3:], *product.reduction])
 
     @property
     def filter_blocks(self) -> int:
@@ -436,7 +430,7 @@ def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Ta
     batch, rows, *_, filters = sizes_of(product)
     if batch != 1 or others == 0:
         return False
-    multiplying = size_of([*product.spatial, *product.reduction]) / target.lanes(32) / target.vectors_per_cycle
+    multiplying = iterations(product) / target.lanes(32) / target.vectors_per_cycle
     tiles, weights = (4 * size_of(axes) for axes in (stages[DATA].spatial, [*product.spatial[3:], *product.reduction]))
     if weights > target.near_bytes:
         return False

@@ -1,11 +1,18 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
 
-// Rows of unknown number: from so many elements on a second thread is worth it. Of known many it is known.
+// Rows of unknown number: from so many elements on a second thread is worth it. Of known many it is known, also where
+// each row is a lot of work, as is each of an unknown number of them.
 
 // CHECK-LABEL: schedule.sequence @open
 // CHECK:         schedule.parallel [[ROWS:%[a-z0-9_]*]]
 // CHECK-NEXT:    schedule.pragma [[ROWS]] "parallel_least_extent"
 // CHECK-LABEL: schedule.sequence @known
+// CHECK:         schedule.parallel
+// CHECK-NOT:     schedule.pragma
+// CHECK-LABEL: schedule.sequence @long
+// CHECK:         schedule.parallel
+// CHECK-NOT:     schedule.pragma
+// CHECK-LABEL: schedule.sequence @open_long
 // CHECK:         schedule.parallel
 // CHECK-NOT:     schedule.pragma
 te.kernel @open(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>) -> tensor<?x64xf32, #graph.dims<[N, 64]>> {
@@ -23,4 +30,18 @@ te.kernel @known(%x: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
     te.yield %b : f32
   }
   te.return %y : tensor<4096x64xf32>
+}
+te.kernel @long(%x: tensor<64x2097152xf32>) -> tensor<64xf32> {
+  %y = te.compute "y" [i: 64] reduce [k: 2097152] : tensor<64xf32> {
+    %a = te.read %x[i, k] : tensor<64x2097152xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<64xf32>
+}
+te.kernel @open_long(%x: tensor<?x2097152xf32, #graph.dims<[N, 2097152]>>) -> tensor<?xf32, #graph.dims<[N]>> {
+  %y = te.compute "y" [i: N] reduce [k: 2097152] : tensor<?xf32, #graph.dims<[N]>> {
+    %a = te.read %x[i, k] : tensor<?x2097152xf32, #graph.dims<[N, 2097152]>>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<?xf32, #graph.dims<[N]>>
 }
