@@ -23,8 +23,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, var
-from tilework.algebra.predicate import Predicate
+from tilework.algebra.index_expr import Expr, Key, const, product, var
+from tilework.algebra.predicate import Predicate, at_least
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
 from tilework.analysis.schedule_state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.dialects import loop
@@ -34,7 +34,6 @@ from tilework.dialects.loop.annotations import (
     AUTO_UNROLL_MAX_STEP,
     DESCENDING,
     DOUBLE_BUFFER,
-    LEAST_EXTENT,
     MASKED,
     PREFETCH,
     PREFETCH_SPREAD,
@@ -43,7 +42,7 @@ from tilework.dialects.loop.annotations import (
 )
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.te import ExternOp, KernelOp, ScanOp
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp
 from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
 from tilework.lowering.te_externs import inline_extern
 from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
@@ -234,7 +233,7 @@ class _Emitter:
         axis = axes[0]
         last = self.bounds[axis.stage].last[axis]
         is_cut = axis.pragmas.get("loop_partition_hint", axis.partition) > 0
-        for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, is_cut)
+        for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, is_cut, self.worth_threads(axis))
         if axis.masked:
             for_op.attributes[MASKED] = UnitAttr()
         if attached:
@@ -251,6 +250,16 @@ class _Emitter:
                 if stage.after is axis:
                     self.produce(stage)
 
+    def worth_threads(self, axis: Axis) -> list[Predicate]:
+        """Whether there is as much work in a parallel axis as the schedule asks for."""
+        least = axis.pragmas.get("parallel_least_work")
+        if least is None or axis.kind is not loop.Kind.PARALLEL:
+            return []
+        stages = self.state.stages.values()
+        inside = [s.compute for s in stages if s is axis.stage or axis in self.state.attach_path(s)]
+        points = sum((_points(c) for c in inside if isinstance(c, ComputeOp)), const(0))
+        return [at_least(self.here(points), least)]
+
     def requests(self, axis: Axis) -> dict[str, Attribute]:
         """What the schedule asks of later passes at this loop."""
         requests: dict[str, Attribute] = {}
@@ -260,9 +269,8 @@ class _Emitter:
             requests[DESCENDING] = UnitAttr()
         if KERNEL_ALTERNATING in asked_of_kernel:
             requests[ALTERNATING] = UnitAttr()
-        for key, name in (("auto_unroll_max_step", AUTO_UNROLL_MAX_STEP), ("parallel_least_extent", LEAST_EXTENT)):
-            if key in axis.pragmas:
-                requests[name] = IntegerAttr(axis.pragmas[key], i64)
+        if (steps := axis.pragmas.get("auto_unroll_max_step")) is not None:
+            requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(steps, i64)
         if axis.pragmas.get("loop_partition_hint") == 0:
             requests[WHOLE] = UnitAttr()
         if axis.storing is not None:
@@ -384,6 +392,12 @@ def _layout(stage: Stage, order: Sequence[int], shape: Sequence[int]) -> Strided
         strides.insert(0, stride)
         stride *= extent
     return StridedLayoutAttr(strides)
+
+
+def _points(compute: ComputeOp) -> Expr:
+    """How many there are, at most: along reduce axes whose extents depend on a spatial axis, as at the end of it."""
+    ends = dict(compute.spatial)
+    return product(extent.substitute(ends) for _, extent in (*compute.spatial, *compute.reduction))
 
 
 def _memref_type(type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:

@@ -7,19 +7,15 @@ results do not depend on their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import cast
-
 from xdsl.dialects.builtin import IntegerAttr, i1
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Block, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, const, maximum
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
-from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, LEAST_EXTENT, UNROLL_FACTOR
+from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
 
 _FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
 """No code. Without it, LLVM loads operands of several iterations that follow each other side by side, for which a full
@@ -145,7 +141,7 @@ def _outline(e: Emitter, op: ForOp, name: str, back: str | None) -> Scope:
 
 
 def _threads(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) -> str:
-    """As many as asked for, and no more than there are iterations; one for fewer than the loop says."""
+    """As many as asked for, and no more than there are iterations; one where the loop's conditions do not hold."""
     value = e.text.value
     if extent is not None:
         trips = str(min(extent, (1 << 31) - 1))
@@ -153,34 +149,9 @@ def _threads(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) 
         clamped = value(f"call i64 @llvm.smin.i64(i64 {value(f'sub nsw i64 {upper}, {lower}')}, i64 {(1 << 31) - 1})")
         trips = value(f"trunc i64 {clamped} to i32")
     threads = value(f"call i32 @llvm.smin.i32(i32 {e.num_threads}, i32 {trips})")
-    least = op.attributes.get(LEAST_EXTENT)
-    if not isinstance(least, IntegerAttr):
+    if op.when is None:
         return threads
-    length = index_writer(e, op).expr(_open_length(op, op.body.block))
-    iterations = value(f"mul nsw i64 {value(f'sext i32 {trips} to i64')}, {length}")
-    return value(f"select i1 {value(f'icmp slt i64 {iterations}, {least.value.data}')}, i32 1, i32 {threads}")
-
-
-def _open_length(loop: ForOp, block: Block) -> Expr:
-    """How many elements the loops of unknown length in a block go over, as far as that is the same in all iterations of
-    `loop`: of loops behind one another the longest."""
-    lengths = [const(1)]
-    for op in block.ops:
-        for inside in (b for region in op.regions for b in region.blocks):
-            extent = op.extent if isinstance(op, ForOp) and not op.extent.is_constant else const(1)
-            values = cast("Iterable[SSAValue[Attribute]]", extent.variables())
-            known = all(not loop.is_ancestor(value.owner) for value in values)
-            lengths.append((_in_elements(extent) if known else const(1)) * _open_length(loop, inside))
-    return maximum(*lengths)
-
-
-def _in_elements(extent: Expr) -> Expr:
-    """The length that was cut into so many pieces, of those of equal size."""
-    match extent.terms:
-        case ((Compound(kind="floordiv", args=(length, pieces)), 1),) if pieces.is_constant and not extent.offset:
-            return length
-        case _:
-            return extent
+    return value(f"select i1 {index_writer(e, op).condition(op.when.data)}, i32 {threads}, i32 1")
 
 
 def _fork(e: Emitter, name: str, values: list[tuple[str, str]], threads: str) -> None:

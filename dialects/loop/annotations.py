@@ -6,7 +6,6 @@
 | `loop.auto_unroll_max_step` | `loop.for` | `loop-unroll`: unroll small loops inside |
 | `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
-| `loop.least_extent` | `loop.for` that is parallel | backends: one thread for fewer, loops inside counted |
 | `loop.masked` | `loop.for` that is vectorized | `loop-vectorize`: load under a mask what only some lanes load |
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
 | `loop.prefetch_spread` | `loop.for` | the same, evenly over the iterations of the loops inside |
@@ -18,7 +17,6 @@
 ALTERNATING = "loop.alternating"
 DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
-LEAST_EXTENT = "loop.least_extent"
 MASKED = "loop.masked"
 PREFETCH = "loop.prefetch"
 PREFETCH_SPREAD = "loop.prefetch_spread"

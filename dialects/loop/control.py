@@ -93,7 +93,8 @@ class KindAttr(EnumAttribute[Kind], SpacedOpaqueSyntaxAttribute):
 class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     """A loop over `lower, lower + 1, ..., upper - 1`. `axis` is the schedule's name for it.
 
-    `partition` asks `loop-partition` to split the range where a condition inside changes its truth.
+    `partition` asks `loop-partition` to split the range where a condition inside changes its truth. `when` is for a
+    parallel loop: where its conditions do not all hold, one thread runs it, as with `if` in OpenMP.
     """
 
     name = "loop.for"
@@ -102,6 +103,7 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     axis = prop_def(StringAttr)
     kind = prop_def(KindAttr, default_value=KindAttr(Kind.SERIAL))
     partition = opt_prop_def(UnitAttr)
+    when = opt_prop_def(LoopWhenAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
@@ -113,16 +115,17 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         body: Region | None = None,
         kind: Kind = Kind.SERIAL,
         partition: bool = False,
+        when: Sequence[Predicate] = (),
     ):
         """Bounds are expressions over SSA values. Without a body there is an empty one, its argument the index."""
-        operands, bounds = to_operands((to_expr(lower), to_expr(upper)))
         if body is None:
             body = Region(Block(arg_types=[INDEX]))
             body.block.args[0].name_hint = "".join(c if c.isalnum() else "_" for c in axis)
+        operands, indexed = _indexed(lower, upper, when)
         super().__init__(
             operands=[operands],
             properties={
-                "bounds": LoopIndexAttr(bounds),
+                **indexed,
                 "axis": StringAttr(axis),
                 "kind": KindAttr(kind),
                 "partition": UnitAttr() if partition else None,
@@ -154,11 +157,18 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         """The loop variable."""
         return self.body.block.args[0]
 
-    def set_bounds(self, lower: ExprLike, upper: ExprLike) -> None:
-        """Replace both bounds, in place."""
-        operands, bounds = to_operands((to_expr(lower), to_expr(upper)))
-        self.operands = operands
-        self.properties["bounds"] = LoopIndexAttr(bounds)
+    @property
+    def conditions(self) -> tuple[Predicate, ...]:
+        """Those of `when`, over SSA values."""
+        if self.when is None:
+            return ()
+        values = over_values(self.index_operands)
+        return tuple(p.substitute(values) for p in self.when)
+
+    def set_bounds(self, lower: ExprLike, upper: ExprLike, when: Sequence[Predicate] | None = None) -> None:
+        """Replace both bounds, and the conditions for several threads if they are given, in place."""
+        self.operands, indexed = _indexed(lower, upper, self.conditions if when is None else when)
+        self.properties |= indexed
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -167,7 +177,9 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         return (EmptyRange(),)
 
     def verify_(self) -> None:
-        verify_positions(self.bounds.data, len(self.index_operands))
+        verify_positions([*self.bounds, *(p.expr for p in self.when or ())], len(self.index_operands))
+        if self.when is not None and self.kind.data is not Kind.PARALLEL:
+            raise VerifyException(f"a loop that is {self.kind.data} has no conditions for several threads")
         if len(self.bounds) != 2:
             raise VerifyException(f"a loop has a lower and an upper bound, not {len(self.bounds)} bounds")
         if tuple(self.body.block.arg_types) != (INDEX,):
@@ -184,10 +196,13 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         axis = parser.parse_str_literal()
         kind = parser.parse_optional_keyword_in(tuple(Kind)) or "serial"
         partition = parser.parse_optional_keyword("partition") is not None
+        has_conditions = parser.parse_optional_keyword("when") is not None
+        when = parse_predicate_list(parser, unresolved) if has_conditions else ()
         attributes = parser.parse_optional_attr_dict_with_keyword()
         values = over_values(resolve(parser, unresolved))
         body = parser.parse_region((index,))
-        op = ForOp(lower.substitute(values), upper.substitute(values), axis, body, Kind(kind), partition)
+        when = [p.substitute(values) for p in when]
+        op = ForOp(lower.substitute(values), upper.substitute(values), axis, body, Kind(kind), partition, when)
         if attributes is not None:
             op.attributes |= attributes.data
         return op
@@ -205,9 +220,29 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
             printer.print_string(f" {self.kind.data}")
         if self.partition is not None:
             printer.print_string(" partition")
+        if self.when is not None:
+            printer.print_string(" when ")
+            _print_conditions(printer, self.when, self.index_operands)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _indexed(
+    lower: ExprLike, upper: ExprLike, when: Sequence[Predicate]
+) -> tuple[list[SSAValue], dict[str, Attribute]]:
+    """The operands of a loop, and the properties that are over them."""
+    operands, exprs = to_operands([to_expr(lower), to_expr(upper), *(p.expr for p in when)])
+    indexed: dict[str, Attribute] = {"bounds": LoopIndexAttr(exprs[:2])}
+    if when:
+        indexed["when"] = LoopWhenAttr(tuple(Predicate(e, p.kind) for e, p in zip(exprs[2:], when, strict=True)))
+    return operands, indexed
+
+
+def _print_conditions(printer: Printer, when: LoopWhenAttr, operands: Sequence[SSAValue]) -> None:
+    printer.print_string("[")
+    print_with_operands(printer, ", ".join(map(str, when)), operands)
+    printer.print_string("]")
 
 
 @irdl_op_definition
@@ -277,9 +312,8 @@ class IfOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         return IfOp([p.substitute(values) for p in when], then_body, else_body, types)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" [")
-        print_with_operands(printer, ", ".join(map(str, self.when)), self.index_operands)
-        printer.print_string("]")
+        printer.print_string(" ")
+        _print_conditions(printer, self.when, self.index_operands)
         if self.outputs:
             printer.print_string(" -> ")
             printer.print_list(self.outputs.types, printer.print_attribute)

@@ -78,15 +78,15 @@ class BindOp(ScheduleOp):
         verify_thread(self.thread.data)
 
 
-PRAGMAS = ("auto_unroll_max_step", "loop_partition_hint", "parallel_least_extent")
+PRAGMAS = ("auto_unroll_max_step", "loop_partition_hint", "parallel_least_work")
 """The keys of `schedule.pragma`.
 
 `auto_unroll_max_step`: unroll the loops inside the axis whose iterations, times those around them up to the axis, are
 at most that many.
 `loop_partition_hint`: where conditions inside change their truth, 0 leaves the axis whole, so that loops inside are cut
 instead, whatever its tail; more cuts it, as `tail partition` does.
-`parallel_least_extent`: run the axis, if it is parallel, on one thread where it has fewer iterations, those of axes of
-unknown extent inside counted too.
+`parallel_least_work`: run the axis, if it is parallel, on one thread where the stages computed in its loop have fewer
+points in all, reduce axes counted too.
 """
 
 

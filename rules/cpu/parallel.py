@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.rules.cpu.reads import LARGE, Axes, count_of, size_for, size_of
+from tilework.rules.cpu.reads import Axes, count_of, size_for, size_of
 from tilework.targets.target import Target
 
 Loop: TypeAlias = tuple[SSAValue, Expr]
@@ -28,8 +27,8 @@ def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Ax
 
     Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. One
     whose extent is a symbol may have a single element; behind others, its part of a fused axis has no simple bounds, so
-    that it is fused only with known ones that are too few, and not with another such axis. Where extents are unknown,
-    the loop says from how many iterations on it is worth a second thread.
+    that it is fused only with known ones that are too few, and not with another such axis. Where it is not known to be
+    worth a second thread, the loop says from how much work on it is.
 
     work: the axes of the stages that do it.
     """
@@ -47,24 +46,11 @@ def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Ax
         taken += 1
     fused = s.fuse(axes[first:taken])
     s.parallel(fused)
-    each = _work_of_element(work, outer[first:taken])
-    if each < PARALLEL_WORK and not all(extent.is_constant for axes in work for _, extent in axes):
-        s.pragma(fused, "parallel_least_extent", ceil(PARALLEL_WORK / each))
+    if sum(size_for(axes, 1) for axes in work) < PARALLEL_WORK:
+        s.pragma(fused, "parallel_least_work", PARALLEL_WORK)
     return [*axes[:first], fused, *axes[taken:]]
 
 
 def work_of(stages: Sequence[Axes]) -> int:
     """The points of the axes of some stages, LARGE for each symbol."""
     return sum(map(size_of, stages))
-
-
-def _work_of_element(stages: Sequence[Axes], loops: Sequence[Loop]) -> float:
-    """What an iteration of these loops does for one element along each axis of unknown extent inside of them.
-
-    For `symbol` along each of k such axes it is `each * symbol**k`, which is taken at two symbols.
-    """
-
-    def iteration(symbol: int) -> float:
-        return sum(size_for(axes, symbol) for axes in stages) / size_for(loops, symbol)
-
-    return iteration(LARGE) ** 2 / iteration(LARGE**2)

@@ -1,11 +1,14 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' | filecheck %s --check-prefix=LOOP
 
-// Rows of unknown number: from so many elements on a second thread is worth it. Of known many it is known, also where
+// Rows of unknown number: from so much work on a second thread is worth it. Of known many it is known, also where
 // each row is a lot of work, as is each of an unknown number of them.
 
 // CHECK-LABEL: schedule.sequence @open
 // CHECK:         schedule.parallel [[ROWS:%[a-z0-9_]*]]
-// CHECK-NEXT:    schedule.pragma [[ROWS]] "parallel_least_extent"
+// CHECK-NEXT:    schedule.pragma [[ROWS]] "parallel_least_work"
+// LOOP-LABEL:  loop.kernel @open
+// LOOP:          parallel when [64 * %N - 32768 >= 0] {
 // CHECK-LABEL: schedule.sequence @known
 // CHECK:         schedule.parallel
 // CHECK-NOT:     schedule.pragma

@@ -42,10 +42,10 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
         case LoadOp() | StoreOp():
             _rewrite_access(op, rewrite)
         case ForOp():
-            old = (op.lower, op.upper)
-            new = tuple(map(rewrite, old))
+            old = (op.lower, op.upper, *(p.expr for p in op.conditions))
+            lower, upper, *rest = new = tuple(map(rewrite, old))
             if new != old:
-                op.set_bounds(*new)
+                op.set_bounds(lower, upper, [Predicate(e, p.kind) for e, p in zip(rest, op.conditions, strict=True)])
         case IfOp():
             conditions = op.conditions
             rewritten = tuple(Predicate(rewrite(p.expr), p.kind) for p in conditions)

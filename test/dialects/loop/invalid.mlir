@@ -88,6 +88,14 @@ loop.kernel @no_index {
 
 // -----
 
+loop.kernel @threads_of_serial symbols(%N) {
+  // expected-error@+1 {{a loop that is serial has no conditions for several threads}}
+  loop.for %i = 0 to 4 "i" when [%N - 64 >= 0] {
+  }
+}
+
+// -----
+
 // loop.if and loop.yield
 
 loop.kernel @if_operands symbols(%N) {

@@ -4,7 +4,7 @@
 
 // Every group of arguments; subscripts, strides and counts; loops of all kinds; conditions with and without results.
 // CHECK-LABEL: loop.kernel @all ins(%x: memref<?x64xf32> [N, 64], %w: memref<64xf32>) outs(%y: memref<?x64xf32, strided<[128, 1]>> [N, 64]) scratch(%s: memref<?xf32> [2 * N + 1]) symbols(%N, %M) attributes {tilework.note = "x"} {
-// CHECK-NEXT:    loop.for %i = 0 to %N "i" parallel {
+// CHECK-NEXT:    loop.for %i = 0 to %N "i" parallel when [%N * %M - 64 >= 0] {
 // CHECK-NEXT:      loop.for %j = 0 to min({{.*}}) "j.outer" unrolled partition {
 // CHECK-NEXT:        loop.for %k = %i to %i + 4 "k" vectorized {
 // CHECK-NEXT:          loop.for %l = -2 to 0 "l" attributes {tilework.remark = "r"} {
@@ -25,7 +25,7 @@
 // CHECK-NEXT:              loop.store %c, %y[%i, %k] : memref<?x64xf32, strided<[128, 1]>>
 // CHECK-NEXT:            }
 // GENERIC:       "loop.kernel"() <{sym_name = "all", {{.*}}symbols = ["N", "M"]
-// GENERIC:       "loop.for"(%N) <{bounds = #loop.index<[0, d0]>, axis = "i", kind = #loop<kind parallel>}>
+// GENERIC:       "loop.for"(%N, %M) <{bounds = #loop.index<[0, d0]>, when = #loop.when<[d0 * d1 - 64 ge 0]>, axis = "i", kind = #loop<kind parallel>}>
 // GENERIC:       "loop.load"(%x, %i, %j, %k) <{indices = #loop.index<[d0, 16 * d1 + d2 mod 4]>, operandSegmentSizes
 // GENERIC:       "loop.load"(%w, %M) <{indices = #loop.index<[0]>, stride = 2 : i64, count = #loop.index<[d0 - 1]>, operandSegmentSizes
 // GENERIC:       "loop.if"(%j, %k, %i) <{when = #loop.when<[d0 - 1 ge 0, d1 - d2 eq 0]>}>
@@ -33,7 +33,7 @@ loop.kernel @all ins(%x: memref<?x64xf32> [N, 64], %w: memref<64xf32>)
                  outs(%y: memref<?x64xf32, strided<[128, 1]>> [N, 64])
                  scratch(%s: memref<?xf32> [2 * N + 1])
                  symbols(%N, %M) attributes {tilework.note = "x"} {
-  loop.for %i = 0 to %N "i" parallel {
+  loop.for %i = 0 to %N "i" parallel when [%N * %M - 64 >= 0] {
     loop.for %j = 0 to min(4, %M) "j.outer" unrolled partition {
       loop.for %k = %i to %i + 4 "k" vectorized {
         loop.for %l = -2 to 0 "l" attributes {tilework.remark = "r"} {

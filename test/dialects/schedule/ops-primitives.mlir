@@ -35,8 +35,8 @@ schedule.sequence @places {
   schedule.env_threads %a "threadIdx.x" #schedule.knob<"lanes", [16, 32], 32>
   // CHECK: schedule.pragma %i "auto_unroll_max_step" 16
   schedule.pragma %i "auto_unroll_max_step" 16
-  // CHECK: schedule.pragma %i "parallel_least_extent" 64
-  schedule.pragma %i "parallel_least_extent" 64
+  // CHECK: schedule.pragma %i "parallel_least_work" 64
+  schedule.pragma %i "parallel_least_work" 64
   // CHECK: schedule.pragma %i "loop_partition_hint" 0
   schedule.pragma %i "loop_partition_hint" 0
   // CHECK: schedule.tensorize %k "gemv"
