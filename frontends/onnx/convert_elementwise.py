@@ -47,9 +47,9 @@ from tilework.dialects.graph import (
     TanOp,
     WhereOp,
 )
-from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.frontends.onnx.node import Node, converter, float_attr, number_attr, value_dims
-from tilework.frontends.onnx.values import Value
+from tilework.frontends.onnx.values import Known, Value, known
 
 UNARY: dict[str, type[GraphOp]] = {
     "Abs": AbsOp,
@@ -286,4 +286,7 @@ def cast(node: Node) -> Value:
 @converter("CastLike", since=15)
 def cast_like(node: Node) -> Value:
     """To the type of another tensor."""
-    return node.cast(node.value(0), node.dtype(1))
+    value, to = node.value(0), node.dtype(1)
+    if isinstance(value, Known) and value.array.size == 1 and not value.is_symbolic:
+        return known(value.array.astype(numpy_dtype(to)), node.title)
+    return node.cast(value, to)

@@ -19,8 +19,9 @@ from tilework.dialects.shapes import dims_of
 from tilework.dialects.shapes import element_type as element_type_of
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
+from tilework.frontends.onnx.functions import called, find_function, is_standard_function, opset_of, own_function
 from tilework.frontends.onnx.load import Source, load_model, to_array
-from tilework.frontends.onnx.node import Converter, Node, find_converter
+from tilework.frontends.onnx.node import Node, find_converter
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import ordered_nodes, reads
 from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
@@ -116,6 +117,8 @@ class _Scope:
     values: dict[str, Value]
     unsupported: list[str]
     """The nodes met so far that cannot be converted."""
+    calls: tuple[tuple[str, str, str], ...] = ()
+    """The functions that it is in, by domain, name and overload."""
 
     def define_initializers(self, graph: onnx.GraphProto) -> None:
         """Let the initializers of a graph be known arrays."""
@@ -140,36 +143,68 @@ class _Scope:
         """Define the node's outputs, or note that it is not supported; what depends on such a node stays undefined."""
         inputs = [self.values.get(name) for name in proto.input]
         node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder, self._import_graph)
-        standard = proto.domain in ("", "ai.onnx")
-        convert = find_converter(proto.op_type, self.opset) if standard else None
+        if not self._is_supported(node):
+            self._note_unsupported(node)
+            return
         if missing := [name for name in reads(proto) if name not in self.values]:
-            if convert is None and not (standard and can_fold(proto.op_type)):
-                self._note_unsupported(node)
-            elif not self.unsupported:
+            if not self.unsupported:
                 raise node.error(f"it reads '{missing[0]}', an output that inference does not make")
             return
         try:
-            outputs = _outputs(node, convert) if standard else None
+            outputs = self._outputs(node)
         except _Unsupported:
             return
-        if outputs is None:
+        for name, value in outputs.items():
+            self._define(name, value)
+
+    def _is_supported(self, node: Node) -> bool:
+        if node.is_standard and (find_converter(node.op_type, self.opset) or can_fold(node.op_type)):
+            return True
+        return own_function(node, self.source.model.functions) is not None or is_standard_function(node)
+
+    def _outputs(self, node: Node) -> dict[str, Value]:
+        """What the node makes, by name: folded where that is possible, else converted, else as its function does."""
+        if not node.is_standard:
+            return self._call(node)
+        check_node(node)
+        made = fold(node)
+        if made is None:
+            convert = find_converter(node.op_type, self.opset)
+            if convert is None:
+                return self._call(node)
+            made = convert(node)
+        values = [made] if isinstance(made, SSAValue | Known) else made
+        return {name: value for name, value in zip(node.proto.output, values, strict=False) if name}
+
+    def _call(self, node: Node) -> dict[str, Value]:
+        """What the function that a node stands for makes of its inputs, by name."""
+        function = find_function(node, self.source.model.functions)
+        if function is None:
             self._note_unsupported(node)
-            return
-        for name, value in zip(proto.output, outputs, strict=False):
-            if name:
-                self._define(name, value)
+            raise _Unsupported
+        key = (function.domain, function.name, function.overload)
+        if key in self.calls:
+            raise node.error("it is in the function that it calls")
+        opset, inputs = opset_of(function, self.opset), [value for value in node.inputs if value is not None]
+        inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, (*self.calls, key))
+        names = filter(None, node.proto.output)
+        return dict(zip(names, inside.outputs_of(called(function, node), inputs), strict=True))
 
     def _import_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value], emitter: Emitter) -> list[Value]:
         """The outputs of a graph inside of a node."""
-        inside = _Scope(self.source, self.opset, emitter, dict(self.values), self.unsupported)
+        inside = _Scope(self.source, self.opset, emitter, dict(self.values), self.unsupported, self.calls)
+        return inside.outputs_of(graph, inputs)
+
+    def outputs_of(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
+        """What a graph in this scope makes of its inputs. Raises _Unsupported."""
         nodes = ordered_nodes(graph, self.values.keys())
-        inside.values.update((given.name, value) for given, value in zip(graph.input, inputs, strict=True))
-        inside.define_initializers(graph)
+        self.values.update((given.name, value) for given, value in zip(graph.input, inputs, strict=True))
+        self.define_initializers(graph)
         before = len(self.unsupported)
-        inside.convert(nodes)
+        self.convert(nodes)
         if len(self.unsupported) > before:
             raise _Unsupported
-        return [inside.output(output.name) for output in graph.output]
+        return [self.output(output.name) for output in graph.output]
 
     def _note_unsupported(self, node: Node) -> None:
         operator = f"{node.proto.domain}.{node.op_type}" if node.proto.domain else node.op_type
@@ -182,19 +217,7 @@ class _Scope:
 
 
 class _Unsupported(Exception):
-    """A graph inside of a node has nodes that cannot be converted, which are noted."""
-
-
-def _outputs(node: Node, convert: Converter | None) -> Sequence[Value] | None:
-    """What the node makes: folded where that is possible, else converted; None where there is no way."""
-    if convert is None and not can_fold(node.op_type):
-        return None
-    check_node(node)
-    folded = fold(node)
-    if folded is not None:
-        return [folded]
-    made = None if convert is None else convert(node)
-    return [made] if isinstance(made, SSAValue | Known) else made
+    """A graph that a node holds or stands for has nodes that cannot be converted, which are noted."""
 
 
 def _opset(source: Source) -> int:

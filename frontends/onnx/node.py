@@ -79,6 +79,11 @@ class Node:
         """The ONNX operator."""
         return self.proto.op_type
 
+    @property
+    def is_standard(self) -> bool:
+        """Whether the operator is one of the ONNX standard."""
+        return self.proto.domain in ("", "ai.onnx")
+
     def inside(self, emitter: Emitter) -> Node:
         """The node as one that emits operators elsewhere."""
         return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder, self._import_graph)
@@ -238,10 +243,14 @@ def value_dims(value: Value) -> tuple[Expr, ...]:
 
 def element_name(value: Value) -> str:
     """What ONNX calls the element type of a value, as in `tensor(float)`."""
+    return f"tensor({type_name(element_number(value)).lower()})"
+
+
+def element_number(value: Value) -> int:
+    """ONNX's number of the element type of a value."""
     if isinstance(value, Known):
-        return f"tensor({type_name(numpy_type(value.dtype)).lower()})"
-    [number] = [number for number, type_ in ELEMENT_TYPES.items() if type_ == _element_type(value)]
-    return f"tensor({type_name(number).lower()})"
+        return numpy_type(value.dtype)
+    return next(number for number, type_ in ELEMENT_TYPES.items() if type_ == _element_type(value))
 
 
 def is_integer(value: Value) -> bool:
