@@ -51,7 +51,7 @@ class ConvOp(GraphOp):
         return Windows.of([n for n in kernel if n is not None], self.strides, self.dilations, self.pads)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_float()
+        self.require_numbers()
         self.require_same_dtype()
         x, w = self.dims(0), self.dims(1)
         groups = self.groups.value.data

@@ -10,25 +10,33 @@ from xdsl.ir import Attribute
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, AveragePoolOp, ConvOp, MaxPoolOp, ReduceMaxOp, ReduceMeanOp
 from tilework.dialects.graph.base import GraphOp, ints
-from tilework.frontends.onnx.node import Node, converter, int_attr
+from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
 
 @converter("Conv")
 def conv(node: Node) -> Value:
     """The bias is added, one number a filter."""
-    kernel = [d.constant for d in node.dims(1)[2:]]
-    declared = list(node.attribute("kernel_shape", kernel))
-    if declared != kernel:
-        raise node.error(f"kernel_shape {declared} is not that of the weight, {kernel}")
-    geometry = _geometry(node, declared)
-    result = node.emit(ConvOp, node.value(0), node.value(1), **geometry, groups=int_attr(node.attribute("group", 1)))
+    result = convolution(node, node.value(0), node.value(1))
     if not node.has(2):
         return result
     if node.dims(2) != node.dims(1)[:1]:
         raise node.error(f"the bias is a vector over the {node.dims(1)[0]} filters")
-    bias = node.reshape(node.value(2), [*node.dims(2), *[const(1)] * len(kernel)])
-    return node.emit(AddOp, result, bias)
+    return node.emit(AddOp, result, over_channels(node, node.value(2)))
+
+
+def over_channels(node: Node, vector: Value) -> Value:
+    """A number for each channel of images like input 0."""
+    return node.reshape(vector, [*value_dims(vector), *[const(1)] * (len(node.dims(0)) - 2)])
+
+
+def convolution(node: Node, x: Value, weight: Value) -> Value:
+    """With what the attributes say of windows; without a bias."""
+    kernel = [d.constant for d in value_dims(weight)[2:]]
+    declared = list(node.attribute("kernel_shape", kernel))
+    if declared != kernel:
+        raise node.error(f"kernel_shape {declared} is not that of the weight, {kernel}")
+    return node.emit(ConvOp, x, weight, **_geometry(node, declared), groups=int_attr(node.attribute("group", 1)))
 
 
 @converter("MaxPool")

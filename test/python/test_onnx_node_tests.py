@@ -40,8 +40,11 @@ EVALUATED = ["argmax", "argmin", "compress", "cumsum", "eyelike", "gatherelement
 
 NOTHING_COMPUTED = {"builtin.module", "func.func", "func.return", "arith.constant", "graph.parameter"}
 
+QUANTIZED = ["convinteger", "dequantizelinear", "dynamicquantizelinear", "matmulinteger", "qlinearconv"]
+QUANTIZED += ["qlinearmatmul", "quantizelinear"]
+
 FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS]
-FAMILIES += [LAYERS, CONTROL, DEFINED]
+FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED]
 
 SIZED = (
     "AffineGrid",
@@ -70,6 +73,15 @@ COARSE = {"test_attention_4d_causal_fp16": 2e-3}
 
 REFUSED: dict[str, list[str]] = {
     "holds elements of type STRING": ["test_equal_string"],
+    **{
+        f"holds elements of type {type_}": [f"test_{way}quantizelinear_{name}" for way in ("", "de")]
+        for type_, name in (
+            *((f"{sign}INT{bits}", f"{sign}int{bits}".lower()) for sign in ("", "U") for bits in (2, 4)),
+            ("FLOAT4E2M1", "float4e2m1"),
+            ("FLOAT8E5M2", "e5m2"),
+            ("FLOAT8E4M3FN", "e4m3fn"),
+        )
+    },
     "holds elements of type BFLOAT16": [
         "test_onehot_with_bfloat16_values",
         "test_celu_bfloat16",
@@ -141,7 +153,8 @@ def test_node(case: NodeCase):
     imported = import_onnx(model)
     results = run_function(imported.module, "main", inputs, imported.parameters)
     [(_, outputs)] = case.data_sets
-    for result, expected in zip(results, outputs, strict=True):
+    arrays = [onnx.numpy_helper.to_array(o) if isinstance(o, onnx.TensorProto) else o for o in outputs]
+    for result, expected in zip(results, arrays, strict=True):
         assert result.dtype == expected.dtype and result.shape == expected.shape
         tolerance = COARSE.get(case.name, max(case.rtol, 1e-5))
         np.testing.assert_allclose(result, expected, rtol=tolerance, atol=max(case.atol, 1e-6))
