@@ -96,6 +96,7 @@ def _spread_zero(node: Node, value: Value, zero: int) -> Value | None:
 
 def _spread(node: Node, value: Value, part: Value) -> Value:
     """A part of a scale as something that broadcasts over a value."""
+    part = _readable(part)
     if _is_single(part):
         return node.reshape(part, [])
     axis, dims = axis_from_front(node, 1), value_dims(value)
@@ -149,7 +150,7 @@ def _distance(node: Node, value: Value, zero: Value | None) -> Value:
     if zero is None or _is_zero(zero):
         return wide
     zero = node.reshape(zero, []) if _is_single(zero) else zero
-    return node.emit(SubOp, wide, node.cast(_readable(zero), i32))
+    return node.emit(SubOp, wide, node.cast(zero, i32))
 
 
 def _readable(value: Value) -> Value:
