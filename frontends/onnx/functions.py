@@ -54,7 +54,8 @@ def called(function: onnx.FunctionProto, node: Node) -> onnx.GraphProto:
 
 def _schema(node: Node) -> Any:
     """What the standard says of the operator, None where that is nothing. onnx has no types for its functions."""
-    is_defined = node.is_standard and onnx.defs.has(node.op_type, node.opset, "")
+    is_text = isinstance(node.op_type, str)  # pyright: ignore[reportUnnecessaryIsInstance]  bytes in damaged files
+    is_defined = node.is_standard and is_text and onnx.defs.has(node.op_type, node.opset, "")
     return onnx.defs.get_schema(node.op_type, node.opset, "") if is_defined else None
 
 
