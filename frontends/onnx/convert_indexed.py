@@ -21,27 +21,16 @@ def gather_elements(node: Node) -> Value:
     axis = axis_from_front(node, 0)
     if len(dims) != len(wanted):
         raise node.error(f"its indices have as many axes as its input, {len(dims)}, not {len(wanted)}")
-    places = [_along(node, i, size, len(dims)) for i, size in enumerate(wanted)]
-    places[axis] = _not_negative(node, _whole(node, node.value(1)), dims[axis])
-    numbers = _numbered(node, places, dims)
-    return node.emit(GatherOp, node.reshape(node.value(0), [product(dims)]), numbers, axis=int_attr(0))
+    return elements_at(node, node.value(0), axis, not_negative(node, whole(node, node.value(1)), dims[axis]), wanted)
 
 
 @converter("GatherND", since=11)
 def gather_nd(node: Node) -> Value:
     """For every row of indices the part of the input that it names; the first `batch_dims` axes are those of both."""
-    dims, indices, batch = node.dims(0), _whole(node, node.value(1)), int(node.attribute("batch_dims", 0))
-    *outer, length = value_dims(indices)
-    count = length.constant or 0
-    named = batch + count
-    if count == 0 or not 0 <= batch <= len(outer) or named > len(dims):
-        raise node.error(f"rows of {length} indices behind {batch} axes do not fit an input of {len(dims)} axes")
-    places = [_along(node, i, size, len(outer)) for i, size in enumerate(outer[:batch])]
-    for k in range(count):
-        column = node.reshape(sliced(node, indices, {len(outer): range(k, k + 1)}), outer)
-        places.append(_not_negative(node, column, dims[batch + k]))
+    dims, batch = node.dims(0), int(node.attribute("batch_dims", 0))
+    numbers, named = parts_named(node, batch)
     rows = node.reshape(node.value(0), [product(dims[:named]), *dims[named:]])
-    return node.emit(GatherOp, rows, _numbered(node, places, dims[:named]), axis=int_attr(0))
+    return node.emit(GatherOp, rows, numbers, axis=int_attr(0))
 
 
 @converter("OneHot", since=9)
@@ -50,23 +39,46 @@ def one_hot(node: Node) -> Value:
     rank = len(node.dims(0))
     [axis] = from_front(node, [node.attribute("axis", -1)], rank + 1)
     [depth] = as_dims(node.array(1, "depth"))
-    indices = _not_negative(node, _whole(node, node.value(0)), depth)
+    indices = not_negative(node, whole(node, node.value(0)), depth)
     dims = list(node.dims(0))
     spread = node.reshape(indices, [*dims[:axis], const(1), *dims[axis:]])
     off, on = (node.reshape(sliced(node, node.value(2), {0: range(i, i + 1)}), []) for i in (0, 1))
-    return node.emit(WhereOp, node.emit(EqualOp, _along(node, axis, depth, rank + 1), spread), on, off)
+    return node.emit(WhereOp, node.emit(EqualOp, along(node, axis, depth, rank + 1), spread), on, off)
 
 
 @converter("EyeLike")
 def eye_like(node: Node) -> Value:
     """One on a diagonal, zero elsewhere."""
-    rows, columns = (_along(node, i, size, 2) for i, size in enumerate(node.dims(0)))
+    rows, columns = (along(node, i, size, 2) for i, size in enumerate(node.dims(0)))
     on_diagonal = node.emit(EqualOp, node.emit(AddOp, rows, node.size(const(node.attribute("k", 0)))), columns)
     to = node.attribute("dtype")
     return node.emit(CastOp, on_diagonal, to=node.dtype(0) if to is None else node.element_type(to))
 
 
-def _numbered(node: Node, places: Sequence[Value], dims: Sequence[Expr]) -> Value:
+def elements_at(node: Node, value: Value, axis: int, place: Value, wanted: Sequence[Expr]) -> Value:
+    """Elements of a value at a place along one axis, and at their own along the others, in these dimensions."""
+    dims = value_dims(value)
+    places = [along(node, i, size, len(dims)) for i, size in enumerate(wanted)]
+    places[axis] = place
+    return node.emit(GatherOp, node.reshape(value, [product(dims)]), numbered(node, places, dims), axis=int_attr(0))
+
+
+def parts_named(node: Node, batch: int) -> tuple[Value, int]:
+    """The numbers of the parts of input 0 that rows of indices, input 1, name, and how many axes these go along."""
+    dims, indices = node.dims(0), whole(node, node.value(1))
+    *outer, length = value_dims(indices)
+    count = length.constant or 0
+    named = batch + count
+    if count == 0 or not 0 <= batch <= len(outer) or named > len(dims):
+        raise node.error(f"rows of {length} indices behind {batch} axes do not fit an input of {len(dims)} axes")
+    places = [along(node, i, size, len(outer)) for i, size in enumerate(outer[:batch])]
+    for k in range(count):
+        column = node.reshape(sliced(node, indices, {len(outer): range(k, k + 1)}), outer)
+        places.append(not_negative(node, column, dims[batch + k]))
+    return numbered(node, places, dims[:named]), named
+
+
+def numbered(node: Node, places: Sequence[Value], dims: Sequence[Expr]) -> Value:
     """The number in memory order of the element at a place, given axis by axis, of a tensor of these dimensions."""
     number = places[0]
     for place, size in zip(places[1:], dims[1:], strict=True):
@@ -74,19 +86,19 @@ def _numbered(node: Node, places: Sequence[Value], dims: Sequence[Expr]) -> Valu
     return number
 
 
-def _along(node: Node, axis: int, size: Expr, rank: int) -> Value:
+def along(node: Node, axis: int, size: Expr, rank: int) -> Value:
     """0, 1, ... along an axis of a tensor whose others are of size 1."""
     numbers = node.emitter.range(const(0), size, 1, node.title)
     return node.reshape(numbers, [size if i == axis else const(1) for i in range(rank)])
 
 
-def _not_negative(node: Node, indices: Value, extent: Expr) -> Value:
+def not_negative(node: Node, indices: Value, extent: Expr) -> Value:
     """Indices below zero, which count from the end, from the beginning."""
     is_from_end = node.emit(LessOp, indices, node.size(0))
     return node.emit(WhereOp, is_from_end, node.emit(AddOp, indices, node.size(extent)), indices)
 
 
-def _whole(node: Node, indices: Value) -> Value:
+def whole(node: Node, indices: Value) -> Value:
     """Indices as int64."""
     tensor: SSAValue = node.emitter.tensor(indices)
     return tensor if node.dtype_of(tensor) == i64 else node.emit(CastOp, tensor, to=i64)

@@ -43,8 +43,10 @@ NOTHING_COMPUTED = {"builtin.module", "func.func", "func.return", "arith.constan
 QUANTIZED = ["convinteger", "dequantizelinear", "dynamicquantizelinear", "matmulinteger", "qlinearconv"]
 QUANTIZED += ["qlinearmatmul", "quantizelinear"]
 
+SCATTERED = ["scatter", "scatterelements", "scatternd", "tensorscatter"]
+
 FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS]
-FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED]
+FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED, SCATTERED]
 
 SIZED = (
     "AffineGrid",
