@@ -185,6 +185,13 @@ def ints(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
     return DenseArrayBase.from_list(i64, list(values))
 
 
+def extremes(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The least and the greatest number of a type: infinite ones, where it has these."""
+    if dtype.kind == "f":
+        return dtype.type(-np.inf), dtype.type(np.inf)
+    return dtype.type(np.iinfo(dtype).min), dtype.type(np.iinfo(dtype).max)
+
+
 def normalize_axis(axis: int, rank: int) -> int:
     """An axis counted from the front. Raises VerifyException for one that a tensor of that rank does not have."""
     if not -rank <= axis < rank:

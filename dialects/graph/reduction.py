@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph.accumulation import rounded, widened, widened_array
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.base import Array, Category, GraphOp, extremes
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
@@ -125,7 +125,7 @@ class ReduceMaxOp(_ExtremumOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        least, _ = extremes(x.dtype)
         return x.max(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=least)
 
 
@@ -138,7 +138,7 @@ class ReduceMinOp(_ExtremumOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        most = np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max
+        _, most = extremes(x.dtype)
         return x.min(axis=self.axes.get_values(), keepdims=bool(self.keep_dims.value.data), initial=most)
 
 

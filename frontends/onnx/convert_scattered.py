@@ -31,7 +31,7 @@ from tilework.dialects.graph import (
     SubOp,
     WhereOp,
 )
-from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
+from tilework.dialects.graph.base import GraphOp, extremes, ints, numpy_dtype
 from tilework.frontends.onnx.axes import axis_from_front, from_front, sliced
 from tilework.frontends.onnx.convert_indexed import along, elements_at, not_negative, parts_named, whole
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
@@ -156,7 +156,7 @@ def _combined(node: Node, combination: str, data: Value, updates: Value, is_for:
 
 def _identity(combination: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """What leaves every number as it is."""
-    least, most = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    least, most = extremes(dtype)
     return np.array({"add": 0, "mul": 1, "max": least, "min": most}[combination], dtype)
 
 

@@ -44,9 +44,10 @@ QUANTIZED = ["convinteger", "dequantizelinear", "dynamicquantizelinear", "matmul
 QUANTIZED += ["qlinearmatmul", "quantizelinear"]
 
 SCATTERED = ["scatter", "scatterelements", "scatternd", "tensorscatter"]
+SELECTED = ["topk"]
 
 FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS]
-FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED, SCATTERED]
+FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED, SCATTERED, SELECTED]
 
 SIZED = (
     "AffineGrid",
@@ -59,6 +60,7 @@ SIZED = (
     "Resize",
     "Split",
     "Tile",
+    "TopK",
     "Trilu",
     "Upsample",
 )
