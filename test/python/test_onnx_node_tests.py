@@ -44,7 +44,7 @@ QUANTIZED = ["convinteger", "dequantizelinear", "dynamicquantizelinear", "matmul
 QUANTIZED += ["qlinearmatmul", "quantizelinear"]
 
 SCATTERED = ["scatter", "scatterelements", "scatternd", "tensorscatter"]
-SELECTED = ["topk"]
+SELECTED = ["gridsample", "topk"]
 
 FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS]
 FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED, SCATTERED, SELECTED]
@@ -101,8 +101,11 @@ REFUSED: dict[str, list[str]] = {
         for kind in ("scales_linear", "sizes_linear", "scales_cubic", "sizes_cubic")
     ],
     "mode 'cubic' is not supported": [
-        f"test_resize_{kind}_cubic"
-        for kind in ("upsample_scales", "upsample_sizes", "downsample_scales", "downsample_sizes")
+        "test_gridsample_bicubic",
+        *(
+            f"test_resize_{kind}_cubic"
+            for kind in ("upsample_scales", "upsample_sizes", "downsample_scales", "downsample_sizes")
+        ),
     ],
     "coordinates 'tf_crop_and_resize' are not supported": ["test_resize_tf_crop_and_resize"],
     "padding mode 'wrap' is not supported": ["test_wrap_pad"],

@@ -1,0 +1,129 @@
+"""Converters: images read at places between their elements, which other data tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product as combinations
+
+from xdsl.dialects.builtin import i64
+
+from tilework.algebra.index_expr import Expr, const, product
+from tilework.dialects.graph import (
+    AbsOp,
+    AddOp,
+    AndOp,
+    DivOp,
+    FloorOp,
+    GatherOp,
+    LessOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    NotOp,
+    RoundOp,
+    SubOp,
+    WhereOp,
+)
+from tilework.frontends.onnx.axes import sliced
+from tilework.frontends.onnx.convert_indexed import along, numbered
+from tilework.frontends.onnx.node import Node, converter, int_attr
+from tilework.frontends.onnx.values import Value
+
+MODES = {"bilinear": "linear"}
+"""What was called otherwise before opset 20."""
+
+
+@dataclass(frozen=True)
+class Tap:
+    """An index along one axis, the share of what is there, and where it is inside of the image: None for everywhere."""
+
+    index: Value
+    share: Value | None
+    is_inside: Value | None
+
+
+@converter("GridSample", since=16)
+def grid_sample(node: Node) -> Value:
+    """For each place of the grid, from -1 to 1 across the image, the nearest element or a mean of those around it."""
+    mode = MODES.get(node.attribute("mode", "linear"), node.attribute("mode", "linear"))
+    if mode not in ("linear", "nearest"):
+        raise node.error(f"mode '{mode}' is not supported")
+    dims, grid = node.dims(0), node.dims(1)
+    rank = len(dims) - 2
+    if rank < 1 or len(grid) != len(dims) or grid[0] != dims[0] or grid[-1] != rank:
+        raise node.error("the grid has a place for each element of the result, as many numbers as the image has axes")
+    wanted = grid[1:-1]
+    taps: list[list[Tap]] = []
+    for axis, extent in enumerate(dims[2:]):
+        at = rank - 1 - axis  # a place begins with the last axis
+        column = sliced(node, node.value(1), {len(grid) - 1: range(at, at + 1)})
+        place = _place(node, node.reshape(column, [dims[0], const(1), *wanted]), extent)
+        taps.append(list(_taps(node, mode, place, extent)))
+    return reduce(lambda a, b: node.emit(AddOp, a, b), (_term(node, tap, wanted) for tap in combinations(*taps)))
+
+
+def _place(node: Node, number: Value, extent: Expr) -> Value:
+    """A number from -1 to 1 as a place along an axis; one outside is moved inside where padding is not zero."""
+    aligned = bool(node.attribute("align_corners", 0))
+    half = node.scalar(0.5, number)
+    share = node.emit(MulOp, node.emit(AddOp, number, node.scalar(1.0, number)), half)
+    length = node.cast(node.size(extent), node.dtype_of(number))
+    last = node.emit(SubOp, length, node.scalar(1.0, number))
+    place = node.emit(MulOp, share, last) if aligned else node.emit(SubOp, node.emit(MulOp, share, length), half)
+    padding = node.attribute("padding_mode", "zeros")
+    if padding == "reflection":
+        low = node.scalar(0.0 if aligned else -0.5, number)
+        place = _reflected(node, place, low, last if aligned else length)
+    elif padding not in ("zeros", "border"):
+        raise node.error(f"padding mode '{padding}' is not supported")
+    if padding == "zeros":
+        return place
+    return node.emit(MinOp, node.emit(MaxOp, place, node.scalar(0.0, number)), last)
+
+
+def _reflected(node: Node, place: Value, low: Value, span: Value) -> Value:
+    """What lies beyond either end of a span is turned back at it, as often as it takes."""
+    distance, period = node.emit(SubOp, place, low), node.emit(AddOp, span, span)
+    turns = node.emit(FloorOp, node.emit(DivOp, distance, period))
+    rest = node.emit(SubOp, distance, node.emit(MulOp, turns, period))
+    return node.emit(AddOp, low, node.emit(SubOp, span, node.emit(AbsOp, node.emit(SubOp, rest, span))))
+
+
+def _taps(node: Node, mode: str, place: Value, extent: Expr) -> Iterator[Tap]:
+    if mode == "nearest":
+        yield _tap(node, node.emit(RoundOp, place), None, extent)
+        return
+    below = node.emit(FloorOp, place)
+    share = node.emit(SubOp, place, below)
+    one = node.scalar(1.0, place)
+    yield _tap(node, below, node.emit(SubOp, one, share), extent)
+    yield _tap(node, node.emit(AddOp, below, one), share, extent)
+
+
+def _tap(node: Node, place: Value, share: Value | None, extent: Expr) -> Tap:
+    if node.attribute("padding_mode", "zeros") != "zeros":
+        return Tap(_index(node, place, extent), share, None)
+    zero, length = node.scalar(0.0, place), node.cast(node.size(extent), node.dtype_of(place))
+    is_inside = node.emit(AndOp, node.emit(NotOp, node.emit(LessOp, place, zero)), node.emit(LessOp, place, length))
+    return Tap(_index(node, place, extent), share, is_inside)
+
+
+def _index(node: Node, place: Value, extent: Expr) -> Value:
+    """The nearest index that there is."""
+    last = node.cast(node.size(extent - 1), node.dtype_of(place))
+    return node.cast(node.emit(MinOp, node.emit(MaxOp, place, node.scalar(0.0, place)), last), i64)
+
+
+def _term(node: Node, taps: Sequence[Tap], wanted: Sequence[Expr]) -> Value:
+    """What one tap for each axis adds to the mean."""
+    dims = node.dims(0)
+    outer = [along(node, axis, dims[axis], len(wanted) + 2) for axis in (0, 1)]
+    numbers = numbered(node, [*outer, *(tap.index for tap in taps)], dims)
+    term = node.emit(GatherOp, node.reshape(node.value(0), [product(dims)]), numbers, axis=int_attr(0))
+    if conditions := [tap.is_inside for tap in taps if tap.is_inside is not None]:
+        is_inside = reduce(lambda a, b: node.emit(AndOp, a, b), conditions)
+        term = node.emit(WhereOp, is_inside, term, node.scalar(0.0, term))
+    shares = [node.cast(tap.share, node.dtype_of(term)) for tap in taps if tap.share is not None]
+    return reduce(lambda a, b: node.emit(MulOp, a, b), shares, term)
