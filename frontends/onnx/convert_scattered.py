@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import BoolAttr
 
-from tilework.algebra.index_expr import const, product
+from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import (
     AddOp,
     ConcatOp,
@@ -107,7 +107,7 @@ def _scattered(node: Node, data: Value, axis: int) -> Value:
     if combination is not None:
         return _combined(node, combination, data, node.reshape(node.value(2), apart), is_for, axis)
     last = _last(node, is_for, axis)
-    taken = elements_at(node, node.value(2), axis, _at_least_0(node, last), dims)
+    taken = _updates_at(node, node.value(2), axis, _at_least_0(node, last), dims)
     return node.emit(WhereOp, _is_negative(node, last), data, taken)
 
 
@@ -125,7 +125,7 @@ def tensor_scatter(node: Node) -> Value:
     is_reached = node.emit(LessOp, place, node.size(updates[axis]))
     is_kept = node.emit(OrOp, _is_negative(node, place), node.emit(NotOp, is_reached))
     within = node.emit(WhereOp, is_kept, node.size(0), place)
-    return node.emit(WhereOp, is_kept, node.value(0), elements_at(node, node.value(1), axis, within, dims))
+    return node.emit(WhereOp, is_kept, node.value(0), _updates_at(node, node.value(1), axis, within, dims))
 
 
 # ---- Which of the updates --------------------------------------------------------------------------------------------
@@ -136,6 +136,11 @@ def _combination(node: Node) -> str | None:
     if name != "none" and name not in COMBINED:
         raise node.error(f"updates are not combined by '{name}'")
     return None if name == "none" else name
+
+
+def _updates_at(node: Node, updates: Value, axis: int, place: Value, dims: Sequence[Expr]) -> Value:
+    """Those at a place along an axis; one that is alone there broadcasts."""
+    return updates if value_dims(updates)[axis] == 1 else elements_at(node, updates, axis, place, dims)
 
 
 def _last(node: Node, is_for: Value, axis: int) -> Value:
