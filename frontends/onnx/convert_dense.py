@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilework.algebra.index_expr import const
 from tilework.dialects.graph import AddOp, DenseOp, MatmulOp, MulOp, TransposeOp
 from tilework.dialects.graph.base import ints
-from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.values import Value
 
 
@@ -34,9 +34,13 @@ def _scaled(node: Node, value: Value, factor: float) -> Value:
 
 @converter("MatMul")
 def matmul(node: Node) -> Value:
-    """As numpy's: a vector on the left is a row, on the right a column, and the result lacks that axis."""
-    a, b = node.value(0), node.value(1)
-    row, column = node.dims(0), node.dims(1)
+    """As numpy's."""
+    return matrix_product(node, node.value(0), node.value(1))
+
+
+def matrix_product(node: Node, a: Value, b: Value) -> Value:
+    """A vector on the left is a row, on the right a column, and the result lacks that axis."""
+    row, column = value_dims(a), value_dims(b)
     if not row or not column:
         raise node.error("a number is not a matrix")
     if len(row) == 1:

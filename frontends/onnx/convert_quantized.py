@@ -3,142 +3,159 @@ that they stand for, as each operator's definition says; nothing but their stora
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr, IntegerType, Signedness, f32
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, Signedness, f32
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, ClipOp, DivOp, GatherOp, MatmulOp, MulOp, RoundOp, SubOp
+from tilework.dialects.graph import AddOp, ClipOp, DivOp, GatherOp, MulOp, RoundOp, SubOp
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.frontends.onnx.axes import axis_from_front
-from tilework.frontends.onnx.convert_windows import convolution, over_channels
-from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.convert_dense import matrix_product
+from tilework.frontends.onnx.convert_windows import bias_of, convolution
+from tilework.frontends.onnx.node import Node, converter, element_name, element_number, int_attr, value_dims
 from tilework.frontends.onnx.values import Known, Value, known
 
 i32 = IntegerType(32)
 u8 = IntegerType(8, Signedness.UNSIGNED)
 
-
-@dataclass(frozen=True)
-class Scale:
-    """What quantized numbers stand for: `factor` times their distance from `zero`; both broadcast over the numbers."""
-
-    factor: Value
-    zero: Value | None
+WIDEST = 2
+"""Bytes that a quantized number may take."""
 
 
 @converter("QuantizeLinear", since=10)
 def quantize_linear(node: Node) -> Value:
     """The number of steps of the scale, rounded to even and saturated; in the zero point's type."""
-    scale = _scale_of(node, node.value(0), 1, 2)
+    scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     number = node.attribute("output_dtype", 0)
-    declared = node.element_type(number) if number else u8
-    to = node.dtype(2) if node.has(2) else declared
-    x = node.cast(node.value(0), node.dtype_of(scale.factor))
-    return _quantized(node, node.emit(DivOp, x, scale.factor), scale.zero, to)
+    if number and node.has(2) and number != element_number(node.value(2)):
+        raise node.error(f"output_dtype is not the type of its zero point, {element_name(node.value(2))}")
+    to = node.dtype(2) if node.has(2) else node.element_type(number) if number else u8
+    if numpy_dtype(to).kind not in "iu" or numpy_dtype(to).itemsize > WIDEST:
+        raise node.error(f"it makes integers of 1 or {WIDEST} bytes, not {to}")
+    precision = node.attribute("precision", 0)
+    divided_in = node.element_type(precision) if precision else node.dtype(1)
+    divided_in = divided_in if isinstance(divided_in, AnyFloat) else f32
+    steps = node.emit(DivOp, node.cast(node.value(0), divided_in), node.cast(scale, divided_in))
+    return _quantized(node, steps, zero, to)
 
 
 @converter("DequantizeLinear", since=10)
 def dequantize_linear(node: Node) -> Value:
     """What the numbers stand for, in the scale's type."""
-    scale = _scale_of(node, node.value(0), 1, 2)
+    if node.has(2) and element_number(node.value(0)) != element_number(node.value(2)):
+        raise node.error(f"its zero point is a {element_name(node.value(2))}, what it reads is not")
+    scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     number = node.attribute("output_dtype", 0)
-    distance = node.cast(_distance(node, node.value(0), scale.zero), f32)
-    result = node.emit(MulOp, distance, node.cast(scale.factor, f32))
+    distance = node.cast(_distance(node, node.value(0), zero), f32)
+    result = node.emit(MulOp, distance, node.cast(scale, f32))
     return node.cast(result, node.element_type(number) if number else node.dtype(1))
 
 
 @converter("MatMulInteger", since=10)
 def matmul_integer(node: Node) -> Value:
     """Of distances from the zero points: one for each row on the left, for each column on the right."""
-    return node.emit(MatmulOp, _left(node, 0, 2), _distance(node, node.value(1), _optional(node, 3)))
+    left = _distance(node, node.value(0), _over_rows(node, 2, node.dims(0)) if node.has(2) else None)
+    right = _distance(node, node.value(1), _over_columns(node, 3, node.dims(1)) if node.has(3) else None)
+    return matrix_product(node, left, right)
 
 
 @converter("QLinearMatMul", since=10)
 def qlinear_matmul(node: Node) -> Value:
     """The product of what two matrices of quantized numbers stand for, quantized."""
-    total = node.emit(MatmulOp, _left(node, 0, 2), _distance(node, node.value(3), node.value(5)))
-    return _requantized(node, total, _column(node, 1), node.value(4), 6)
+    left, right = node.dims(0), node.dims(3)
+    total = matrix_product(
+        node,
+        _distance(node, node.value(0), _over_rows(node, 2, left)),
+        _distance(node, node.value(3), _over_columns(node, 5, right)),
+    )
+    steps = _steps(node, total, _over_rows(node, 1, left), _over_columns(node, 4, right), _over_rows(node, 6, left))
+    return _quantized(node, steps, _over_rows(node, 7, left), node.dtype(7))
 
 
 @converter("ConvInteger", since=10)
 def conv_integer(node: Node) -> Value:
     """Of distances from the zero points, that of the weight one for each filter, too; padding stands for zero."""
-    weight = _distance(node, node.value(1), _by_filter(node, _optional(node, 3)))
-    return convolution(node, _distance(node, node.value(0), _optional(node, 2)), weight)
+    image = _distance(node, node.value(0), _alone(node, 2) if node.has(2) else None)
+    return convolution(node, image, _distance(node, node.value(1), _over_filters(node, 3, 1) if node.has(3) else None))
 
 
 @converter("QLinearConv", since=10)
 def qlinear_conv(node: Node) -> Value:
     """What quantized numbers stand for, convolved with such filters, a bias of 32 bits added, quantized."""
-    weight = _distance(node, node.value(3), _by_filter(node, node.value(5)))
-    total = convolution(node, _distance(node, node.value(0), node.value(2)), weight)
+    weight = _distance(node, node.value(3), _over_filters(node, 5, 3))
+    total = convolution(node, _distance(node, node.value(0), _alone(node, 2)), weight)
     if node.has(8):
-        total = node.emit(AddOp, total, over_channels(node, node.value(8)))
-    factor = node.value(4)
-    factor = factor if _is_single(factor) else over_channels(node, factor)
-    return _requantized(node, total, node.value(1), factor, 6)
+        total = node.emit(AddOp, total, bias_of(node, 8, 3))
+    scale = _over_filters(node, 4, 3)
+    by_channel = node.reshape(scale, value_dims(scale)[:-1]) if value_dims(scale) else scale
+    steps = _steps(node, total, _alone(node, 1), by_channel, _alone(node, 6))
+    return _quantized(node, steps, _alone(node, 7), node.dtype(7))
 
 
-# ---- Scales ----------------------------------------------------------------------------------------------------------
+# ---- Scales and zero points, as something that broadcasts ------------------------------------------------------------
 
 
-def _scale_of(node: Node, value: Value, factor: int, zero: int) -> Scale:
-    """The scale that two inputs give a value: one for all of it, along an axis, or for blocks along it."""
-    return Scale(_spread(node, value, node.value(factor)), _spread_zero(node, value, zero))
-
-
-def _spread_zero(node: Node, value: Value, zero: int) -> Value | None:
-    return _spread(node, value, node.value(zero)) if node.has(zero) else None
-
-
-def _spread(node: Node, value: Value, part: Value) -> Value:
-    """A part of a scale as something that broadcasts over a value."""
-    part = _readable(part)
+def _spread(node: Node, i: int) -> Value:
+    """Input `i` over input 0: one for all of it, a vector along its axis, or one for each block along it."""
+    part, dims = _readable(node.value(i)), node.dims(0)
     if _is_single(part):
         return node.reshape(part, [])
-    axis, dims = axis_from_front(node, 1), value_dims(value)
-    if size := node.attribute("block_size", 0):
-        return _repeated(node, part, size, axis, dims[axis])
-    if value_dims(part) != (dims[axis],):
-        raise node.error(f"a scale along axis {axis} is a vector of {dims[axis]} numbers")
-    return node.reshape(part, [dims[axis] if i == axis else const(1) for i in range(len(dims))])
-
-
-def _repeated(node: Node, part: Value, size: int, axis: int, extent: Expr) -> Value:
-    """What blocks of so many numbers have, for each of them."""
-    if extent.constant is None:
-        raise node.error(f"only an axis of constant size has scales of blocks; axis {axis} has size {extent}")
-    indices = known(np.arange(extent.constant) // size, node.title)
+    axis, size = axis_from_front(node, 1), node.attribute("block_size", 0)
+    if size == 0:
+        return _vector(node, part, i, axis, dims)
+    extent = dims[axis].constant
+    if extent is None:
+        raise node.error(f"only an axis of constant size has scales of blocks; axis {axis} has size {dims[axis]}")
+    blocks = tuple(const(-(-extent // size)) if at == axis else d for at, d in enumerate(dims)) if size > 0 else ()
+    if value_dims(part) != blocks:
+        raise node.error(f"input {i} has no number for each block of {size} along axis {axis}")
+    indices = known(np.arange(extent) // size, node.title)
     return node.emit(GatherOp, part, indices, axis=int_attr(axis))
+
+
+def _vector(node: Node, part: Value, i: int, axis: int, dims: Sequence[Expr]) -> Value:
+    """Input `i`, a vector along one of these axes."""
+    if value_dims(part) != (dims[axis],):
+        raise node.error(f"input {i} is one number, or a vector of {dims[axis]} along axis {axis}")
+    return node.reshape(part, [d if at == axis else const(1) for at, d in enumerate(dims)])
+
+
+def _alone(node: Node, i: int) -> Value:
+    if not _is_single(node.value(i)):
+        raise node.error(f"input {i} is one number")
+    return node.reshape(node.value(i), [])
+
+
+def _over_filters(node: Node, i: int, weight: int) -> Value:
+    """One number, or one for each filter of the weight, which is input `weight`."""
+    return _alone(node, i) if _is_single(node.value(i)) else _vector(node, node.value(i), i, 0, node.dims(weight))
+
+
+def _over_rows(node: Node, i: int, matrix: Sequence[Expr]) -> Value:
+    """One number, or one for each row, whatever shape says so."""
+    part = node.value(i)
+    if _is_single(part) or len(matrix) == 1:
+        return _alone(node, i)
+    if value_dims(part) == (*matrix[:-2], matrix[-2], const(1)):
+        return part
+    return _vector(node, part, i, 0, [matrix[-2], const(1)])
+
+
+def _over_columns(node: Node, i: int, matrix: Sequence[Expr]) -> Value:
+    """One number, or one for each column, whatever shape says so."""
+    part = node.value(i)
+    if _is_single(part) or len(matrix) == 1:
+        return _alone(node, i)
+    if value_dims(part) == (*matrix[:-2], const(1), matrix[-1]):
+        return part
+    return _vector(node, part, i, 0, [matrix[-1]])
 
 
 def _is_single(part: Value) -> bool:
     return all(d == 1 for d in value_dims(part))
-
-
-def _optional(node: Node, i: int) -> Value | None:
-    return node.value(i) if node.has(i) else None
-
-
-def _left(node: Node, i: int, zero: int) -> Value:
-    """The left matrix's distances; a vector of zero points has one for each row."""
-    return _distance(node, node.value(i), _column(node, zero) if node.has(zero) else None)
-
-
-def _column(node: Node, i: int) -> Value:
-    """A vector as one over rows."""
-    dims = node.dims(i)
-    return node.reshape(node.value(i), [*dims, const(1)]) if len(dims) == 1 and dims[0] != 1 else node.value(i)
-
-
-def _by_filter(node: Node, zero: Value | None) -> Value | None:
-    """The zero points of a weight, one for each filter."""
-    if zero is None or _is_single(zero):
-        return zero
-    return node.reshape(zero, [*value_dims(zero), *[const(1)] * (len(node.dims(0)) - 1)])
 
 
 # ---- Numbers ---------------------------------------------------------------------------------------------------------
@@ -147,10 +164,7 @@ def _by_filter(node: Node, zero: Value | None) -> Value | None:
 def _distance(node: Node, value: Value, zero: Value | None) -> Value:
     """From the zero point, as an integer of 32 bits."""
     wide = node.cast(_readable(value), i32)
-    if zero is None or _is_zero(zero):
-        return wide
-    zero = node.reshape(zero, []) if _is_single(zero) else zero
-    return node.emit(SubOp, wide, node.cast(zero, i32))
+    return wide if zero is None or _is_zero(zero) else node.emit(SubOp, wide, node.cast(zero, i32))
 
 
 def _readable(value: Value) -> Value:
@@ -160,23 +174,15 @@ def _readable(value: Value) -> Value:
     return value
 
 
-def _requantized(node: Node, total: Value, left: Value, right: Value, scale: int) -> Value:
-    """A sum of products of distances, in steps of the scale that inputs `scale` and the next one are."""
-    step = node.emit(
-        DivOp, node.emit(MulOp, _factor(node, left), _factor(node, right)), _factor(node, node.value(scale))
-    )
-    zero = node.value(scale + 1)
-    steps = node.emit(MulOp, node.cast(total, node.dtype_of(step)), step)
-    return _quantized(node, steps, node.reshape(zero, []), node.dtype_of(zero))
-
-
 def _is_zero(zero: Value) -> bool:
     return isinstance(zero, Known) and not zero.array.any()
 
 
-def _factor(node: Node, value: Value) -> Value:
-    value = node.reshape(value, []) if _is_single(value) else value
-    return node.cast(value, f32)
+def _steps(node: Node, total: Value, left: Value, right: Value, result: Value) -> Value:
+    """A sum of products of distances in steps of the result's scale."""
+    left, right, result = (node.cast(scale, f32) for scale in (left, right, result))
+    step = node.emit(DivOp, node.emit(MulOp, left, right), result)
+    return node.emit(MulOp, node.cast(total, f32), step)
 
 
 def _quantized(node: Node, steps: Value, zero: Value | None, to: Attribute) -> Value:

@@ -18,16 +18,15 @@ from tilework.frontends.onnx.values import Value
 def conv(node: Node) -> Value:
     """The bias is added, one number a filter."""
     result = convolution(node, node.value(0), node.value(1))
-    if not node.has(2):
-        return result
-    if node.dims(2) != node.dims(1)[:1]:
-        raise node.error(f"the bias is a vector over the {node.dims(1)[0]} filters")
-    return node.emit(AddOp, result, over_channels(node, node.value(2)))
+    return node.emit(AddOp, result, bias_of(node, 2, 1)) if node.has(2) else result
 
 
-def over_channels(node: Node, vector: Value) -> Value:
-    """A number for each channel of images like input 0."""
-    return node.reshape(vector, [*value_dims(vector), *[const(1)] * (len(node.dims(0)) - 2)])
+def bias_of(node: Node, bias: int, weight: int) -> Value:
+    """An input that has a number for each filter of another one, over the channels of images like input 0."""
+    filters = node.dims(weight)[:1]
+    if node.dims(bias) != filters:
+        raise node.error(f"the bias is a vector over the {filters[0]} filters")
+    return node.reshape(node.value(bias), [*filters, *[const(1)] * (len(node.dims(0)) - 2)])
 
 
 def convolution(node: Node, x: Value, weight: Value) -> Value:

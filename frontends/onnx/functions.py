@@ -12,19 +12,16 @@ from tilework.frontends.onnx.node import Node, element_number, value_dims
 from tilework.frontends.onnx.structure import node_title
 
 
-def find_function(node: Node, functions: Iterable[onnx.FunctionProto]) -> onnx.FunctionProto | None:
-    """What a node stands for: a function of the model, else how the standard defines the operator; None if neither."""
-    return own_function(node, functions) or _standard_function(node)
-
-
 def own_function(node: Node, functions: Iterable[onnx.FunctionProto]) -> onnx.FunctionProto | None:
     """The function of the model that a node calls."""
     wanted = (node.proto.domain, node.op_type, node.proto.overload)
     return next((f for f in functions if (f.domain, f.name, f.overload) == wanted), None)
 
 
-def is_standard_function(node: Node) -> bool:
-    """Whether the standard defines the operator by others."""
+def is_function(node: Node, functions: Iterable[onnx.FunctionProto]) -> bool:
+    """Whether a node calls a function of the model, or the standard defines its operator by others."""
+    if own_function(node, functions) is not None:
+        return True
     schema = _schema(node)
     return schema is not None and (schema.has_function or schema.has_context_dependent_function)
 
@@ -36,13 +33,14 @@ def opset_of(function: onnx.FunctionProto, default: int) -> int:
 
 def called(function: onnx.FunctionProto, node: Node) -> onnx.GraphProto:
     """The graph that a node which calls the function stands for: of the inputs it gives to the outputs it takes."""
-    given = zip_longest(function.input, node.inputs[: len(function.input)])
+    for what, has, most in (("input", node.inputs, function.input), ("output", node.proto.output, function.output)):
+        if len(has) > len(most):
+            raise node.error(f"it has {len(has)} {what}s, the function {len(most)}")
+    given = zip_longest(function.input, node.inputs)
     present = {name: value is not None for name, value in given}
     attributes = {a.name: a for a in (*_defaults(node), *function.attribute_proto, *node.proto.attribute)}
     absent = {name for name, is_given in present.items() if not is_given}
-    nodes = [_instance(proto, attributes, absent) for proto in function.node]
-    for index, proto in enumerate(nodes):
-        proto.name = f"{node.title}/{node_title(proto, index)}"
+    nodes = _instances(function.node, node.title, attributes, absent)
     taken = [name for name, result in zip(function.output, node.proto.output, strict=False) if result]
     return onnx.GraphProto(
         name=function.name,
@@ -59,7 +57,8 @@ def _schema(node: Node) -> Any:
     return onnx.defs.get_schema(node.op_type, node.opset, "") if is_defined else None
 
 
-def _standard_function(node: Node) -> onnx.FunctionProto | None:
+def standard_function(node: Node) -> onnx.FunctionProto | None:
+    """How the standard defines the operator, for inputs of the node's types; None if it does not."""
     schema = _schema(node)
     if schema is None:
         return None
@@ -92,21 +91,26 @@ def _defaults(node: Node) -> list[onnx.AttributeProto]:
     return [] if schema is None else [a.default_value for a in schema.attributes.values() if a.default_value.type]
 
 
-def _instance(proto: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto], absent: Set[str]) -> onnx.NodeProto:
-    """A node of a function, with the attributes of the node that calls it, and without inputs that are absent there."""
-    made = onnx.NodeProto()
-    made.CopyFrom(proto)
-    made.input[:] = ["" if name in absent else name for name in proto.input]
-    made.ClearField("attribute")
-    for attribute in proto.attribute:
-        value = attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
-        if value is None:
-            continue
-        copy = made.attribute.add()
-        copy.CopyFrom(value)
-        copy.name = attribute.name
-        for graph in (copy.g, *copy.graphs) if copy.HasField("g") else copy.graphs:
-            inside = [_instance(inner, attributes, absent) for inner in graph.node]
-            graph.ClearField("node")
-            graph.node.extend(inside)
+def _instances(
+    nodes: Iterable[onnx.NodeProto], title: str, attributes: Mapping[str, onnx.AttributeProto], absent: Set[str]
+) -> list[onnx.NodeProto]:
+    """Nodes of a function, with the attributes of the node that calls it, and without inputs that are absent there."""
+    made: list[onnx.NodeProto] = []
+    for index, proto in enumerate(nodes):
+        copy = onnx.NodeProto()
+        copy.CopyFrom(proto)
+        copy.name = f"{title}/{node_title(proto, index)}"
+        copy.input[:] = ["" if name in absent else name for name in proto.input]
+        copy.ClearField("attribute")
+        for attribute in proto.attribute:
+            value = attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+            if value is not None:
+                own = copy.attribute.add()
+                own.CopyFrom(value)
+                own.name = attribute.name
+                for graph in (own.g, *own.graphs) if own.HasField("g") else own.graphs:
+                    inside = _instances(graph.node, title, attributes, absent)
+                    graph.ClearField("node")
+                    graph.node.extend(inside)
+        made.append(copy)
     return made

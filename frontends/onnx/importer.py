@@ -19,7 +19,7 @@ from tilework.dialects.shapes import dims_of
 from tilework.dialects.shapes import element_type as element_type_of
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
-from tilework.frontends.onnx.functions import called, find_function, is_standard_function, opset_of, own_function
+from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
 from tilework.frontends.onnx.load import Source, load_model, to_array
 from tilework.frontends.onnx.node import Node, find_converter
 from tilework.frontends.onnx.standard import check_node
@@ -143,7 +143,7 @@ class _Scope:
         """Define the node's outputs, or note that it is not supported; what depends on such a node stays undefined."""
         inputs = [self.values.get(name) for name in proto.input]
         node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder, self._import_graph)
-        if not self._is_supported(node):
+        if not (self._is_own(node) or is_function(node, self.source.model.functions)):
             self._note_unsupported(node)
             return
         if missing := [name for name in reads(proto) if name not in self.values]:
@@ -151,44 +151,49 @@ class _Scope:
                 raise node.error(f"it reads '{missing[0]}', an output that inference does not make")
             return
         try:
-            outputs = self._outputs(node)
+            outputs = self._converted(node) if self._is_own(node) else self._call(node)
         except _Unsupported:
             return
         for name, value in outputs.items():
             self._define(name, value)
 
-    def _is_supported(self, node: Node) -> bool:
-        if node.is_standard and (find_converter(node.op_type, self.opset) or can_fold(node.op_type)):
-            return True
-        return own_function(node, self.source.model.functions) is not None or is_standard_function(node)
+    def _is_own(self, node: Node) -> bool:
+        """Whether there is a converter for the operator, or it may be computed while importing."""
+        return node.is_standard and (find_converter(node.op_type, self.opset) is not None or can_fold(node.op_type))
 
-    def _outputs(self, node: Node) -> dict[str, Value]:
-        """What the node makes, by name: folded where that is possible, else converted, else as its function does."""
-        if not node.is_standard:
-            return self._call(node)
+    def _converted(self, node: Node) -> dict[str, Value]:
+        """What the node makes, by name: folded where that is possible, else converted."""
         check_node(node)
         made = fold(node)
         if made is None:
             convert = find_converter(node.op_type, self.opset)
             if convert is None:
-                return self._call(node)
+                self._note_unsupported(node)
+                raise _Unsupported
             made = convert(node)
         values = [made] if isinstance(made, SSAValue | Known) else made
         return {name: value for name, value in zip(node.proto.output, values, strict=False) if name}
 
     def _call(self, node: Node) -> dict[str, Value]:
         """What the function that a node stands for makes of its inputs, by name."""
-        function = find_function(node, self.source.model.functions)
+        function = own_function(node, self.source.model.functions)
+        if function is None:
+            check_node(node)
+            function = standard_function(node)
         if function is None:
             self._note_unsupported(node)
             raise _Unsupported
         key = (function.domain, function.name, function.overload)
         if key in self.calls:
             raise node.error("it is in the function that it calls")
-        opset, inputs = opset_of(function, self.opset), [value for value in node.inputs if value is not None]
+        graph, opset = called(function, node), opset_of(function, self.opset)
+        _check_opset(opset, f"function {function.name}")
         inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, (*self.calls, key))
-        names = filter(None, node.proto.output)
-        return dict(zip(names, inside.outputs_of(called(function, node), inputs), strict=True))
+        try:
+            outputs = inside.outputs_of(graph, [value for value in node.inputs if value is not None])
+        except TileworkError as error:
+            raise TileworkError(f"{node.op_type} '{node.title}': {error}") from error
+        return dict(zip(filter(None, node.proto.output), outputs, strict=True))
 
     def _import_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value], emitter: Emitter) -> list[Value]:
         """The outputs of a graph inside of a node."""
@@ -207,7 +212,8 @@ class _Scope:
         return [self.output(output.name) for output in graph.output]
 
     def _note_unsupported(self, node: Node) -> None:
-        operator = f"{node.proto.domain}.{node.op_type}" if node.proto.domain else node.op_type
+        proto = node.proto
+        operator = ".".join(f"{part}" for part in (proto.domain, node.op_type, proto.overload) if part)
         self.unsupported.append(f"{operator} '{node.title}' of ({node.input_types()})")
 
     def _define(self, name: str, value: Value) -> None:
@@ -222,10 +228,14 @@ class _Unsupported(Exception):
 
 def _opset(source: Source) -> int:
     opset = next(entry.version for entry in source.model.opset_import if entry.domain in ("", "ai.onnx"))
+    _check_opset(opset, source.title)
+    return opset
+
+
+def _check_opset(opset: int, title: str) -> None:
     newest = onnx.defs.onnx_opset_version()
     if not OLDEST_OPSET <= opset <= newest:
-        raise TileworkError(f"{source.title} uses opset {opset}; Tilework reads opsets {OLDEST_OPSET} to {newest}")
-    return opset
+        raise TileworkError(f"{title} uses opset {opset}; Tilework reads opsets {OLDEST_OPSET} to {newest}")
 
 
 def _check_declared(output: onnx.ValueInfoProto, value: SSAValue) -> None:

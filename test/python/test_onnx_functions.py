@@ -146,3 +146,26 @@ def test_refusals_say_where(nodes, message):
     with pytest.raises(TileworkError) as error:
         import_onnx(model)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "message"),
+    [(["x", "x"], ["y"], "has 2 inputs, the function 1"), (["x"], ["y", "z"], "has 2 outputs, the function 1")],
+    ids=["inputs", "outputs"],
+)
+def test_more_than_the_function_has(inputs, outputs, message):
+    one = function("One", ["a"], ["b"], [helper.make_node("Abs", ["a"], ["b"])])
+    with pytest.raises(TileworkError, match=message):
+        import_onnx(model_of([helper.make_node("One", inputs, outputs, domain="own")], [one]))
+
+
+def test_an_opset_inside_that_there_is_not():
+    new = function("New", ["a"], ["b"], [helper.make_node("Abs", ["a"], ["b"])], opsets=[helper.make_opsetid("", 99)])
+    with pytest.raises(TileworkError, match="function New uses opset 99"):
+        import_onnx(model_of([helper.make_node("New", ["x"], ["y"], domain="own")], [new]))
+
+
+def test_an_output_that_is_not_made_is_of_a_call():
+    lost = function("Lost", ["a"], ["q"], [helper.make_node("Abs", ["a"], ["b"])])
+    with pytest.raises(TileworkError, match="^Lost 'Lost_0': nothing in the graph makes its output 'q'"):
+        import_onnx(model_of([helper.make_node("Lost", ["x"], ["y"], domain="own")], [lost]))

@@ -142,15 +142,68 @@ def test_weights_of_4_bits_with_scales_of_blocks(cache: KernelCache):
     check(model(nodes, x, constants), x, expected.astype(np.float32), cache, tolerance=1e-5)
 
 
-REFUSED: list[tuple[str, dict[str, object], dict[str, Array], str]] = [
-    ("vector", {"axis": 1}, {"s": np.ones(4, np.float32)}, "a scale along axis 1 is a vector of 5 numbers"),
-    ("axis", {"axis": 2}, {"s": np.ones(5, np.float32)}, "axis 2"),
-]
+def test_in_which_precision_numbers_are_divided(cache: KernelCache):
+    """In that of the scale, unless the node says another; integers are not cut off."""
+    x = RANDOM.uniform(-400, 400, (4, 16)).astype(np.float32)
+    scale = np.float16(0.29)
+    attributes = {"precision": TensorProto.FLOAT, "output_dtype": TensorProto.INT16}
+    made = model([helper.make_node("QuantizeLinear", ["x", "s"], ["y"], **attributes)], x, {"s": scale})
+    made.opset_import[0].version = 23
+    check(made, x, quantized(x / np.float32(scale), 0, np.int16), cache)
+    whole = np.array([[-11, 22, 262, -235]], np.int32)
+    made = model(
+        [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])], whole, {"s": np.int32(4), "z": np.int8(0)}
+    )
+    check(made, whole, quantized(whole / 4, 0, np.int8), cache)
 
 
-@pytest.mark.parametrize(("attributes", "constants", "message"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
-def test_refusals(attributes: dict[str, object], constants: dict[str, Array], message: str):
-    x = np.ones((2, 5), np.float32)
-    made = model([helper.make_node("QuantizeLinear", ["x", "s"], ["y"], **attributes)], x, constants)
+def test_products_of_vectors(cache: KernelCache):
+    x, w = RANDOM.integers(0, 256, 40).astype(np.uint8), RANDOM.integers(-128, 128, (40, 3)).astype(np.int8)
+    node = helper.make_node("MatMulInteger", ["x", "w", "z"], ["y"])
+    check(model([node], x, {"w": w, "z": np.uint8(9)}), x, (x.astype(np.int32) - 9) @ w.astype(np.int32), cache)
+
+
+def ones(*shape: int) -> Array:
+    return np.ones(shape, np.float32)
+
+
+REFUSED: dict[str, tuple[str, dict[str, object], dict[str, Array], str]] = {
+    "vector": ("QuantizeLinear", {"axis": 1}, {"s": ones(4)}, "input 1 is one number, or a vector of 5 along"),
+    "axis": ("QuantizeLinear", {"axis": 2}, {"s": ones(5)}, "axis 2"),
+    "few blocks": (
+        "QuantizeLinear",
+        {"block_size": 2},
+        {"s": ones(2, 2)},
+        "no number for each block of 2",
+    ),
+    "size of blocks": ("QuantizeLinear", {"block_size": -2}, {"s": ones(2, 3)}, "no number for each block of -2"),
+    "float": (
+        "QuantizeLinear",
+        {"output_dtype": TensorProto.FLOAT},
+        {"s": ones()},
+        "integers of 1 or 2 bytes",
+    ),
+    "two types": (
+        "QuantizeLinear",
+        {"output_dtype": TensorProto.INT8},
+        {"s": ones(), "z": np.zeros((), np.uint8)},
+        "output_dtype is not the type of its zero point",
+    ),
+    "rows": (
+        "QLinearMatMul",
+        {},
+        {"s": ones(3), "z": np.uint8(0), "w": np.zeros((5, 3), np.uint8), "t": ones(), "u": np.uint8(0)},
+        "input 1 is one number, or a vector of 2 along axis 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case: str):
+    operator, attributes, constants, message = REFUSED[case]
+    x = ones(2, 5).astype(np.uint8 if operator == "QLinearMatMul" else np.float32)
+    inputs = ["x", *constants, *(["t", "u"] if operator == "QLinearMatMul" else [])]
+    made = model([helper.make_node(operator, inputs, ["y"], **attributes)], x, constants)
+    made.opset_import[0].version = 23
     with pytest.raises(TileworkError, match=message):
         import_onnx(made)
