@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, const, product, var
+from tilework.algebra.index_expr import Expr, Key, const, maximum, product, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.analysis.bound_inference import StageBounds, infer_bounds
 from tilework.analysis.schedule_state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
@@ -395,9 +395,10 @@ def _layout(stage: Stage, order: Sequence[int], shape: Sequence[int]) -> Strided
 
 
 def _points(compute: ComputeOp) -> Expr:
-    """How many there are, at most: along reduce axes whose extents depend on a spatial axis, as at the end of it."""
-    ends = dict(compute.spatial)
-    return product(extent.substitute(ends) for _, extent in (*compute.spatial, *compute.reduction))
+    """How many there are, at most: where a reduce axis depends on a spatial one, as at the end where it is longer."""
+    starts, ends = dict.fromkeys(dict(compute.spatial), const(0)), dict(compute.spatial)
+    longest = (maximum(extent.substitute(starts), extent.substitute(ends)) for _, extent in compute.reduction)
+    return product([*ends.values(), *longest])
 
 
 def _memref_type(type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:

@@ -168,6 +168,7 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     def set_bounds(self, lower: ExprLike, upper: ExprLike, when: Sequence[Predicate] | None = None) -> None:
         """Replace both bounds, and the conditions for several threads if they are given, in place."""
         self.operands, indexed = _indexed(lower, upper, self.conditions if when is None else when)
+        self.properties.pop("when", None)
         self.properties |= indexed
 
     @classmethod

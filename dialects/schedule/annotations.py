@@ -86,7 +86,7 @@ at most that many.
 `loop_partition_hint`: where conditions inside change their truth, 0 leaves the axis whole, so that loops inside are cut
 instead, whatever its tail; more cuts it, as `tail partition` does.
 `parallel_least_work`: run the axis, if it is parallel, on one thread where the stages computed in its loop have fewer
-points in all, reduce axes counted too.
+points in all, reduce axes counted too, whatever part of them one run of the loop is.
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
@@ -288,5 +289,6 @@ def cast_like(node: Node) -> Value:
     """To the type of another tensor."""
     value, to = node.value(0), node.dtype(1)
     if isinstance(value, Known) and value.array.size == 1 and not value.is_symbolic:
-        return known(value.array.astype(numpy_dtype(to)), node.title)
+        with np.errstate(invalid="ignore"):  # what is no number is some integer
+            return known(value.array.astype(numpy_dtype(to)), node.title)
     return node.cast(value, to)

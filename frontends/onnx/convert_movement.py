@@ -172,22 +172,21 @@ def pad_by_inputs(node: Node) -> Value:
     widths = as_dims(node.array(1, "list of pads"))
     value = node.number(2, "padding value") if node.has(2) else 0.0
     rank = len(node.dims(0))
-    if any(width.constant is None for width in widths):
-        if node.has(3) or node.attribute("mode", "constant") != "constant":
-            raise node.error("pads that depend on symbolic dimensions are of all axes, and of mode 'constant'")
-        return padded(node, node.value(0), widths, node.scalar(value, node.value(0)))
-    pads = [width.offset for width in widths]
     if node.has(3):
         axes = from_front(node, node.integers(3, "list of axes"), rank)
-        _require_pads(node, pads, len(axes))
+        _require_pads(node, widths, len(axes))
         if len(set(axes)) < len(axes):
             raise node.error(f"axes {axes} name one axis twice")
-        given = dict(zip(axes, zip(pads[: len(axes)], pads[len(axes) :], strict=True), strict=True))
-        pads = [given.get(axis, (0, 0))[end] for end in (0, 1) for axis in range(rank)]
-    return _pad(node, pads, value)
+        given = dict(zip(axes, zip(widths[: len(axes)], widths[len(axes) :], strict=True), strict=True))
+        widths = [given.get(axis, (const(0), const(0)))[end] for end in (0, 1) for axis in range(rank)]
+    if all(width.is_constant for width in widths):
+        return _pad(node, [width.offset for width in widths], value)
+    if node.attribute("mode", "constant") != "constant":
+        raise node.error("pads that depend on symbolic dimensions are of mode 'constant'")
+    return padded(node, node.value(0), widths, node.scalar(value, node.value(0)))
 
 
-def _require_pads(node: Node, pads: Sequence[int], axes: int) -> None:
+def _require_pads(node: Node, pads: Sequence[object], axes: int) -> None:
     if len(pads) != 2 * axes:
         raise node.error(f"{axes} axes need {2 * axes} pads, not {len(pads)}")
 

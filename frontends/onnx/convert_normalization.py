@@ -20,7 +20,7 @@ from tilework.dialects.graph import (
     SubOp,
 )
 from tilework.dialects.graph.base import GraphOp, ints
-from tilework.frontends.onnx.axes import axis_from_front
+from tilework.frontends.onnx.axes import axis_from_front, from_front
 from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
@@ -79,6 +79,17 @@ def instance_normalization(node: Node) -> Value:
     """Over the spatial axes of each image and channel; scale and bias are vectors over the channels."""
     rank = len(node.dims(0))
     return _scaled(node, _normalized(node, node.value(0), range(2, rank)))
+
+
+@converter("MeanVarianceNormalization", since=9)
+def mean_variance_normalization(node: Node) -> Value:
+    """(x - mean) / (deviation + 1e-9), of centred numbers: squares of others leave nothing but their rounding."""
+    axes = sorted(from_front(node, node.attribute("axes", [0, 2, 3]), len(node.dims(0))))
+    x, keep = node.widened(node.value(0)), BoolAttr.from_bool(True)
+    centred = node.emit(SubOp, x, node.emit(ReduceMeanOp, x, axes=ints(axes), keep_dims=keep))
+    variance = node.emit(ReduceMeanOp, node.emit(MulOp, centred, centred), axes=ints(axes), keep_dims=keep)
+    deviation = node.emit(AddOp, node.emit(SqrtOp, variance), node.scalar(1e-9, x))
+    return node.narrowed(node.emit(DivOp, centred, deviation))
 
 
 @converter("GroupNormalization", since=21)

@@ -6,12 +6,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, Signedness, f32
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, FloatAttr, IntegerType, Signedness, f32
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, ClipOp, DivOp, GatherOp, MulOp, RoundOp, SubOp
-from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.graph import (
+    AddOp,
+    ClipOp,
+    DivOp,
+    EqualOp,
+    GatherOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    ReduceMaxOp,
+    ReduceMinOp,
+    RoundOp,
+    SubOp,
+    WhereOp,
+)
+from tilework.dialects.graph.base import ints, numpy_dtype
 from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.convert_dense import matrix_product
 from tilework.frontends.onnx.convert_windows import bias_of, convolution
@@ -20,6 +34,8 @@ from tilework.frontends.onnx.values import Known, Value, known
 
 i32 = IntegerType(32)
 u8 = IntegerType(8, Signedness.UNSIGNED)
+
+FALSE = BoolAttr.from_bool(False)
 
 WIDEST = 2
 """Bytes that a quantized number may take."""
@@ -40,6 +56,19 @@ def quantize_linear(node: Node) -> Value:
     divided_in = divided_in if isinstance(divided_in, AnyFloat) else f32
     steps = node.emit(DivOp, node.cast(node.value(0), divided_in), node.cast(scale, divided_in))
     return _quantized(node, steps, zero, to)
+
+
+@converter("DynamicQuantizeLinear", since=11)
+def dynamic_quantize_linear(node: Node) -> Sequence[Value]:
+    """By a scale with which 8 bits reach from the least number to the greatest, and to 0; of zeros alone, by 1."""
+    x = node.value(0)
+    nothing, over_all = node.scalar(0.0, x), {"axes": ints(range(len(node.dims(0)))), "keep_dims": FALSE}
+    low = node.emit(MinOp, node.emit(ReduceMinOp, x, **over_all), nothing)
+    high = node.emit(MaxOp, node.emit(ReduceMaxOp, x, **over_all), nothing)
+    scale = node.emit(DivOp, node.emit(SubOp, high, low), node.scalar(255.0, x))
+    scale = node.emit(WhereOp, node.emit(EqualOp, scale, nothing), node.scalar(1.0, x), scale)
+    zero = _quantized(node, node.emit(DivOp, node.emit(SubOp, nothing, low), scale), None, u8)
+    return [_quantized(node, node.emit(DivOp, x, scale), zero, u8), scale, zero]
 
 
 @converter("DequantizeLinear", since=10)

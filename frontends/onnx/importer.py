@@ -29,6 +29,9 @@ from tilework.frontends.onnx.values import Array, Known, Value
 
 OLDEST_OPSET = 6
 
+DEEPEST = 40
+"""How many functions may be taken apart inside of each other."""
+
 NAME = "tilework.name"
 """The attribute of `@main`'s arguments and results that holds their ONNX name."""
 
@@ -186,6 +189,8 @@ class _Scope:
         key = (function.domain, function.name, function.overload)
         if key in self.calls:
             raise node.error("it is in the function that it calls")
+        if len(self.calls) == DEEPEST:
+            raise node.error(f"it is in {DEEPEST} functions that call each other")
         graph, opset = called(function, node), opset_of(function, self.opset)
         _check_opset(opset, f"function {function.name}")
         inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, (*self.calls, key))

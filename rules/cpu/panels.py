@@ -73,7 +73,7 @@ def _is_matrix(read: Read, reduction: ComputeOp, tile: Tile) -> bool:
         if len(followed) > 1 or any(e.coefficient(name) != 1 for name in followed):
             return False
     is_still = all(factor == 1 for name, factor in tile.factors.items() if name in read.axes)
-    return is_still and tile.vector in read.indices[-1].variables()
+    return is_still and tile.vector in set(read.indices[-1].variables() if read.indices else ())
 
 
 def _is_worth(read: Read, rows: int, reduction: ComputeOp, tile: Tile) -> bool:

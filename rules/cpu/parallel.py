@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.rules.cpu.reads import Axes, count_of, size_for, size_of
+from tilework.rules.cpu.reads import Axes, count_of, size_for, work_of
 from tilework.targets.target import Target
 
 Loop: TypeAlias = tuple[SSAValue, Expr]
@@ -32,10 +32,10 @@ def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Ax
 
     work: the axes of the stages that do it.
     """
-    axes = [a for a, _ in outer]
+    loops = [a for a, _ in outer]
     first = next((i for i, (_, extent) in enumerate(outer) if extent != 1), len(outer))
     if first == len(outer) or work_of(work) < PARALLEL_WORK:
-        return axes
+        return loops
     taken, tasks = first, 1
     while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
         is_open = not outer[taken][1].is_constant
@@ -44,13 +44,15 @@ def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Ax
             break
         tasks *= 1 if is_open else count_of(outer[taken][1])
         taken += 1
-    fused = s.fuse(axes[first:taken])
-    s.parallel(fused)
+    fused = s.fuse(loops[first:taken])
+    run_in_parallel(s, fused, work)
+    return [*loops[:first], fused, *loops[taken:]]
+
+
+def run_in_parallel(s: ScheduleBuilder, loop: SSAValue, work: Sequence[Axes]) -> None:
+    """On several threads, where that work may be worth it; where it may be too little, the loop asks when it runs."""
+    if work_of(work) < PARALLEL_WORK:
+        return
+    s.parallel(loop)
     if sum(size_for(axes, 1) for axes in work) < PARALLEL_WORK:
-        s.pragma(fused, "parallel_least_work", PARALLEL_WORK)
-    return [*axes[:first], fused, *axes[taken:]]
-
-
-def work_of(stages: Sequence[Axes]) -> int:
-    """The points of the axes of some stages, LARGE for each symbol."""
-    return sum(map(size_of, stages))
+        s.pragma(loop, "parallel_least_work", PARALLEL_WORK)

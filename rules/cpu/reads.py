@@ -43,18 +43,13 @@ def size_of(axes: Sequence[tuple[object, Expr]]) -> int:
     return size_for(axes, LARGE)
 
 
-def count_of(extent: Expr) -> int:
-    """An extent, LARGE if it is not known."""
-    return LARGE if extent.constant is None else extent.constant
-
-
 def usual_size(axes: Sequence[tuple[object, Expr]]) -> int:
-    """The same, as it usually is."""
+    """The product of the extents as it usually is."""
     return size_for(axes, USUAL)
 
 
 def size_for(axes: Sequence[tuple[object, Expr]], symbol: int) -> int:
-    """The same, `symbol` for each of them."""
+    """The product of the extents where each symbol in them is `symbol`."""
     return prod(max(e.evaluate(dict.fromkeys(e.variables(), symbol)), 0) for _, e in axes)
 
 
@@ -66,6 +61,16 @@ def axes_of(compute: ComputeOp) -> Axes:
 def iterations(compute: ComputeOp) -> int:
     """The points of a stage's axes, those that it sums along among them."""
     return size_of(axes_of(compute))
+
+
+def work_of(stages: Sequence[Axes]) -> int:
+    """The points of the axes of some stages, LARGE for each symbol."""
+    return sum(map(size_of, stages))
+
+
+def count_of(extent: Expr) -> int:
+    """An extent, LARGE if it is not known."""
+    return LARGE if extent.constant is None else extent.constant
 
 
 @dataclass(frozen=True)

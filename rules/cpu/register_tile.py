@@ -16,7 +16,19 @@ from tilework.algebra.index_expr import const, var
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.lifetimes import lifetimes
-from tilework.rules.cpu.reads import LARGE, LINE_BYTES, SETS, Axes, Axis, Read, bits_of, reads_of, size_of, usual_size
+from tilework.rules.cpu.reads import (
+    LARGE,
+    LINE_BYTES,
+    SETS,
+    Axes,
+    Axis,
+    Read,
+    bits_of,
+    count_of,
+    reads_of,
+    size_of,
+    usual_size,
+)
 from tilework.rules.cpu.tile_factors import factors_of
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
@@ -166,7 +178,7 @@ def _cheapest(
 
 
 def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
-    extents = {n: LARGE if e.constant is None else e.constant for n, e in spatial}
+    extents = {n: count_of(e) for n, e in spatial}
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
     usual = {n: max(usual_size([(n, e)]), 1) for n, e in spatial if extents[n] == LARGE}
     output = Read(tuple(var(n) for n in extents), tuple(e for _, e in spatial))

@@ -106,7 +106,7 @@ class _Writer:
         loops.append((block, ceildiv(extents[rows], form.block)))
         inside = {n: row if n == rows else axes[n] for n in extents if n not in around}
         s.reorder([*(axis for axis, _ in loops), *self.in_vectors(form.final, inside)])
-        work = [axes for c in form.inside for axes in shared_work(c, form.final)]
+        work = [stage for c in form.inside for stage in shared_work(c, form.final)]
         [*_, inner] = parallel_prefix(s, loops, work, self.target)
         return inner
 

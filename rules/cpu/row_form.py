@@ -189,10 +189,14 @@ def in_one_piece(reduction: ComputeOp) -> tuple[Axis, ...]:
     *others, last = reduction.reduction
     piece, length = (last,), size_of([last])
     reads = [read for read in reads_of(reduction) if {name for name, _ in reduction.reduction} & read.axes]
-    for axis in (a for a in reversed(others) if a[1] != 1):
+    single: list[Axis] = []
+    for axis in reversed(others):
+        if axis[1] == 1:
+            single.insert(0, axis)
+            continue
         if any(read.step(axis[0]) != read.step(last[0]) * length or not read.step(last[0]) for read in reads):
             break
-        piece, length = (axis, *piece), length * size_of([axis])
+        piece, length, single = (axis, *single, *piece), length * size_of([axis]), []
     return piece
 
 

@@ -19,7 +19,7 @@ from tilework.rules.cpu.costs import (
     lanes_differ,
 )
 from tilework.rules.cpu.panels import Panel, panel_of
-from tilework.rules.cpu.parallel import PARALLEL_WORK, TASKS_PER_CORE, Loop, parallel_prefix, work_of
+from tilework.rules.cpu.parallel import TASKS_PER_CORE, Loop, parallel_prefix, run_in_parallel
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_operands
@@ -101,8 +101,8 @@ def tile_reduction(
     s.reorder([*(a for a, _ in loops.outer), *loops.late, *(a for a, _ in loops.last), *_inside(tile, loops)])
     outer = _in_parallel(s, loops, work, target)
     around = [*outer, *loops.late, *(axis for axis, _ in loops.last)]
-    if loops.late and work_of(work) >= PARALLEL_WORK and all(extent == 1 for _, extent in loops.outer):
-        s.parallel(loops.late[0])
+    if loops.late and all(extent == 1 for _, extent in loops.outer):
+        run_in_parallel(s, loops.late[0], work)
     steps = _fill_tile(s, loops, around[-1], inside, reduction, tile, target)
     if panel is not None and (place := _loop_along(loops, around, panel.vector)) is not None:
         panel.copy(s, inside, place)  # else it was fused with loops inside it, to have enough for all cores

@@ -169,3 +169,35 @@ def test_an_output_that_is_not_made_is_of_a_call():
     lost = function("Lost", ["a"], ["q"], [helper.make_node("Abs", ["a"], ["b"])])
     with pytest.raises(TileworkError, match="^Lost 'Lost_0': nothing in the graph makes its output 'q'"):
         import_onnx(model_of([helper.make_node("Lost", ["x"], ["y"], domain="own")], [lost]))
+
+
+def test_functions_that_are_too_deep():
+    """None of them calls itself."""
+    deep = [
+        function(f"F{i}", ["a"], ["b"], [helper.make_node(f"F{i + 1}", ["a"], ["b"], domain="own")], opsets=BOTH)
+        for i in range(300)
+    ]
+    with pytest.raises(TileworkError, match="it is in 40 functions that call each other"):
+        import_onnx(model_of([helper.make_node("F0", ["x"], ["y"], domain="own")], deep))
+
+
+def test_attention_whose_mask_and_past_are_of_open_length():
+    """A step of a decoder. That both lengths fit is asked when it is called."""
+    dims = {"q": [1, 2, 1, 8], "k": [1, 2, 1, 8], "v": [1, 2, 1, 8], "m": [1, "T"], "pk": [1, 2, "P", 8]}
+    dims["pv"] = dims["pk"]
+    graph = helper.make_graph(
+        [helper.make_node("Attention", ["q", "k", "v", "m", "pk", "pv"], ["y", "nk", "nv"])],
+        "step",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in dims.items()],
+        [helper.make_empty_tensor_value_info(name) for name in ("y", "nk", "nv")],
+    )
+    module = tw.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11))
+    random = np.random.default_rng(0)
+    for past in (3, 8):
+        sizes = {"T": past + 1, "P": past}
+        x = {n: random.standard_normal([sizes.get(d, d) for d in s]).astype(np.float32) for n, s in dims.items()}
+        k, v = (np.concatenate([x[old], x[new]], 2) for old, new in (("pk", "k"), ("pv", "v")))
+        scores = np.exp(x["q"] @ k.swapaxes(2, 3) / np.sqrt(8) + x["m"])
+        found = module.run(x)
+        np.testing.assert_allclose(found["y"], scores / scores.sum(-1, keepdims=True) @ v, rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(found["nk"], k)

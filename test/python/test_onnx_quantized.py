@@ -128,6 +128,26 @@ def test_scales_that_are_computed(cache: KernelCache):
     check(model(nodes, x, {"w": w}, ["N", 64]), x, expected, cache, tolerance=1e-6)
 
 
+def test_zeros_alone_have_a_scale(cache: KernelCache):
+    x = np.zeros((2, 16), np.float32)
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("MatMulInteger", ["q", "w", "z"], ["y"]),
+    ]
+    check(model(nodes, x, {"w": np.ones((16, 3), np.int8)}), x, np.zeros((2, 3), np.int32), cache)
+
+
+def test_means_of_quantized_images(cache: KernelCache):
+    """The zero point, a number, is an operand of a reduction."""
+    x = RANDOM.integers(0, 256, (2, 9, 3, 3)).astype(np.uint8)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"]),
+        helper.make_node("GlobalAveragePool", ["d"], ["y"]),
+    ]
+    expected = (x.astype(np.float32) - 3).mean((2, 3), keepdims=True) / 2
+    check(model(nodes, x, {"s": np.float32(0.5), "z": np.uint8(3)}), x, expected, cache, tolerance=1e-6)
+
+
 def test_weights_of_4_bits_with_scales_of_blocks(cache: KernelCache):
     """The last block is shorter."""
     x = RANDOM.standard_normal((3, 40)).astype(np.float32)

@@ -11,7 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation
 from tilework.algebra.index_expr import Expr, Key, maximum, minimum
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, ends_from, kernel_scope, tightened
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, Kind, KindAttr
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.dead_code import erase_dead
 from tilework.transforms.loop.rewriting import (
@@ -85,6 +85,11 @@ class Simplifier:
     def loop(self, loop: ForOp, scope: Scope) -> None:
         """Simplify a loop: gone where it never runs, its body where it runs once."""
         rewrite_indices(loop, lambda e: self._simplified(e, scope))
+        if loop.when is not None:
+            conditions, decided = _undecided(loop.conditions, scope)
+            loop.set_bounds(loop.lower, loop.upper, conditions)
+            if decided is False:  # one thread runs it
+                loop.properties["kind"] = KindAttr(Kind.SERIAL)
         least, most = scope.domain.lower(loop.extent), scope.domain.upper(loop.extent)
         if most is not None and most <= 0:
             _erase(loop)
