@@ -18,6 +18,10 @@
 // CHECK-LABEL: schedule.sequence @open_long
 // CHECK:         schedule.parallel
 // CHECK-NOT:     schedule.pragma
+// One row times a matrix of an unknown number of columns: the loop over these asks, too.
+// CHECK-LABEL: schedule.sequence @columns
+// CHECK:         schedule.parallel
+// CHECK-NEXT:    schedule.pragma %{{.*}} "parallel_least_work"
 te.kernel @open(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>) -> tensor<?x64xf32, #graph.dims<[N, 64]>> {
   %y = te.compute "y" [i: N, j: 64] : tensor<?x64xf32, #graph.dims<[N, 64]>> {
     %a = te.read %x[i, j] : tensor<?x64xf32, #graph.dims<[N, 64]>>
@@ -47,4 +51,13 @@ te.kernel @open_long(%x: tensor<?x2097152xf32, #graph.dims<[N, 2097152]>>) -> te
     te.reduce add %a : f32
   }
   te.return %y : tensor<?xf32, #graph.dims<[N]>>
+}
+te.kernel @columns(%x: tensor<1x64xf32>, %w: tensor<64x?xf32, #graph.dims<[64, N]>>) -> tensor<1x?xf32, #graph.dims<[1, N]>> {
+  %y = te.compute "y" [i: 1, j: N] reduce [k: 64] : tensor<1x?xf32, #graph.dims<[1, N]>> {
+    %a = te.read %x[i, k] : tensor<1x64xf32>
+    %b = te.read %w[k, j] : tensor<64x?xf32, #graph.dims<[64, N]>>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<1x?xf32, #graph.dims<[1, N]>>
 }

@@ -106,3 +106,19 @@ schedule.sequence @cuts {
   schedule.pragma %i "loop_partition_hint" 0
   schedule.pragma %jo "loop_partition_hint" 1
 }
+
+// How much work there is, at most: a sum that gets shorter from row to row counts as at its longest.
+// CHECK-LABEL: loop.kernel @triangle
+// CHECK:         loop.for %{{.*}} = 0 to %N "i" parallel when [%N * %N - 4096 >= 0] {
+te.kernel @triangle(%x: tensor<?x?xf32, #graph.dims<[N, N]>>) -> tensor<?xf32, #graph.dims<[N]>> {
+  %y = te.compute "y" [i: N] reduce [k: N - i] : tensor<?xf32, #graph.dims<[N]>> {
+    %a = te.read %x[i, k] : tensor<?x?xf32, #graph.dims<[N, N]>>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<?xf32, #graph.dims<[N]>>
+}
+schedule.sequence @triangle {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  schedule.parallel %i
+  schedule.pragma %i "parallel_least_work" 4096
+}

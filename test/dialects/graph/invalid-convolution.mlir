@@ -82,9 +82,9 @@ func.func @f(%x: tensor<1x3x5x5xf32>, %w: tensor<64x3x7x7xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<1x3x224x224xi8>, %w: tensor<64x3x7x7xi8>) {
-  // expected-error@+1 {{graph.conv computes on floating-point numbers, not on i8}}
-  %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x224x224xi8>, tensor<64x3x7x7xi8>) -> tensor<1x64x112x112xf32>
+func.func @f(%x: tensor<1x3x224x224xi1>, %w: tensor<64x3x7x7xi1>) {
+  // expected-error@+1 {{graph.conv computes on numbers, not on truth values, i1}}
+  %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x224x224xi1>, tensor<64x3x7x7xi1>) -> tensor<1x64x112x112xf32>
   func.return
 }
 

@@ -303,3 +303,21 @@ loop.kernel @not_empty outs(%y: memref<4xf32>) {
 // A declaration has nothing to simplify.
 // CHECK-LABEL: loop.kernel @declared
 loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>) in_place [0 -> 0]
+
+// When several threads run a loop: a condition that is proved goes, with one that cannot hold a single thread does.
+// CHECK-LABEL: loop.kernel @threads
+// CHECK:         loop.for %{{.*}} = 0 to %N "always" parallel {
+// CHECK:         loop.for %{{.*}} = 0 to %N "never" {
+// CHECK:         loop.for %{{.*}} = 0 to %N "some" parallel when [%N - 8 >= 0] {
+loop.kernel @threads outs(%y: memref<?xf32> [N]) symbols(%N) {
+  %v = arith.constant 1.0 : f32
+  loop.for %i = 0 to %N "always" parallel when [3 >= 0] {
+    loop.store %v, %y[%i] : memref<?xf32>
+  }
+  loop.for %i = 0 to %N "never" parallel when [%N >= 0, -5 >= 0] {
+    loop.store %v, %y[%i] : memref<?xf32>
+  }
+  loop.for %i = 0 to %N "some" parallel when [%N - 8 >= 0] {
+    loop.store %v, %y[%i] : memref<?xf32>
+  }
+}
