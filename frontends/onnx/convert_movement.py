@@ -14,6 +14,7 @@ from tilework.dialects.graph.extend import MODES
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.open_axes import in_steps, padded
+from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.sizes import of_sizes, repeated, require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
@@ -34,6 +35,7 @@ def reshape(node: Node) -> Value:
         others = [*target[:at], *target[at + 1 :]]
         target = [*target[:at], _left_over(node, dims, others), *target[at + 1 :]]
     require_sizes(node, target)
+    find_same_sizes(product(dims), product(target))
     return node.reshape(node.value(0), target)
 
 
@@ -47,6 +49,8 @@ def _left_over(node: Node, dims: Sequence[Expr], others: Sequence[Expr]) -> Expr
         elif d in rest:
             rest.remove(d)
         else:
+            for size in rest:
+                find_same_sizes(d, size)
             raise node.error(f"-1 cannot be computed: {d} is no dimension of the input")
     if divisor == 0:
         raise node.error("-1 cannot be computed: the other dimensions hold no elements")

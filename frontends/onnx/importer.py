@@ -22,6 +22,7 @@ from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
 from tilework.frontends.onnx.load import Source, load_model, to_array
 from tilework.frontends.onnx.node import Node, find_converter
+from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import ordered_nodes, reads
 from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
@@ -55,15 +56,20 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
     Initializers are constants, also those that IR 3 lists among the inputs. Inputs keep their order; their and the
     outputs' names are the attribute `tilework.name`. Raises TileworkError for a model that cannot be imported.
     """
-    loaded = load_model(source)
-    return _Importer(loaded).run()
+    loaded, equal = load_model(source), dict[str, str]()
+    while True:
+        try:
+            return _Importer(loaded, equal).run()
+        except SameSizes as found:  # from the beginning, with one symbol fewer
+            equal[found.one] = found.other
 
 
 class _Importer:
     """Of the model's own graph."""
 
-    def __init__(self, source: Source):
+    def __init__(self, source: Source, equal: Mapping[str, str]):
         self.source = source
+        self.equal = equal
         self.graph = source.model.graph
         self.emitter = Emitter(Block())
 
@@ -90,7 +96,7 @@ class _Importer:
 
     def _define_inputs(self, scope: _Scope) -> list[str]:
         """One argument of @main for every input that is not an initializer; their names."""
-        symbols = Symbols()
+        symbols = Symbols(self.equal)
         initializers = {tensor.name for tensor in self.graph.initializer}
         inputs = [value for value in self.graph.input if value.name not in initializers]
         for value in inputs:

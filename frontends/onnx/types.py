@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -72,16 +73,23 @@ def require_addressable(type_: TensorType[Attribute], what: str) -> None:
 
 
 class Symbols:
-    """Identifiers for a model's symbolic dimensions: one for each of its names, a new one for each nameless one."""
+    """Identifiers for a model's symbolic dimensions: one for each of its names, a new one for each nameless one.
 
-    def __init__(self) -> None:
+    Of those that have to be equal, `equal` says which one stands for another.
+    """
+
+    def __init__(self, equal: Mapping[str, str]) -> None:
         self._of_name: dict[str, str] = {}
+        self._equal = equal
 
     def named(self, name: str) -> Expr:
         """The symbol of a `dim_param`; letters that no identifier has become underscores."""
         if name not in self._of_name:
             self._of_name[name] = self._unused(name)
-        return var(self._of_name[name])
+        symbol = self._of_name[name]
+        while symbol in self._equal:
+            symbol = self._equal[symbol]
+        return var(symbol)
 
     def nameless(self, hint: str) -> Expr:
         """A symbol of its own."""

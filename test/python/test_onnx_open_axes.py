@@ -227,3 +227,22 @@ def test_modes_of_open_pads_that_are_refused(mode: str):
 def test_steps_along_an_axis_of_no_element(step: int, cache: KernelCache):
     made = slice_model(["N"], [-1], [0 if step > 0 else -1], [END if step > 0 else FRONT], [step])
     check(made, cache, lambda x: x[::step], (0,))
+
+
+def test_symbols_that_have_to_be_equal(cache: KernelCache):
+    """The shape of one input is that of another, but for a symbol; that both fit is asked when it runs."""
+    nodes = [
+        node("Shape", "z", "sizes"),
+        node("Slice", "sizes zero two", "front"),
+        node("Concat", "front rest", "shape", axis=0),
+        node("Reshape", "x shape", "r"),
+        node("Add", "r z", "y"),
+    ]
+    constants = {"zero": np.array([0]), "two": np.array([2]), "rest": np.array([4])}
+    for rest in (4, -1):
+        made = model(nodes, {"x": ["A", "B", 2, 2], "z": ["A", "N", 4]}, "y", {**constants, "rest": np.array([rest])})
+        module = tw.compile(made, cache=cache, processes=1)
+        x, z = (np.arange(60, dtype=np.float32).reshape(shape) for shape in ((3, 5, 2, 2), (3, 5, 4)))
+        np.testing.assert_array_equal(module(x, z), x.reshape(3, 5, 4) + z)
+        with pytest.raises(UsageError, match="N"):
+            module(x[:, :4], z)
