@@ -31,7 +31,14 @@ ARITHMETIC = [
     Case("ReduceMax", [np.arange(-40, -3), int64(0)], {}, (1,), opset=18),
 ]
 
-CASES = [*ARITHMETIC]
+NORMALIZATION = [
+    # an axis of one element between those that are summed along, in one piece of memory
+    *(Case("GroupNormalization", [(2, 2, 1, n), (2,), (2,)], {"num_groups": 1}, (1, 2), opset=21) for n in (3, 40)),
+    Case("MeanVarianceNormalization", [(2, 3, 1, 17)], {"axes": [1, 2, 3]}),
+    Case("MeanVarianceNormalization", [(1, 1, 1, 19)], {"axes": [0, 1, 2, 3]}),
+]
+
+CASES = [*ARITHMETIC, *NORMALIZATION]
 
 
 @pytest.fixture(scope="module")
