@@ -47,7 +47,8 @@ class Tap:
 @converter("GridSample", since=16)
 def grid_sample(node: Node) -> Value:
     """For each place of the grid, from -1 to 1 across the image, the nearest element or a mean of those around it."""
-    mode = MODES.get(node.attribute("mode", "linear"), node.attribute("mode", "linear"))
+    mode = node.attribute("mode", "linear")
+    mode = MODES.get(mode, mode)
     if mode not in ("linear", "nearest"):
         raise node.error(f"mode '{mode}' is not supported")
     dims, grid = node.dims(0), node.dims(1)

@@ -82,7 +82,7 @@ def scatter_elements(node: Node) -> Value:
         raise node.error("indices and updates are of one shape, with as many axes as the input")
     if dims[axis] == 0 or 0 in wanted:
         return node.value(0)
-    shorter = [i for i, (size, whole_) in enumerate(zip(wanted, dims, strict=True)) if i != axis and size != whole_]
+    shorter = [i for i, (size, extent) in enumerate(zip(wanted, dims, strict=True)) if i != axis and size != extent]
     return _scattered_within(node, node.value(0), axis, shorter)
 
 
@@ -151,7 +151,7 @@ def _last(node: Node, is_for: Value, axis: int) -> Value:
 
 
 def _combined(node: Node, combination: str, data: Value, updates: Value, is_for: Value, axis: int) -> Value:
-    """The data combined with all updates that are for them; these, and whether they are, have `axis` in front."""
+    """The data combined with all updates that are for them: these, and whether they are, lie along one more axis."""
     together, with_data = COMBINED[combination]
     nothing = Known(_identity(combination, numpy_dtype(node.dtype(0))), node.title)
     reached = node.emit(WhereOp, is_for, updates, nothing)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
+from onnx import TensorProto
+from onnx_cases import Case, build, int64, reference
+from onnx_models import Array
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -24,39 +22,10 @@ from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 from tilework.interpreters.te import run_kernel
 
-Array = np.ndarray[Any, Any]
-
-onnxruntime.set_default_logger_severity(4)
-
-
-@dataclass
-class Case:
-    """One node. Inputs are shapes (random numbers) or arrays; `constants` of them are initializers, by position."""
-
-    op: str
-    inputs: Sequence[Any]
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    constants: Sequence[int] = ()
-    opset: int = 13
-    outputs: int = 1
-    runtime_lacks_it: bool = False
-    """onnxruntime refuses the case; onnx's own (slow) reference does not."""
-
-    def __str__(self) -> str:
-        shapes = "_".join(
-            "x".join(map(str, np.shape(x) if isinstance(x, np.ndarray) else x or ())) for x in self.inputs
-        )
-        shown = "_".join(f"{name}={value}" for name, value in self.attributes.items())
-        return f"{self.op}{self.opset}-{shapes}-{shown}"
-
 
 def conv(x: Sequence[int], w: Sequence[int], bias: bool = False, **attributes: Any) -> Case:
     inputs = [x, w, (w[0],)] if bias else [x, w]
     return Case("Conv", inputs, attributes, constants=range(1, len(inputs)))
-
-
-def int64(*values: int) -> Array:
-    return np.array(values, np.int64)
 
 
 CONVOLUTIONS = [
@@ -444,37 +413,6 @@ CASES = [
     *ELEMENTWISE,
     *BROADCASTS,
 ]
-
-
-def build(case: Case) -> tuple[onnx.ModelProto, dict[str, Array]]:
-    """A model of the one node, and feeds for its inputs."""
-    rng = np.random.default_rng(0)
-    names: list[str] = []
-    arrays: dict[str, Array] = {}
-    for i, given in enumerate(case.inputs):
-        names.append("" if given is None else f"x{i}")
-        if given is not None:
-            arrays[f"x{i}"] = given if isinstance(given, np.ndarray) else rng.standard_normal(given).astype(np.float32)
-    constants = {f"x{i}" for i in case.constants}
-    outputs = [f"y{i}" for i in range(case.outputs)]
-    node = helper.make_node(case.op, names, outputs, **case.attributes)
-    inputs = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
-        for name, array in arrays.items()
-        if name not in constants
-    ]
-    initializers = [numpy_helper.from_array(arrays[name], name) for name in sorted(constants)]
-    infos = [helper.make_empty_tensor_value_info(name) for name in outputs]
-    graph = helper.make_graph([node], case.op, inputs, infos, initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=8)
-    return model, {name: array for name, array in arrays.items() if name not in constants}
-
-
-def reference(case: Case, model: onnx.ModelProto, feeds: dict[str, Array]) -> list[Array]:
-    """What others say that the node makes."""
-    if case.runtime_lacks_it:
-        return ReferenceEvaluator(model).run(None, feeds)
-    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
 
 
 def values_of(module: ModuleOp, feeds: Mapping[str, Array], parameters: Mapping[str, Array]):

@@ -6,7 +6,8 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from test_onnx_operators import Case, build, dividends, divisors, halves, int64, no_number, reference
+from onnx_cases import Case, build, int64, reference
+from test_onnx_operators import dividends, divisors, halves, no_number
 
 import tilework as tw
 from tilework.backends.cache import KernelCache
