@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from tilework.algebra.index_expr import Key
 from tilework.dialects.te import ComputeOp
@@ -65,15 +66,18 @@ class _Cut:
         """The axis that cores share.
 
         All cores read what does not move along it: each should read little, above all of what another has written.
-        Where that makes no difference it is the longest, for matrices that are multiplied before and behind it have
-        more rows than columns then, or more columns than rows.
+        Where that makes no difference it is rows of an image whose channels are lanes, as before and behind it, or the
+        longest, for matrices that are multiplied there have more rows than columns then, or more columns than rows.
         """
         even = [a for a in self.axes if self._is_even(a, self.target.cores) and self._makes_runs(a)]
         if self.rows is not None:  # one that moves inside computes the same rows again
             even = [a for a in even if a[0] in self.rows.outermost]
         least = min(map(self._read_by_each, even), default=0)
         good = [axis for axis in even if self._read_by_each(axis) <= NO_DIFFERENCE * least]
-        return max(good, key=lambda axis: axis[1].constant or 0, default=None)
+        rows = self._window_axes
+        if self.tile is None or self.tile.vector in rows:
+            rows = frozenset[Key]()
+        return max(good, key=lambda axis: (axis[0] in rows, axis[1].constant or 0), default=None)
 
     def _read_by_each(self, axis: Axis) -> float:
         """Bytes that a core reads if cores share an axis.
@@ -85,13 +89,19 @@ class _Cut:
         total = 0.0
         for (moving, size), read in zip(self.operands, reads_of(self.compute), strict=True):
             others = 0 if axis[0] in moving else size * (cores - 1)
-            total += (size + others * (speed.shared / speed.exchange if self._has_windows(read) else 1.0)) / cores
+            total += (size + others * (speed.shared / speed.exchange if self._windows(read) else 1.0)) / cores
         return total
 
-    def _has_windows(self, read: Read) -> bool:
-        """Whether an index adds an axis of the results and one that is summed over."""
+    @cached_property
+    def _window_axes(self) -> Set[Key]:
+        """Those that windows move along."""
+        return frozenset().union(*map(self._windows, reads_of(self.compute)))
+
+    def _windows(self, read: Read) -> Set[Key]:
+        """The axes of the results that an index adds to one that is summed over."""
         spatial, summed = ({name for name, _ in axes} for axes in (self.compute.spatial, self.compute.reduction))
-        return any(spatial & {*e.variables()} and summed & {*e.variables()} for e in read.indices)
+        indices = [{*e.variables()} for e in read.indices]
+        return frozenset().union(*(i & spatial for i in indices if i & summed))
 
     def block(self, shared: Axis | None) -> Piece | None:
         """Pieces for the second cache of what is read at every iteration of the outermost loop, if it is too large.

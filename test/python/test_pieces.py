@@ -40,14 +40,29 @@ def windows(blocks: int, rows: int, sums: int) -> KernelOp:
     return k.finish([k.compute("y", (blocks, rows, 16), element)])
 
 
+def depthwise(blocks: int, rows: int, channels_last: bool) -> KernelOp:
+    """[o, i, j, l] or [o, i, j] = sum of x[o, i + t, j + u, l] * w[o, t, u, l]: windows of 3 x 3 of each channel."""
+    k, lanes = KernelBuilder("depthwise"), (16,) if channels_last else ()
+    x = k.argument(TensorType(f32, (blocks, rows + 2, 114, *lanes)), "x")
+    w = k.argument(TensorType(f32, (blocks, 3, 3, *lanes)), "w")
+
+    def element(o: Expr, i: Expr, j: Expr, *lane: Expr) -> Scalar:
+        return k.sum((3, 3), lambda t, u: x[o, i + t, j + u, *lane] * w[o, t, u, *lane])
+
+    return k.finish([k.compute("y", (blocks, rows, 112, *lanes), element)])
+
+
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
         (product(16, 128, 64), []),  # less is read by halves of the outputs, which are the outermost axis
         (windows(16, 128, 64), [Piece("i", 2)]),  # but halves of the image, the other core's, take longer than weights
         (windows(256, 128, 64), []),  # than so many
+        (depthwise(64, 28, channels_last=True), [Piece("i", 2)]),  # as cores share the images before and behind it
+        (depthwise(64, 28, channels_last=False), []),  # where lanes lie along rows, whole planes are read at once
+        (depthwise(64, 27, channels_last=True), []),  # no equal halves
     ],
-    ids=["product", "windows", "many weights"],
+    ids=["product", "windows", "many weights", "rows of all channels", "planes", "odd rows"],
 )
 def test_cores_read_little_of_what_others_wrote(kernel: KernelOp, expected: list[Piece]):
     reduction, target = kernel.compute("y"), parse_target("llvm -mcpu=znver4 -num-cores=2")
