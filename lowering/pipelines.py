@@ -11,6 +11,7 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from tilework.lowering.alternate_calls import AlternateCalls
 from tilework.lowering.choose_algorithms import ChooseAlgorithms
 from tilework.lowering.choose_layouts import ChooseLayouts
+from tilework.lowering.fuse_depthwise import FuseDepthwise
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.pack_parameters import PackParameters
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
@@ -63,6 +64,7 @@ GRAPH: tuple[ModulePass, ...] = (
 RULES: tuple[ModulePass, ...] = (
     ChooseLayouts(),  # with the best algorithm for every kernel in every layout in mind
     ChooseAlgorithms(),
+    FuseDepthwise(),  # only now is it known which layouts and algorithms meet there
     CommonSubexpressionElimination(),  # what several kernels read is transformed once
     FoldParameters(),  # another algorithm reads other parameters, which are packed now
     PackParameters(),

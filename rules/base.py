@@ -46,6 +46,13 @@ class ScheduleRule(ABC):
         """
         return 0.0
 
+    def computes_in_parts(self, kernel: KernelOp, target: Target) -> bool:
+        """Whether its schedule computes what one reduction reads of another part by part, right before it is read.
+
+        One kernel of both is better than two then.
+        """
+        return False
+
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         """Layouts in which the schedule would rather read some of the arguments numbered `parameters`.
 

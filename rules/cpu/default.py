@@ -18,7 +18,7 @@ from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import store_as
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
-from tilework.rules.cpu.tiled_reduction import block_sizes, tile_reduction
+from tilework.rules.cpu.tiled_reduction import block_sizes, tile_reduction, tile_within
 from tilework.rules.cpu.total import schedule_total
 from tilework.targets.target import LINE_BYTES, Target
 
@@ -39,6 +39,11 @@ class Default(ScheduleRule):
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         return kernel_cycles(kernel, plan_stages(kernel, target, parameters).stages, target, parameters)
+
+    def computes_in_parts(self, kernel: KernelOp, target: Target) -> bool:
+        plan = plan_stages(kernel, target)
+        readers = [root for producer, (root, _) in plan.parts.items() if plan.sums(producer)]
+        return any(rows_of(plan, root, plan.anchored.get(root, root), target) is not None for root in readers)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         plan = plan_stages(kernel, target, parameters)
@@ -62,15 +67,19 @@ class Default(ScheduleRule):
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
             stage = stage_of(compute.stage.data)
             reduction = plan.anchored.get(compute, compute)
+            around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
+            loop = None if around is None else loop_of_part(plan, compute, *around, target)
             if reduction.reduction and compute.spatial:
                 inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction.stage.data)
+                if around is not None and loop is not None:
+                    _sum_part(s, stage, inside, reduction, around[1], target)
+                    s.compute_at(stage, loop, "local")
+                    continue
                 rows = rows_of(plan, compute, reduction, target)
                 work = shared_work(reduction, compute)
                 parts = {axis for reader, shared in plan.parts.values() if reader is compute for axis in shared}
                 loops[compute] = tile_reduction(s, stage, inside, reduction, work, target, rows, parts), rows
             elif compute.spatial:
-                around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
-                loop = None if around is None else loop_of_part(plan, compute, *around)
                 schedule_elementwise(s, stage, compute, target, loop)
             elif reduction.reduction:
                 summed = stage if reduction is compute else stage_of(reduction.stage.data)
@@ -78,6 +87,14 @@ class Default(ScheduleRule):
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
         return s.finish()
+
+
+def _sum_part(
+    s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, rows: Rows | None, target: Target
+) -> None:
+    """Windows for a part, in tiles that leave no rest of its rows."""
+    block = None if rows is None else (reduction.spatial[rows.dimension][0], rows.needed)
+    tile_within(s, final, inside, reduction, choose_tile(reduction, reads_of(reduction), target, block), target)
 
 
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:

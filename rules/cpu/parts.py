@@ -20,6 +20,13 @@ from tilework.targets.target import Target
 PART_BYTES = 96 << 10
 """What is computed just before it is read should be found in a near cache then, and fits on the stack."""
 
+SUMMED_PARTS = 4
+"""A part of what sums windows is at most one of so many of the second cache, beside weights that are read again for
+each."""
+
+UNEVEN = 1.05
+"""How many times its share of such parts a core may have: all alone, windows and what reads them are shared better."""
+
 AGAIN = 1.5
 """How many times a row may be computed, on average, for the windows of several blocks of rows."""
 
@@ -45,13 +52,13 @@ class Rows:
 
 
 def rows_for(
-    producer: ComputeOp, reduction: ComputeOp, shared: Sequence[str], tile: Tile | None, most: int, target: Target
+    plan: Plan, producer: ComputeOp, reduction: ComputeOp, tile: Tile | None, most: int, target: Target
 ) -> Rows | None:
     """The most rows of a part of the producer that take at most `most` bytes; None where all of them do, or none.
 
-    shared: the first axes of both, at each point of which the reduction reads a part of its own. Fewer rows where cores
-    are done sooner with them.
+    Fewer rows where cores are done sooner with them.
     """
+    _, shared = plan.parts[producer]
     window = _window(producer, reduction, shared)
     if window is None:
         return None
@@ -75,8 +82,20 @@ def rows_for(
         if points >= target.cores and whole <= PART_BYTES:
             return None
         fitting = [n for n in fitting if points * extent // n >= target.cores]
-    count = min(fitting, key=lambda n: (-(-points * extent // n // target.cores) * n, -n), default=None)
+    of_a_core = {n: -(-points * extent // n // target.cores) * n for n in fitting}
+    tile_rows = 1
+    if plan.sums(producer):
+        tile_rows = _rows_of_tile(plan.anchored.get(producer, producer), dimension, target)
+        even = UNEVEN * points * extent / target.cores
+        fitting = [n for n in fitting if needed[n] >= tile_rows and of_a_core[n] <= even]
+    count = min(fitting, key=lambda n: (of_a_core[n], needed[n] % tile_rows > 0, -n), default=None)
     return None if count is None else Rows(axis, count, needed[count], dimension, frozenset({*shared, axis}))
+
+
+def _rows_of_tile(summed: ComputeOp, dimension: int, target: Target) -> int:
+    """How many rows of the dimension the tiles of a reduction have."""
+    tile = choose_tile(summed, reads_of(summed), target)
+    return 1 if tile is None else tile.extent(summed.spatial[dimension][0])
 
 
 def _window(producer: ComputeOp, reduction: ComputeOp, shared: Sequence[str]) -> tuple[int, str, Expr] | None:
@@ -120,15 +139,26 @@ def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -
     It stays in the nearest cache where that is possible, if it can be beside as much of what it is made of.
     """
     tile = choose_tile(reduction, reads_of(reduction), target)
-    for producer, (reader, shared) in plan.parts.items():
+    for producer, (reader, _) in plan.parts.items():
         if reader is root:
-            nearest = target.cache_bytes[0]
-            most = (nearest // 2, nearest, PART_BYTES)
-            return next(filter(None, (rows_for(producer, reduction, shared, tile, m, target) for m in most)), None)
+            most = _most_bytes(plan, producer, target)
+            return next(filter(None, (rows_for(plan, producer, reduction, tile, m, target) for m in most)), None)
     return None
 
 
-def loop_of_part(plan: Plan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None) -> SSAValue | None:
+def _most_bytes(plan: Plan, producer: ComputeOp, target: Target) -> Sequence[int]:
+    """How large a part may be, what is better first."""
+    if plan.sums(producer):
+        _, shared = plan.parts[producer]
+        of_a_core = size_of(producer.spatial[len(shared) :]) * bits_of(producer.result.type) // 8 // target.cores
+        return [min(target.cache_bytes[1] // SUMMED_PARTS, of_a_core)]
+    nearest = target.cache_bytes[0]
+    return [nearest // 2, nearest, PART_BYTES]
+
+
+def loop_of_part(
+    plan: Plan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None, target: Target
+) -> SSAValue | None:
     """The innermost of the loops around the reader's tile in which a stage has a part that is small."""
     _, shared = plan.parts[compute]
     found: SSAValue | None = None
@@ -139,7 +169,7 @@ def loop_of_part(plan: Plan, compute: ComputeOp, around: Sequence[Around], rows:
         elements = size_of(inside)
         if rows is not None and by_rows:
             elements = elements // size_of([compute.spatial[rows.dimension]]) * rows.needed
-        small = elements * bits_of(compute.result.type) // 8 <= PART_BYTES
+        small = elements * bits_of(compute.result.type) // 8 <= _most_bytes(plan, compute, target)[-1]
         if small and fixed <= set(shared) and elements < size_of(compute.spatial):
             found = loop.axis
     return found

@@ -95,13 +95,13 @@ class _Cut:
     @cached_property
     def _window_axes(self) -> Set[Key]:
         """Those that windows move along."""
-        return frozenset().union(*map(self._windows, reads_of(self.compute)))
+        return frozenset[Key]().union(*map(self._windows, reads_of(self.compute)))
 
     def _windows(self, read: Read) -> Set[Key]:
         """The axes of the results that an index adds to one that is summed over."""
         spatial, summed = ({name for name, _ in axes} for axes in (self.compute.spatial, self.compute.reduction))
         indices = [{*e.variables()} for e in read.indices]
-        return frozenset().union(*(i & spatial for i in indices if i & summed))
+        return frozenset[Key]().union(*(i & spatial for i in indices if i & summed))
 
     def block(self, shared: Axis | None) -> Piece | None:
         """Pieces for the second cache of what is read at every iteration of the outermost loop, if it is too large.

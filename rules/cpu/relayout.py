@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import Compound, Expr, var
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
-from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.readers import readers_of, sums_windows
 from tilework.rules.cpu.reads import bits_of, reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.targets.target import LINE_BYTES, Target
@@ -40,9 +40,13 @@ class Relayout:
 
 
 def relayout_stages(kernel: KernelOp, target: Target, reductions: bool) -> list[Relayout]:
-    """Store reductions, or all others, as suits what reads them, or as what they read is stored; producers first."""
+    """Store reductions, or all others, as suits what reads them, or as what they read is stored.
+
+    Of reductions readers come first, which decide; of others what they read.
+    """
     found: list[Relayout] = []
-    for compute in [c for c in kernel.computes if bool(c.reduction) == reductions]:
+    computes = [c for c in kernel.computes if bool(c.reduction) == reductions]
+    for compute in reversed(computes) if reductions else computes:
         relayout = _relayout_of(kernel, compute, target)
         if relayout is not None:
             s = ScheduleBuilder(kernel)
@@ -146,7 +150,11 @@ def _as_it_reads(compute: ComputeOp) -> Iterator[tuple[str, int]]:
 def _as_summed(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
     """The axes that sums go along, if lanes go along none of the stage: its lines hold what steps read in turn."""
     readers = readers_of(compute)
-    if compute.reduction or not readers or not all(reader.reduction for reader, _ in readers):
+    if compute.reduction:
+        if sums_windows(compute):
+            yield from _as_summed_behind(compute, target)
+        return
+    if not readers or not all(reader.reduction for reader, _ in readers):
         return
     for reader, read in readers:
         tile = choose_tile(reader, reads_of(reader), target)
@@ -155,6 +163,16 @@ def _as_summed(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
     for at, (axis, _) in enumerate(compute.spatial[:-1]):  # along the last one elements are side by side
         if all(read.exprs[at].as_var in dict(reader.reduction) for reader, read in readers):
             yield axis, LINE_BYTES * 8 // bits_of(compute.result.type)
+
+
+def _as_summed_behind(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
+    """Such axes of the stage that takes all results one by one."""
+    readers = {reader for reader, _ in readers_of(compute)}
+    for reader in readers:
+        own = tuple(var(name) for name, _ in reader.spatial)
+        if len(readers) == 1 and all(read.exprs == own for _, read in readers_of(compute)):
+            names = {theirs: name for (theirs, _), (name, _) in zip(reader.spatial, compute.spatial, strict=True)}
+            yield from ((names[axis], size) for axis, size in _as_summed(reader, target))
 
 
 def place_in_block(e: Expr) -> tuple[str, int] | None:

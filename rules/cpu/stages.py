@@ -12,7 +12,7 @@ from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.argument_copies import ArgumentCopy, copy_arguments
 from tilework.rules.cpu.costs import lanes_differ
-from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.readers import readers_of, sums_windows
 from tilework.rules.cpu.reads import iterations, reads_of, size_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
@@ -29,8 +29,8 @@ class Plan:
     """`inlined` stages by name; `relayouts` of others; `copies` of arguments; `roots` as they look after all that.
 
     `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots that only a
-    reduction reads -> the root with that reduction, and the names of the first axes of both, at every point of which it
-    reads a part of its own.
+    reduction reads, and that sum windows at most -> the root with that reduction, and the names of the first axes of
+    both, at every point of which it reads a part of its own.
     """
 
     inlined: list[str]
@@ -45,6 +45,10 @@ class Plan:
     def stages(self) -> list[ComputeOp]:
         """All but steps."""
         return [*self.anchored.values(), *self.roots]
+
+    def sums(self, root: ComputeOp) -> bool:
+        """Whether a root is a reduction, or one is inside it."""
+        return bool(self.anchored.get(root, root).reduction)
 
 
 def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Plan:
@@ -77,20 +81,23 @@ def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozens
     parts: dict[ComputeOp, tuple[ComputeOp, list[str]]] = {}
     for root in roots:
         reduction = anchored.get(root, root)
-        for producer in (r for r in roots if reduction.reduction and r not in anchored):
-            axes = _own_part(copy, producer, reduction)
+        for producer in (r for r in roots if reduction.reduction and r is not root):
+            axes = _own_part(copy, producer, anchored.get(producer, producer), reduction)
             if axes is not None:
                 parts[producer] = root, axes
     return Plan(inlined, relayouts, copies, roots, anchored, steps, parts)
 
 
-def _own_part(kernel: KernelOp, producer: ComputeOp, reduction: ComputeOp) -> list[str] | None:
+def _own_part(kernel: KernelOp, producer: ComputeOp, summed: ComputeOp, reduction: ComputeOp) -> list[str] | None:
     """The axes of a reduction at every point of which it reads a part of the producer that no other point reads.
 
-    None where others read of it as well.
+    summed: what the producer computes, itself or the reduction inside it. None where others read of it as well, and
+    where it sums more than windows: whose points are as many as what they are taken of.
     """
     readers = readers_of(producer)
-    if {reader for reader, _ in readers} != {reduction} or producer.reduction or len(producer.results) > 1:
+    if {reader for reader, _ in readers} != {reduction} or len(producer.results) > 1:
+        return None
+    if summed.reduction and not sums_windows(summed):
         return None
     whole = any(not isinstance(use.operation, ReadOp) for use in producer.result.uses)
     if whole or producer.result in kernel.results_returned:

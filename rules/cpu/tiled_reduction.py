@@ -23,7 +23,7 @@ from tilework.rules.cpu.parallel import TASKS_PER_CORE, Loop, parallel_prefix, r
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_operands
-from tilework.rules.cpu.reads import LARGE, Axes, bits_of, count_of, reads_of, size_of
+from tilework.rules.cpu.reads import LARGE, Axes, Axis, bits_of, count_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block
 from tilework.targets.target import Target
@@ -77,17 +77,19 @@ def tile_reduction(
         first = rows.outermost
     else:
         first = _moving_outside(reduction, tile, parts, target) if panel is None else panel.moving
-    axes = zip(final.axes.values(), reduction.spatial, strict=False)
-    ordered = sorted(axes, key=lambda pair: pair[1][0] not in first)
-    pieces = pieces_of(reduction, [axis for _, axis in ordered], tile, rows, target)
+    axes = list(zip(final.axes.values(), reduction.spatial, strict=False))
+    pieces = pieces_of(reduction, [axis for _, axis in _outermost(first, axes)], tile, rows, target)
+    if rows is not None:
+        first = first - {rows.axis}  # of rows only blocks are outside, where all else is read again for each
     cut: dict[str, SSAValue] = {}
-    for axis, (name, extent) in ordered:
+    for axis, (name, extent) in _outermost(first, axes):
         for piece in (p for p in pieces if p.axis == name):
             extent = extent // piece.count
             cut[name], axis = s.split(axis, size_of([(name, extent)]))
         if rows is not None and name == rows.axis:
             outer, axis = s.split(axis, rows.count)
-            loops.outer.append((outer, extent // rows.count))
+            place = sum(loops.names[around] in first for around, _ in loops.outer)
+            loops.outer.insert(place, (outer, extent // rows.count))
             loops.whole[outer] = frozenset({rows.loop})
             loops.rows = outer
             extent = const(rows.count)
@@ -128,8 +130,8 @@ def tile_within(
     """The same in such tiles, of a stage that is computed in a loop of another one, for a part of its results."""
     loops = _Loops()
     first = _staying_near(reduction, tile, target)
-    axes = zip(final.axes.values(), reduction.spatial, strict=False)
-    for axis, (name, extent) in sorted(axes, key=lambda pair: pair[1][0] not in first):
+    axes = list(zip(final.axes.values(), reduction.spatial, strict=False))
+    for axis, (name, extent) in _outermost(first, axes):
         _split_final(s, loops, axis, extent, tile, name)
     around = [*(axis for axis, _ in loops.outer), *loops.late]
     s.reorder([*around, *_inside(tile, loops)])
@@ -205,6 +207,11 @@ def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: Sequence[Axes], target
     if size_of(loops.outer[:rows]) >= target.cores:
         end = min(end, rows)  # else rows would be computed for each of the loops that are fused with theirs
     return [*parallel_prefix(s, loops.outer[:end], work, target), *axes[end:]]
+
+
+def _outermost(first: Set[Key], axes: Sequence[tuple[SSAValue, Axis]]) -> list[tuple[SSAValue, Axis]]:
+    """The axes, those of these names in front."""
+    return sorted(axes, key=lambda pair: pair[1][0] not in first)
 
 
 def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], target: Target) -> Set[Key]:

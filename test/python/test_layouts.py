@@ -148,13 +148,13 @@ def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monke
     monkeypatch.setattr(stages, "_pads_for_nothing", lambda *_, **__: False)
     kernel = conv_relu(Case(32, 32, (12 * stride, 9), stride=stride, groups=2, block=16))
     plan = plan_stages(kernel, SERVER)
-    [(pad, (root, shared))] = plan.parts.items()
+    [(pad, (root, _))] = plan.parts.items()
     most = 4 * 16 * 11 * (6 if stride == 1 else 9)
-    found = rows_for(pad, plan.anchored[root], shared, None, most, SERVER)
+    found = rows_for(plan, pad, plan.anchored[root], None, most, SERVER)
     count, needed = (4, 6) if stride == 1 else (3, 7)
     assert found == Rows("y", count, needed, 2, frozenset({"n", "o.outer", "y"}))
-    assert rows_for(pad, plan.anchored[root], shared, None, 1 << 20, SERVER) is None
-    assert rows_for(pad, plan.anchored[root], shared, None, 4 * 16 * 11 * 2, SERVER) is None  # no window fits
+    assert rows_for(plan, pad, plan.anchored[root], None, 1 << 20, SERVER) is None
+    assert rows_for(plan, pad, plan.anchored[root], None, 4 * 16 * 11 * 2, SERVER) is None  # no window fits
     monkeypatch.setattr(parts, "PART_BYTES", most)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]

@@ -120,7 +120,7 @@ def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:
     new = Block(arg_types=[t for t in types if t is not None])
     values: dict[SSAValue, SSAValue] = dict(zip(old.args, new.args, strict=True))
     for op in old.ops:
-        copy = _collapsed_op(op, [values[v] for v in op.operands])
+        copy = remade(op, [values[v] for v in op.operands])
         if copy is None or [r.type for r in copy.results] != [image.collapsed(r.type) for r in op.results]:
             return None
         copy_location(copy, op)
@@ -151,7 +151,8 @@ def _is_made_in_rows(value: SSAValue) -> bool:
     return False
 
 
-def _collapsed_op(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
+def remade(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
+    """The same operator on operands of other types; None where it does not take them."""
     match op:
         case YieldOp():
             return YieldOp(operands)
@@ -166,7 +167,7 @@ def _collapsed_op(op: Operation, operands: Sequence[SSAValue]) -> Operation | No
 
 def _replace(group: FusedOp, body: Block) -> None:
     """Put a group with that body in place of the group, between views of what it reads and makes."""
-    inputs = [_viewed(v, t, group) for v, t in zip(group.inputs, body.arg_types, strict=True)]
+    inputs = [viewed(v, t, group) for v, t in zip(group.inputs, body.arg_types, strict=True)]
     assert body.last_op is not None
     collapsed = FusedOp(group.label.data, inputs, [v.type for v in body.last_op.operands], Region(body))
     collapsed.attributes |= group.attributes
@@ -174,7 +175,12 @@ def _replace(group: FusedOp, body: Block) -> None:
     Rewriter.insert_op(collapsed, InsertPoint.before(group))
     for before, after in zip(group.outputs, collapsed.outputs, strict=True):
         after.name_hint = before.name_hint
-        before.replace_all_uses_with(_viewed(after, before.type, group))
+        before.replace_all_uses_with(viewed(after, before.type, group))
+    erase_with_views(group)
+
+
+def erase_with_views(group: FusedOp) -> None:
+    """Erase a group that nothing uses, and the views that only it read."""
     views = [v.owner for v in group.inputs]
     group.detach()
     group.erase()
@@ -184,13 +190,13 @@ def _replace(group: FusedOp, body: Block) -> None:
             view.erase()
 
 
-def _viewed(value: SSAValue, type_: Attribute, group: FusedOp) -> SSAValue:
+def viewed(value: SSAValue, type_: Attribute, group: FusedOp) -> SSAValue:
     """The value under another shape, by a view in front of the group; of a view what it is one of, if that has it."""
-    if value.type == type_:
-        return value
-    source = value.owner
-    if isinstance(source, ReshapeOp) and VIEW in source.attributes and source.input.type == type_:
-        return source.input
+    source = value
+    while source.type != type_ and isinstance(view := source.owner, ReshapeOp) and VIEW in view.attributes:
+        source = view.input
+    if source.type == type_:
+        return source
     view = ReshapeOp.of(value, shape=DimsAttr(dims_of(type_)))
     view.attributes[VIEW] = UnitAttr()
     view.result.name_hint = value.name_hint
