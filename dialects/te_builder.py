@@ -25,7 +25,7 @@ from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.predicate import Predicate, at_least
-from tilework.dialects import arith
+from tilework.dialects import arith, loop
 from tilework.dialects.shapes import dims_of, scalar_type, tensor_type
 from tilework.dialects.te import (
     ComputeOp,
@@ -44,6 +44,7 @@ from tilework.dialects.te import (
 )
 from tilework.dialects.te.operands import INDEX
 from tilework.dialects.te.reduce import Number
+from tilework.dialects.te.structure import identifier
 from tilework.dialects.te_scalars import (
     UNARY,
     UNARY_INTEGER,
@@ -107,7 +108,7 @@ class KernelBuilder(Writer):
         """
         axes = self._name_axes(body, dims, taken=self._symbols)
         block = Block()
-        with self._inside(block):
+        with self.inside(block):
             element = body(*(var(n) for n, _ in axes))
             if isinstance(element, Reduction):
                 taken = self._symbols | {n for n, _ in axes}
@@ -153,18 +154,40 @@ class KernelBuilder(Writer):
         stage: str,
         inputs: Sequence[Tensor],
         types: Sequence[Attribute],
-        write: Callable[[Builder, Sequence[SSAValue]], None],
+        write: Callable[[Sequence[SSAValue], Callable[[Expr], Expr]], None],
     ) -> list[Tensor]:
         """Append tensors of these types that statements of the loop level fill.
 
-        `write` appends the statements. It is given buffers of inputs and results, then the values of the symbols.
+        `write(buffers, here)` inserts the statements. It is given buffers of inputs and results, and what makes an
+        expression over symbols one over their values.
         """
         symbols = symbols_in(self.block.arg_types)
         block = buffers_block([t.value.type for t in inputs], types, symbols)
-        write(Builder(InsertPoint.at_end(block)), block.args)
+        buffers, values = block.args[: len(inputs) + len(types)], block.args[len(inputs) + len(types) :]
+        known = {symbol: var(value) for symbol, value in zip(symbols, values, strict=True)}
+        names = [*(t.value.name_hint for t in inputs), *[identifier(stage)] * len(types), *symbols]
+        for argument, name in zip(block.args, names, strict=True):
+            argument.name_hint = name
+        with self.inside(block):
+            write(buffers, lambda e: e.substitute(known))
         op = ExternOp(self._unique(stage), [t.value for t in inputs], types, symbols, Region(block))
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
+
+    def for_each(self, extents: Sequence[Expr], body: Callable[..., None], kind: loop.Kind = loop.Kind.SERIAL) -> None:
+        """Insert loops in an extern, the outermost of that kind; `body` inserts what they do at their indices."""
+
+        def nest(*around: Expr) -> None:
+            depth = len(around)
+            if depth == len(extents):
+                body(*around)
+                return
+            each = loop.ForOp(0, extents[depth], f"i{depth}", None, loop.Kind.SERIAL if depth else kind)
+            self.insert(each)
+            with self.inside(each.body.block):
+                nest(*around, var(each.index))
+
+        nest()
 
     def finish(self, results: Sequence[Tensor]) -> KernelOp:
         """The kernel that returns these tensors."""
@@ -220,7 +243,7 @@ class KernelBuilder(Writer):
         """
         types = [dtype for _, dtype in identities]
         block = Block(arg_types=[scalar_type(t) for t in (*types, *types)])
-        with self._inside(block):
+        with self.inside(block):
             args = [Scalar(v, self, is_unsigned(t)) for v, t in zip(block.args, (*types, *types), strict=True)]
             joined = self._scalars(join(args[: len(types)], args[len(types) :]), types)
             self.insert(YieldOp([v.value for v in joined]))
@@ -291,7 +314,7 @@ class KernelBuilder(Writer):
         regions: list[Region] = []
         for branch in (then, otherwise):
             block = Block()
-            with self._inside(block):
+            with self.inside(block):
                 self.insert(YieldOp([self.scalar(branch(), dtype).value]))
             regions.append(Region(block))
         op = IfThenElseOp(conditions, scalar_type(dtype), *regions)
@@ -305,7 +328,8 @@ class KernelBuilder(Writer):
         return Scalar(op.results[0], self) if op.results else cast(Scalar, None)
 
     @contextmanager
-    def _inside(self, block: Block) -> Generator[None]:
+    def inside(self, block: Block) -> Generator[None]:
+        """Insert at the end of a block meanwhile."""
         outer, self._at = self._at, Builder(InsertPoint.at_end(block))
         yield
         self._at = outer

@@ -59,6 +59,7 @@ from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceM
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.resize import ResizeOp
 from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.scatter import ScatterOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
@@ -77,7 +78,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(ExtendOp, GatherOp, ResizeOp),
+    *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
     *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
 ]
 

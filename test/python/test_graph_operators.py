@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, StringAttr, TensorType, UnitAttr, f32, i64
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    f32,
+    i32,
+    i64,
+)
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
@@ -16,7 +28,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import ExprLike, var
 from tilework.analysis.verification import verify
 from tilework.dialects import graph
-from tilework.dialects.graph.base import GraphOp, ints
+from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te import IfThenElseOp
@@ -236,6 +248,28 @@ def test_gather_stays_in_range():
     expected = [10, 10, 10, 30, 30, 30]
     np.testing.assert_array_equal(op.evaluate(table, indices), expected)
     np.testing.assert_array_equal(by_definition(op, table, indices), expected)
+
+
+@pytest.mark.parametrize("combine", ["replace", "add", "mul", "max", "min"])
+@pytest.mark.parametrize(("named", "new", "axis"), [((5, 1), (5, 4), 0), ((5, 4), (5, 4), 0), ((2, 9), (2, 9), 1)])
+@pytest.mark.parametrize("dtype", [f32, i32, IntegerType(8, Signedness.UNSIGNED)], ids=str)
+def test_scatter(combine: str, named: tuple[int, ...], new: tuple[int, ...], axis: int, dtype):
+    """One update after the other; what is out of range, however far, changes nothing."""
+    types = [tensor_type((3, 4), dtype), tensor_type(named, i64), tensor_type(new, dtype)]
+    op = make(graph.ScatterOp, types, axis=IntegerAttr(axis, i64), combine=StringAttr(combine))
+    rng = np.random.default_rng(0)
+    x, updates = (rng.integers(0, 4, dims).astype(numpy_dtype(dtype)) for dims in ((3, 4), new))
+    indices = rng.choice([-(2**63), -5, -4, -1, 0, 0, 1, 2, 2**63 - 1], named)
+    expected = x.copy()
+    joined = {"replace": lambda a, b: b, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+    for i in np.ndindex(*new):
+        at = int(np.broadcast_to(indices, new)[i])
+        at += x.shape[axis] if at < 0 else 0
+        place = (at, i[1]) if axis == 0 else (i[0], at)
+        if 0 <= at < x.shape[axis]:
+            expected[place] = joined[combine](expected[place], updates[i])
+    np.testing.assert_array_equal(op.evaluate(x, indices, updates), expected)
+    np.testing.assert_array_equal(by_definition(op, x, indices, updates), expected)
 
 
 def test_operands_get_no_use_from_inference():

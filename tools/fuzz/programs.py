@@ -6,14 +6,12 @@ run over time, some are filled by statements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from xdsl.builder import Builder
 from xdsl.dialects.builtin import FloatAttr, IntegerType, Signedness, f32, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 
-from tilework.algebra.index_expr import Expr, Key, const, minimum, var
+from tilework.algebra.index_expr import Expr, const, minimum, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects import arith, loop
 from tilework.dialects.shapes import tensor_type
@@ -254,28 +252,21 @@ def _scan(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tenso
 
 def _extern(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
     """Sums along the first axis of what comes in, by statements; another axis runs in parallel perhaps."""
-    kind = loop.Kind.PARALLEL if draw.chance(50) else loop.Kind.SERIAL
+    kind = loop.Kind.PARALLEL if draw.chance(50) and len(x.dims) > 1 else loop.Kind.SERIAL
 
-    def write(builder: Builder, arguments: Sequence[SSAValue]) -> None:
-        values: dict[Key, Expr] = dict.fromkeys([SYMBOL], var(arguments[-1]))
-        extents = [dim.substitute(values) for dim in x.dims]
-        indices: dict[int, Expr] = {}
-        for axis in [*range(1, len(extents)), 0]:
-            op = loop.ForOp(0, extents[axis], f"i{axis}", None, kind if axis == 1 else loop.Kind.SERIAL)
-            builder.insert(op)
-            builder = Builder(InsertPoint.at_end(op.body.block))
-            indices[axis] = var(op.index)
-        _add_to_sum(builder, arguments[0], arguments[1], [indices[axis] for axis in range(len(extents))])
+    def write(buffers: Sequence[SSAValue], here: Callable[[Expr], Expr]) -> None:
+        first, *others = map(here, x.dims)
+        source, total = buffers
+        k.for_each([*others, first], lambda *i: _add_to_sum(k, source, total, [i[-1], *i[:-1]]), kind)
 
     [total] = k.extern("total", [x], [x.value.type], write)
     return total
 
 
-def _add_to_sum(builder: Builder, x: SSAValue, total: SSAValue, at: list[Expr]) -> None:
+def _add_to_sum(k: KernelBuilder, x: SSAValue, total: SSAValue, at: list[Expr]) -> None:
     """total[at] = x[at] + the total before, where there is one"""
     then = loop.LoadOp(total, [at[0] - 1, *at[1:]])
     otherwise = arith.ConstantOp(FloatAttr(0.0, f32))
     branches = [Region(Block([op, loop.YieldOp([op.result])])) for op in (then, otherwise)]
-    before = builder.insert(loop.IfOp([at_least(at[0], 1)], branches[0], branches[1], [f32])).outputs[0]
-    element = builder.insert(loop.LoadOp(x, at)).result
-    builder.insert(loop.StoreOp(builder.insert(arith.AddfOp(before, element)).result, total, at))
+    before = k.insert(loop.IfOp([at_least(at[0], 1)], branches[0], branches[1], [f32]))
+    k.insert(loop.StoreOp((before + k.insert(loop.LoadOp(x, at))).value, total, at))
