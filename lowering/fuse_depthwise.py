@@ -22,9 +22,13 @@ from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.te import KernelOp
+from tilework.lowering.algorithms import parameters_of
+from tilework.lowering.packed_groups import unpack_argument
 from tilework.lowering.te_kernels import build_kernel
 from tilework.rules.registry import choose_rule
 from tilework.targets.parse import parse_target
+from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.collapse_axes import erase_with_views, remade, viewed
 
@@ -63,7 +67,7 @@ class FuseDepthwise(TileworkPass):
             joined = None if reader is None else _joined(group, reader)
             if reader is None or joined is None:
                 continue
-            kernel = build_kernel(joined.label.data, joined)
+            kernel = _with_packed_parameters(joined, target)
             if choose_rule(kernel, target).computes_in_parts(kernel, target):
                 _replace(group, reader, joined)
 
@@ -136,6 +140,15 @@ def _joined(group: FusedOp, reader: FusedOp) -> FusedOp | None:
     inputs = [*group.inputs, *(reader.inputs[i] for i in others)]
     label = f"{group.label.data}_{reader.label.data}"
     return FusedOp(label, inputs, [v.type for v in body.last_op.operands], Region(body))
+
+
+def _with_packed_parameters(group: FusedOp, target: Target) -> KernelOp:
+    """The kernel that the group will be when its parameters have the layouts that the rule for it asks for."""
+    kernel, parameters = build_kernel(group.label.data, group), parameters_of(group)
+    trial = group.clone()
+    for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
+        unpack_argument(trial, packing.argument, packing.axis, packing.block)
+    return build_kernel(group.label.data, trial)
 
 
 def _with_image(type_: Attribute, image: Sequence[Expr]) -> Attribute:

@@ -77,11 +77,11 @@ def rows_for(
     fitting = [n for n in counts if needed[n] * row <= most and needed[n] <= AGAIN * n * step]
     points = size_of(producer.spatial[: len(shared)])
     if axis != reduction.spatial[len(shared)][0]:  # all else is read again for every block, and no other axis is shared
-        if _others(producer, reduction) > target.near_bytes:
-            return None
         if points >= target.cores and whole <= PART_BYTES:
             return None
         fitting = [n for n in fitting if points * extent // n >= target.cores]
+        if _others(producer, reduction) > target.near_bytes:  # then once by each core
+            fitting = [n for n in fitting if plan.sums(producer) and points * extent // n == target.cores]
     of_a_core = {n: -(-points * extent // n // target.cores) * n for n in fitting}
     tile_rows = 1
     if plan.sums(producer):

@@ -88,26 +88,26 @@ func.func @windows(%x: tensor<1x2x28x28x16xf32>) -> tensor<1x2x26x26x16xf32> {
   func.return %z : tensor<1x2x26x26x16xf32>
 }
 
-// Nor where weights do not stay in the second cache, for every block of rows would read them from behind it.
+// Nor where weights do not stay in the second cache, nor a core's rows: every block of rows would read weights again.
 // CHECK-LABEL: func.func @many_weights
 // CHECK:         graph.fused "conv" (%x, %w)
 // CHECK:         graph.fused "conv" (%y, %v)
-func.func @many_weights(%x: tensor<1x32x14x14x16xf32>) -> tensor<1x32x14x14x16xf32> {
+func.func @many_weights(%x: tensor<1x32x28x28x16xf32>) -> tensor<1x32x28x28x16xf32> {
   %w = graph.parameter @many_w : tensor<512x1x3x3xf32>
   %v = graph.parameter @many_v : tensor<512x512x1x1xf32>
-  %y = graph.fused "conv" (%x, %w) : (tensor<1x32x14x14x16xf32>, tensor<512x1x3x3xf32>) -> (tensor<1x32x14x14x16xf32>) {
-  ^bb0(%a: tensor<1x32x14x14x16xf32>, %b: tensor<512x1x3x3xf32>):
-    %u = graph.unpack %a {axis = 1 : i64, size = 512 : i64} : (tensor<1x32x14x14x16xf32>) -> tensor<1x512x14x14xf32>
-    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 512 : i64} : (tensor<1x512x14x14xf32>, tensor<512x1x3x3xf32>) -> tensor<1x512x14x14xf32>
-    %p = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x512x14x14xf32>) -> tensor<1x32x14x14x16xf32>
-    graph.yield %p : tensor<1x32x14x14x16xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x32x28x28x16xf32>, tensor<512x1x3x3xf32>) -> (tensor<1x32x28x28x16xf32>) {
+  ^bb0(%a: tensor<1x32x28x28x16xf32>, %b: tensor<512x1x3x3xf32>):
+    %u = graph.unpack %a {axis = 1 : i64, size = 512 : i64} : (tensor<1x32x28x28x16xf32>) -> tensor<1x512x28x28xf32>
+    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 512 : i64} : (tensor<1x512x28x28xf32>, tensor<512x1x3x3xf32>) -> tensor<1x512x28x28xf32>
+    %p = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x512x28x28xf32>) -> tensor<1x32x28x28x16xf32>
+    graph.yield %p : tensor<1x32x28x28x16xf32>
   }
-  %z = graph.fused "conv" (%y, %v) : (tensor<1x32x14x14x16xf32>, tensor<512x512x1x1xf32>) -> (tensor<1x32x14x14x16xf32>) {
-  ^bb0(%a: tensor<1x32x14x14x16xf32>, %b: tensor<512x512x1x1xf32>):
-    %u = graph.unpack %a {axis = 1 : i64, size = 512 : i64} : (tensor<1x32x14x14x16xf32>) -> tensor<1x512x14x14xf32>
-    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x512x14x14xf32>, tensor<512x512x1x1xf32>) -> tensor<1x512x14x14xf32>
-    %p = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x512x14x14xf32>) -> tensor<1x32x14x14x16xf32>
-    graph.yield %p : tensor<1x32x14x14x16xf32>
+  %z = graph.fused "conv" (%y, %v) : (tensor<1x32x28x28x16xf32>, tensor<512x512x1x1xf32>) -> (tensor<1x32x28x28x16xf32>) {
+  ^bb0(%a: tensor<1x32x28x28x16xf32>, %b: tensor<512x512x1x1xf32>):
+    %u = graph.unpack %a {axis = 1 : i64, size = 512 : i64} : (tensor<1x32x28x28x16xf32>) -> tensor<1x512x28x28xf32>
+    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x512x28x28xf32>, tensor<512x512x1x1xf32>) -> tensor<1x512x28x28xf32>
+    %p = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x512x28x28xf32>) -> tensor<1x32x28x28x16xf32>
+    graph.yield %p : tensor<1x32x28x28x16xf32>
   }
-  func.return %z : tensor<1x32x14x14x16xf32>
+  func.return %z : tensor<1x32x28x28x16xf32>
 }
