@@ -24,6 +24,9 @@ SUMMED_PARTS = 4
 """A part of what sums windows is at most one of so many of the second cache, beside weights that are read again for
 each."""
 
+SUMMED_BYTES = 256 << 10
+"""What it takes at most, to fit on the stack."""
+
 UNEVEN = 1.05
 """How many times its share of such parts a core may have: all alone, windows and what reads them are shared better."""
 
@@ -151,7 +154,7 @@ def _most_bytes(plan: Plan, producer: ComputeOp, target: Target) -> Sequence[int
     if plan.sums(producer):
         _, shared = plan.parts[producer]
         of_a_core = size_of(producer.spatial[len(shared) :]) * bits_of(producer.result.type) // 8 // target.cores
-        return [min(target.cache_bytes[1] // SUMMED_PARTS, of_a_core)]
+        return [min(target.cache_bytes[1] // SUMMED_PARTS, SUMMED_BYTES, of_a_core)]
     nearest = target.cache_bytes[0]
     return [nearest // 2, nearest, PART_BYTES]
 

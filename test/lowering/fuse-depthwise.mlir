@@ -40,6 +40,34 @@ func.func @joined(%x: tensor<1x4x28x28x16xf32>, %r: tensor<1x2x1x784x16xf32>) ->
   func.return %z : tensor<1x2x1x784x16xf32>
 }
 
+// An image that is reshaped between them is one of the same points.
+// CHECK-LABEL: func.func @reshaped
+// CHECK-NEXT:    %w = graph.parameter
+// CHECK-NEXT:    %v = graph.parameter
+// CHECK-NEXT:    [[Z:%[a-z0-9_]+]] = graph.fused "conv_conv" (%x, %w, %v)
+// CHECK:         graph.reshape [[Z]]
+func.func @reshaped(%x: tensor<1x2x28x28x16xf32>) -> tensor<1x2x1x784x16xf32> {
+  %w = graph.parameter @reshaped_w : tensor<32x1x3x3xf32>
+  %v = graph.parameter @reshaped_v : tensor<32x32x1x1xf32>
+  %y = graph.fused "conv" (%x, %w) : (tensor<1x2x28x28x16xf32>, tensor<32x1x3x3xf32>) -> (tensor<1x2x28x28x16xf32>) {
+  ^bb0(%a: tensor<1x2x28x28x16xf32>, %b: tensor<32x1x3x3xf32>):
+    %u = graph.unpack %a {axis = 1 : i64, size = 32 : i64} : (tensor<1x2x28x28x16xf32>) -> tensor<1x32x28x28xf32>
+    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 32 : i64} : (tensor<1x32x28x28xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x28x28xf32>
+    %p = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x32x28x28xf32>) -> tensor<1x2x28x28x16xf32>
+    graph.yield %p : tensor<1x2x28x28x16xf32>
+  }
+  %f = graph.reshape %y {shape = #graph.dims<[1, 2, 14, 56, 16]>, graph.view} : (tensor<1x2x28x28x16xf32>) -> tensor<1x2x14x56x16xf32>
+  %g = graph.reshape %f {shape = #graph.dims<[1, 2, 1, 784, 16]>, graph.view} : (tensor<1x2x14x56x16xf32>) -> tensor<1x2x1x784x16xf32>
+  %z = graph.fused "conv" (%g, %v) : (tensor<1x2x1x784x16xf32>, tensor<32x32x1x1xf32>) -> (tensor<1x2x1x784x16xf32>) {
+  ^bb0(%a: tensor<1x2x1x784x16xf32>, %b: tensor<32x32x1x1xf32>):
+    %u = graph.unpack %a {axis = 1 : i64, size = 32 : i64} : (tensor<1x2x1x784x16xf32>) -> tensor<1x32x1x784xf32>
+    %c = graph.conv %u, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x1x784xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x1x784xf32>
+    %p = graph.pack %c {axis = 1 : i64, block = 16 : i64} : (tensor<1x32x1x784xf32>) -> tensor<1x2x1x784x16xf32>
+    graph.yield %p : tensor<1x2x1x784x16xf32>
+  }
+  func.return %z : tensor<1x2x1x784x16xf32>
+}
+
 // Not where somebody else reads the image between them.
 // CHECK-LABEL: func.func @two_readers
 // CHECK:         graph.fused "conv" (%x, %w)

@@ -71,6 +71,14 @@ def test_rows(kernel: KernelOp, expected: Rows | None):
     assert Default().computes_in_parts(kernel, target) == (expected is not None)
 
 
+def test_parts_fit_on_the_stack():
+    """However large the second cache is: rows of 7 kB, 128 for each core."""
+    kernel, target = separable(256, 1, blocks=8), replace(TARGETS["znver4"], cache_bytes=(32 << 10, 16 << 20, 64 << 20))
+    plan = plan_stages(kernel, target)
+    [root] = [c for c in plan.roots if c.stage.data == "bias"]
+    assert rows_of(plan, root, plan.anchored[root], target) == Rows("i", 32, 32, 1, frozenset({"i"}))
+
+
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 @pytest.mark.parametrize("kernel", [kernel for kernel, _ in CASES.values()], ids=CASES)
 def test_results_stay(run_kernel_everywhere, kernel: KernelOp, target):

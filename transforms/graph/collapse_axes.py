@@ -181,13 +181,17 @@ def _replace(group: FusedOp, body: Block) -> None:
 
 def erase_with_views(group: FusedOp) -> None:
     """Erase a group that nothing uses, and the views that only it read."""
-    views = [v.owner for v in group.inputs]
-    group.detach()
-    group.erase()
-    for view in views:
-        if isinstance(view, ReshapeOp) and VIEW in view.attributes and not view.result.uses:
-            view.detach()
-            view.erase()
+    inputs = list(group.inputs)
+    _erase(group)
+    for value in inputs:
+        while isinstance(view := value.owner, ReshapeOp) and view.parent and VIEW in view.attributes and not value.uses:
+            value = view.input
+            _erase(view)
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase()
 
 
 def viewed(value: SSAValue, type_: Attribute, group: FusedOp) -> SSAValue:
