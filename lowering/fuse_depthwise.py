@@ -70,6 +70,8 @@ class FuseDepthwise(TileworkPass):
             kernel = _with_packed_parameters(joined, target)
             if choose_rule(kernel, target).computes_in_parts(kernel, target):
                 _replace(group, reader, joined)
+            else:
+                joined.erase()  # it uses what both read
 
 
 def _only_convolution(group: FusedOp) -> ConvOp | None:
@@ -148,7 +150,9 @@ def _with_packed_parameters(group: FusedOp, target: Target) -> KernelOp:
     trial = group.clone()
     for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
         unpack_argument(trial, packing.argument, packing.axis, packing.block)
-    return build_kernel(group.label.data, trial)
+    packed = build_kernel(group.label.data, trial)
+    trial.erase()
+    return packed
 
 
 def _with_image(type_: Attribute, image: Sequence[Expr]) -> Attribute:

@@ -83,8 +83,8 @@ class ScatterOp(GraphOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, indices, updates = inputs
         axis, rank = self.axis.value.data, len(x.dims)
+        # from this axis on, all updates take the same place
         rest = next(i for i in range(rank, axis, -1) if i == axis + 1 or indices.dims[i - 1] != 1)
-        """From this axis on, all updates take the same place."""
 
         def write(buffers: Sequence[SSAValue], here: Callable[[Expr], Expr]) -> None:
             source, numbers, new, result = buffers

@@ -28,7 +28,7 @@ SUMMED_BYTES = 256 << 10
 """What it takes at most, to fit on the stack."""
 
 UNEVEN = 1.05
-"""How many times its share of such parts a core may have: all alone, windows and what reads them are shared better."""
+"""How many times its share of such rows a core may have; in kernels of their own, all have the same."""
 
 AGAIN = 1.5
 """How many times a row may be computed, on average, for the windows of several blocks of rows."""

@@ -91,8 +91,8 @@ def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozens
 def _own_part(kernel: KernelOp, producer: ComputeOp, summed: ComputeOp, reduction: ComputeOp) -> list[str] | None:
     """The axes of a reduction at every point of which it reads a part of the producer that no other point reads.
 
-    summed: what the producer computes, itself or the reduction inside it. None where others read of it as well, and
-    where it sums more than windows: whose points are as many as what they are taken of.
+    summed: the reduction inside the producer, else itself. None where others read of it as well, and where it sums more
+    than windows.
     """
     readers = readers_of(producer)
     if {reader for reader, _ in readers} != {reduction} or len(producer.results) > 1:
