@@ -15,11 +15,12 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.views import behind_reshapes
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.graph.structure import FusedOp, YieldOp
+from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
@@ -30,7 +31,7 @@ from tilework.rules.registry import choose_rule
 from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.graph.collapse_axes import erase_with_views, remade, viewed
+from tilework.transforms.graph.collapse_axes import append_remade, erase_with_views, viewed
 
 IMAGE = slice(2, 4)
 """Where the height and width of an image are among the dimensions of a tensor, whether or not it is in blocks."""
@@ -104,9 +105,7 @@ def _pointwise_reader(group: FusedOp) -> FusedOp | None:
     conv, argument = _only_convolution(reader), reader.body.block.args[uses[0].index]
     if conv is None or reader.parent != group.parent or not _reads_only(conv, argument):
         return None
-    windows = conv.windows
-    is_pointwise = (*windows.kernel, *windows.strides) == (1, 1, 1, 1) and not any((*windows.before, *windows.after))
-    return reader if is_pointwise and conv.groups.value.data == 1 else None
+    return reader if conv.is_pointwise and conv.groups.value.data == 1 else None
 
 
 def _reads_only(conv: ConvOp, argument: SSAValue) -> bool:
@@ -120,24 +119,18 @@ def _reads_only(conv: ConvOp, argument: SSAValue) -> bool:
 def _joined(group: FusedOp, reader: FusedOp) -> FusedOp | None:
     """A group of the operators of both, in no graph; None where those of the reader need its image as it is."""
     image = dims_of(group.outputs[0].type)[IMAGE]
-    between = next(i for i, v in enumerate(reader.inputs) if _source(v) is group.outputs[0])
+    between = next(i for i, v in enumerate(reader.inputs) if behind_reshapes(v) is group.outputs[0])
     others = [i for i in range(len(reader.inputs)) if i != between]
     types = [_with_image(reader.body.block.args[i].type, image) for i in others]
     body = Block(arg_types=[*group.body.block.arg_types, *types])
     values: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, body.args, strict=False))
     values |= zip((reader.body.block.args[i] for i in others), body.args[len(group.inputs) :], strict=True)
-    for op in (*group.body.block.ops, *reader.body.block.ops):
-        if isinstance(op, YieldOp) and op.parent is group.body.block:
-            values[reader.body.block.args[between]] = values[op.operands[0]]
-            continue
-        copy = remade(op, [values[v] for v in op.operands])
-        if copy is None or [r.type for r in copy.results] != [_with_image(r.type, image) for r in op.results]:
-            return None
-        copy_location(copy, op)
-        body.add_op(copy)
-        values.update(zip(op.results, copy.results, strict=True))
-    for before, after in values.items():
-        after.name_hint = before.name_hint
+    *made, end = group.body.block.ops
+    if not append_remade(body, made, values, lambda type_: type_):
+        return None
+    values[reader.body.block.args[between]] = values[end.operands[0]]
+    if not append_remade(body, reader.body.block.ops, values, lambda type_: _with_image(type_, image)):
+        return None
     assert body.last_op is not None
     inputs = [*group.inputs, *(reader.inputs[i] for i in others)]
     label = f"{group.label.data}_{reader.label.data}"
@@ -161,13 +154,6 @@ def _with_image(type_: Attribute, image: Sequence[Expr]) -> Attribute:
     if dims[IMAGE] != (const(1), image[0] * image[1]):
         return type_
     return tensor_type((*dims[: IMAGE.start], *image, *dims[IMAGE.stop :]), element_type(type_))
-
-
-def _source(value: SSAValue) -> SSAValue:
-    """What a view is one of, if it has another shape only."""
-    while isinstance(view := value.owner, ReshapeOp) and VIEW in view.attributes:
-        value = view.input
-    return value
 
 
 def _replace(group: FusedOp, reader: FusedOp, joined: FusedOp) -> None:

@@ -15,6 +15,7 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.views import behind_reshapes
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -73,25 +74,18 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
     for op in ops:
         if not (isinstance(op, ConcatOp) and VIEW in op.attributes):
             continue
-        for i, operand in enumerate(map(_viewed, op.operands)):
+        for i, operand in enumerate(map(behind_reshapes, op.operands)):
             if operand in placements or not is_made_here(operand):
                 raise CompileError(f"operand {i} of a concatenation marked as a view cannot be made inside of it", op)
             placements[operand] = InConcat(op, i)
     copies: list[tuple[SSAValue, int]] = []
     for index, value in enumerate(returned):
-        source = _viewed(value)
+        source = behind_reshapes(value)
         if source in placements or not is_made_here(source):
             copies.append((value, index))
         else:
             placements[source] = InOutput(index)
     return Plan(placements, copies)
-
-
-def _viewed(value: SSAValue) -> SSAValue:
-    """What a value is another shape of."""
-    while isinstance(value.owner, ReshapeOp) and VIEW in value.owner.attributes:
-        value = value.owner.input
-    return value
 
 
 def is_made_here(value: SSAValue) -> bool:

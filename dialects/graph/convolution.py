@@ -50,6 +50,12 @@ class ConvOp(GraphOp):
             raise VerifyException(f"the window of a convolution is of constant size, the weight is {self.weight.type}")
         return Windows.of([n for n in kernel if n is not None], self.strides, self.dilations, self.pads)
 
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether windows are single elements, all of the input's, without padding: a convolution of one by one."""
+        windows = self.windows
+        return {*windows.kernel, *windows.strides} == {1} and not any((*windows.before, *windows.after))
+
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_numbers()
         self.require_same_dtype()

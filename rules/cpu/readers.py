@@ -1,4 +1,4 @@
-"""Which stages read a stage, and where; and what a stage reads."""
+"""Which stages read a stage, and where."""
 
 from __future__ import annotations
 
@@ -18,11 +18,3 @@ def readers_of(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:
                 parent = parent.parent_op()
             found.append((parent, use.operation))
     return found
-
-
-def sums_windows(compute: ComputeOp) -> bool:
-    """Whether all that a reduction sums along moves windows: a depthwise convolution, a pooling."""
-    spatial, summed = ({name for name, _ in axes} for axes in (compute.spatial, compute.reduction))
-    indices = [{*e.variables()} for read in compute.reads for e in read.exprs]
-    windows = set[object]().union(*(i & summed for i in indices if i & spatial))
-    return len(summed) > 0 and summed == windows

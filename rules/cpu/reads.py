@@ -63,6 +63,14 @@ def iterations(compute: ComputeOp) -> int:
     return size_of(axes_of(compute))
 
 
+def sums_windows(compute: ComputeOp) -> bool:
+    """Whether all that a reduction sums along moves windows: a depthwise convolution, a pooling."""
+    spatial, summed = ({name for name, _ in axes} for axes in (compute.spatial, compute.reduction))
+    indices = [{*e.variables()} for read in compute.reads for e in read.exprs]
+    windows = set[object]().union(*(i & summed for i in indices if i & spatial))
+    return len(summed) > 0 and summed == windows
+
+
 def work_of(stages: Sequence[Axes]) -> int:
     """The points of the axes of some stages, LARGE for each symbol."""
     return sum(map(size_of, stages))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import Compound, Expr, var
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
-from tilework.rules.cpu.readers import readers_of, sums_windows
-from tilework.rules.cpu.reads import bits_of, reads_of
+from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.reads import bits_of, reads_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.schedule.apply_dataflow import apply_dataflow

@@ -12,8 +12,8 @@ from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.argument_copies import ArgumentCopy, copy_arguments
 from tilework.rules.cpu.costs import lanes_differ
-from tilework.rules.cpu.readers import readers_of, sums_windows
-from tilework.rules.cpu.reads import iterations, reads_of, size_of
+from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.reads import iterations, reads_of, size_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,6 +28,9 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type, tensor_type
 from tilework.transforms.base import TileworkPass
+
+RANK = 4
+"""Of images with height and width, and of weights."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +106,10 @@ def _image_of_convolution(group: FusedOp) -> _Image | None:
     if len(convs) != 1 or any(not isinstance(op, GraphOp) or op.CATEGORY > Category.BROADCAST for op in others):
         return None
     [conv] = convs
-    windows, (*_, height, width) = conv.windows, conv.dims(0)
-    pointwise = (*windows.kernel, *windows.strides) == (1, 1, 1, 1) and not any((*windows.before, *windows.after))
-    long = all(e.constant is None or e.constant > 1 for e in (height, width))
-    return _Image(height, width) if pointwise and long else None
+    if len(conv.dims(0)) != RANK or not conv.is_pointwise:
+        return None
+    image = _Image(*conv.dims(0)[-2:])
+    return image if all(e.constant is None or e.constant > 1 for e in (image.height, image.width)) else None
 
 
 def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:
@@ -119,16 +122,7 @@ def _collapsed_body(group: FusedOp, image: _Image) -> Block | None:
         return None
     new = Block(arg_types=[t for t in types if t is not None])
     values: dict[SSAValue, SSAValue] = dict(zip(old.args, new.args, strict=True))
-    for op in old.ops:
-        copy = remade(op, [values[v] for v in op.operands])
-        if copy is None or [r.type for r in copy.results] != [image.collapsed(r.type) for r in op.results]:
-            return None
-        copy_location(copy, op)
-        new.add_op(copy)
-        values.update(zip(op.results, copy.results, strict=True))
-    for before, after in values.items():
-        after.name_hint = before.name_hint
-    return new
+    return new if append_remade(new, old.ops, values, image.collapsed) else None
 
 
 def _is_part_of_rows(value: SSAValue) -> bool:
@@ -151,7 +145,27 @@ def _is_made_in_rows(value: SSAValue) -> bool:
     return False
 
 
-def remade(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
+def append_remade(
+    block: Block,
+    ops: Iterable[Operation],
+    values: dict[SSAValue, SSAValue],
+    retyped: Callable[[Attribute], Attribute | None],
+) -> bool:
+    """Append operators on other values than theirs to a block; False where they do not make what `retyped` says of
+    the types of their results. values: what stands for what, to which results are added."""
+    for op in ops:
+        copy = _remade(op, [values[v] for v in op.operands])
+        if copy is None or [r.type for r in copy.results] != [retyped(r.type) for r in op.results]:
+            return False
+        copy_location(copy, op)
+        block.add_op(copy)
+        values.update(zip(op.results, copy.results, strict=True))
+    for before, after in values.items():
+        after.name_hint = before.name_hint
+    return True
+
+
+def _remade(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
     """The same operator on operands of other types; None where it does not take them."""
     match op:
         case YieldOp():
