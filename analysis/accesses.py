@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, PrefetchOp, StoreOp, WordsOp
 
-VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp, BytesOp)
+VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp, BytesOp, WordsOp)
 
 NEAR = 4
 """Up to which distance between lanes whole vectors are loaded and most of them thrown away."""

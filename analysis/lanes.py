@@ -108,7 +108,7 @@ class _LaneCheck:
             case _:
                 if self.index in op.operands:
                     raise _NoVectorForm(f"{op.name} takes its index as a value")
-                if self.varying.intersection(op.operands) and op.name.split(".")[0] not in ("arith", "math"):
+                if self.varying.intersection(op.operands) and op.name.split(".")[0] not in ("arith", "math", "words"):
                     raise _NoVectorForm(f"{op.name} has no vector form")
 
     def _results(self, op: Operation, scope: Scope) -> None:

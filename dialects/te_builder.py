@@ -57,6 +57,7 @@ from tilework.dialects.te_scalars import (
     conversion,
     is_unsigned,
 )
+from tilework.dialects.words import DotOp
 
 __all__ = ["KernelBuilder", "Reduction", "Scalar", "ScalarLike", "Tensor"]
 
@@ -289,6 +290,10 @@ class KernelBuilder(Writer):
         """A function of one number, of those in `te_scalars.UNARY`, or on integers in `UNARY_INTEGER`."""
         table = UNARY_INTEGER if a.is_integer else UNARY
         return Scalar(self.insert(table[function](a.value)).value, self, a.unsigned)
+
+    def dot(self, unsigned: Scalar, signed: Scalar) -> Scalar:
+        """The sum of the products of the bytes in two words."""
+        return self.insert(DotOp(unsigned.value, signed.value))
 
     def cast(self, a: Scalar, dtype: Attribute) -> Scalar:
         """The scalar as a number of another type; fractions are cut off, integers wrap around."""

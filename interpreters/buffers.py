@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.words import BYTES
 from tilework.interpreters.scalar import element_dtype, integer_limits, is_float
 from tilework.targets.nibbles import pack, packed_size, unpack
 
@@ -67,6 +68,13 @@ class Buffer:
                 f"reaches outside of memory of {list(self.shape)} elements, strides {list(self.strides)}"
             )
         return result
+
+    @property
+    def words(self) -> Buffer:
+        """The same bytes as words: the last dimension holds four of them for each."""
+        memory = self.storage[self.offset : self.last + 1].view("<i4")
+        shape = (*self.shape[:-1], self.shape[-1] // BYTES)
+        return Buffer(memory, 0, shape, (*(s // BYTES for s in self.strides[:-1]), 1))
 
     def tracked(self) -> Buffer:
         """The same buffer, with a record of what is stored to it from now on."""

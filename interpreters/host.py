@@ -29,7 +29,7 @@ from tilework.analysis.functions import body_of
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.loop import ApplyOp, CallOp, ForOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
@@ -181,6 +181,8 @@ class _Host:
                 return self._view(op)
             case memref.CastOp():
                 return self.values[op.source]
+            case WordsOp():
+                return self.values[op.source].words
             case ApplyOp():
                 return self._evaluate([op.value])[0]
             case _:

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from tilework.algebra.error_function import erf
-from tilework.dialects import arith
+from tilework.dialects import arith, words
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.shapes import is_narrow
@@ -103,6 +103,12 @@ def _round_half_away(a: Value) -> Value:
     return whole + np.where(np.abs(a - whole) >= 0.5, np.sign(a), 0).astype(whole.dtype)
 
 
+def _dot(unsigned: Value, signed: Value) -> Value:
+    """Of the four bytes of each word."""
+    x, w = (np.asarray(a).astype("<i4")[..., None] for a in (unsigned, signed))
+    return np.sum(x.view(np.uint8).astype(np.int32) * w.view(np.int8), axis=-1, dtype=np.int32)
+
+
 def _multiply_add(a: Value, b: Value, c: Value) -> Value:
     return a * b + c
 
@@ -173,6 +179,7 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     math.TanOp: np.tan,
     math.TanhOp: np.tanh,
     math.TruncOp: np.trunc,
+    words.DotOp: _dot,
 }
 
 _ORDERED: dict[str, _Meaning] = {

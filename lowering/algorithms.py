@@ -24,6 +24,7 @@ from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, w
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
 from tilework.lowering.te_kernels import build_kernel, content_of
+from tilework.lowering.words_of_groups import argument_for_words, take_words, words_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
@@ -40,7 +41,7 @@ class Winograd:
     """For a convolution, with tiles of so many outputs along each axis; phases: whether they are taken as channels.
 
     added: so many filters of zeros behind its own, which fill vectors; what they make is cut off. counted: whether
-    tiles are counted through.
+    tiles are counted through. benefit: of the rules made for it, at least.
     """
 
     tile: int
@@ -48,6 +49,7 @@ class Winograd:
     added: int = 0
     counted: bool = False
     levels: ClassVar[int] = 1
+    benefit: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
@@ -83,6 +85,7 @@ class Strassen:
 
     levels: int
     added: ClassVar[int] = 0
+    benefit: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
@@ -100,11 +103,36 @@ class Strassen:
         return prod(e.constant or 1 for e in dims_of(product.result.type)) // outputs // 2**self.levels
 
 
-Fast = Winograd | Strassen
-_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen)}
+@dataclass(frozen=True)
+class Words:
+    """For a product of bytes, four of which are multiplied at once."""
+
+    levels: ClassVar[int] = 0
+    added: ClassVar[int] = 0
+    benefit: ClassVar[int] = 0
+
+    def transform(self, weight: SSAValue, product: Product) -> Operation:
+        """Of its weight; not yet inserted."""
+        return words_of(weight, 1)
+
+    def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
+        """What computes the product, of the transformed weight; not yet inserted."""
+        take_words(product)
+        return type(product).of(product.input, transformed, **product.properties, words=UnitAttr())
+
+    def uses(self, product: Product) -> int:
+        """How many times each number of the transformed weight is multiplied, at least."""
+        outputs = product.dims(1)[0].constant or 1
+        return prod(e.constant or 1 for e in dims_of(product.result.type)) // outputs
+
+
+Fast = Winograd | Strassen | Words
+_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words)}
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
+    if target.dot_bits and argument_for_words(product) is not None:
+        yield Words()
     if isinstance(product, ConvOp):
         added = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
         is_open = not all(e.is_constant for e in product.dims(0)[-2:])
@@ -211,7 +239,7 @@ class Algorithms:
         product = product_with_parameter(trial)
         assert product is not None
         use_fast(product, fast)
-        cycles = self._cycles(trial, least_benefit=1)
+        cycles = self._cycles(trial, fast.benefit)
         trial.erase()
         return cycles
 

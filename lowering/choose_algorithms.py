@@ -6,23 +6,28 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of, graphs_of
 from tilework.analysis.parameters import is_compiled
+from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
+from tilework.dialects.shapes import dims_of
 from tilework.lowering.algorithms import (
     Fast,
     Product,
+    Words,
     algorithms_for,
     product_with_parameter,
     transform_weight,
     use_fast,
 )
+from tilework.lowering.words_of_groups import argument_for_words, words_of
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -62,7 +67,21 @@ class ChooseAlgorithms(TileworkPass):
                 assert isinstance(product.weight, BlockArgument)
                 number = product.weight.index
                 group.operands[number] = _transform(group, number, fast, product)
+                if isinstance(fast, Words):
+                    _view_as_words(group, product)
                 use_fast(product, fast)
+
+
+def _view_as_words(group: FusedOp, product: Product) -> None:
+    """Let the operand whose bytes are multiplied be words, in the same memory."""
+    argument = argument_for_words(product)
+    assert argument is not None
+    operand = group.inputs[argument.index]
+    words = words_of(operand, len(dims_of(operand.type)) - 1)
+    words.attributes[VIEW] = UnitAttr()
+    copy_location(words, group)
+    Rewriter.insert_op(words, InsertPoint.before(group))
+    group.operands[argument.index] = words.result
 
 
 def _transform(group: FusedOp, number: int, fast: Fast, product: Product) -> SSAValue:

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint
 from tilework.algebra.index_expr import var
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.diagnostics import CompileError, name_of
+from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
@@ -77,6 +78,8 @@ def _lower(op: Operation, host: HostBlock) -> None:
             host.buffers.alias_reshape(op)
         case SliceOp() if is_view:
             host.buffers.alias_slice(op)
+        case WordsOp() if is_view:
+            host.buffers.alias_words(op)
         case ConstantOp():
             raise CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
         case _:

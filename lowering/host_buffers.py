@@ -10,13 +10,16 @@ from xdsl.builder import Builder
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.views import behind_reshapes
+from tilework.dialects import loop
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
@@ -196,6 +199,15 @@ class HostBuffers:
         if min(steps, default=1) < 1:
             raise CompileError("a slice that walks backwards is no view", op)
         self.put(op.result, self._subview(self.of(op.input), op.dims(0), offsets, dims, steps, op))
+
+    def alias_words(self, op: WordsOp) -> None:
+        """The result lies where the operand does; words that do not begin at every fourth byte, in a copy."""
+        buffer = self.of(op.input)
+        try:
+            view = loop.WordsOp(buffer)
+        except VerifyException:
+            view = loop.WordsOp(self.copied(op.input))
+        self.put(op.result, self._at.insert(view).result)
 
     def _reshaped(
         self, buffer: SSAValue, tensor: SSAValue, before: Sequence[Expr] = (), op: Operation | None = None

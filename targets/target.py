@@ -133,6 +133,13 @@ class Target:
         return self.has("avx512f")
 
     @cached_property
+    def dot_bits(self) -> int:
+        """Up to which width an instruction multiplies vectors of bytes and adds up four products each."""
+        if self.has("avx512vnni") and self.has("avx512vl"):
+            return 512
+        return 256 if self.has("avxvnni") else 0
+
+    @cached_property
     def masks_loads(self) -> bool:
         """Whether some lanes of a vector are loaded as fast as all of them."""
         return self.has("avx2") or self.has("avx512vl")

@@ -24,6 +24,7 @@ from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, constant, element_of, llvm_type, stored_as
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import WordsOp
 
 
 class HostEmitter(Emitter):
@@ -70,7 +71,7 @@ def dim_text(e: HostEmitter, buffer: SSAValue, axis: int) -> str:
             return e.get(owner.sizes[dynamic.index(axis)])
         case memref.SubviewOp() | memref.ReinterpretCastOp():
             return _mixed(e, owner.static_sizes, owner.sizes)[axis]
-        case memref.CastOp():
+        case memref.CastOp() | WordsOp():  # of words, the last dimension is known
             return dim_text(e, owner.source, axis)
         case _:
             return e.dims_text(e.argument_dims[buffer][axis])
@@ -169,8 +170,8 @@ def _reinterpret_cast(e: HostEmitter, op: memref.ReinterpretCastOp) -> None:
     e.set(op.result, _advanced(e, e.get(op.source), _memory_type(op.source), moves))
 
 
-def _cast(e: HostEmitter, op: memref.CastOp) -> None:
-    e.set(op.dest, e.get(op.source))
+def _cast(e: HostEmitter, op: memref.CastOp | WordsOp) -> None:
+    e.set(op.results[0], e.get(op.source))
 
 
 def _copy(e: HostEmitter, op: memref.CopyOp) -> None:
@@ -219,5 +220,6 @@ HOST_MEMORY_HANDLERS: Handlers = {
     memref.SubviewOp: _subview,
     memref.ReinterpretCastOp: _reinterpret_cast,
     memref.CastOp: _cast,
+    WordsOp: _cast,
     memref.CopyOp: _copy,
 }

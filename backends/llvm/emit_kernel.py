@@ -11,6 +11,7 @@ from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS, VECTOR_HANDLERS
 from tilework.backends.llvm.emit_transpose import TRANSPOSE_HANDLERS
+from tilework.backends.llvm.emit_words import WORDS_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp
@@ -23,6 +24,7 @@ KERNEL_HANDLERS: Handlers = {
     **MATH_HANDLERS,
     **VECTOR_HANDLERS,
     **TRANSPOSE_HANDLERS,
+    **WORDS_HANDLERS,  # behind arith, whose sums may take products in
 }
 
 
@@ -32,7 +34,7 @@ def emit_kernels(module: ModuleOp, target: Target) -> str:
     Raises CompileError, about the operation, for what has no counterpart: a loop still vectorized, an operation that
     is not known here, local buffers beyond the stack.
     """
-    text = ModuleText(target.triple, target.partial_bits, target.scales)
+    text = ModuleText(target.triple, target.partial_bits, target.scales, target.dot_bits)
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not op.is_declaration:
             emit_kernel(text, op)

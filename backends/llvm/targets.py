@@ -17,7 +17,7 @@ from tilework.targets import Target, parse_target
 
 def emit_module(module: ModuleOp, target: Target) -> str:
     """Kernels and host in one LLVM module, as text."""
-    text = ModuleText(target.triple, target.partial_bits, target.scales)
+    text = ModuleText(target.triple, target.partial_bits, target.scales, target.dot_bits)
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not op.is_declaration:
             emit_kernel(text, op)

@@ -11,12 +11,14 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
 class ModuleText:
     """The parts of a module, each written once; `str` puts them together."""
 
-    def __init__(self, triple: str | None = None, partial_bits: int = 0, scales: bool = False):
+    def __init__(self, triple: str | None = None, partial_bits: int = 0, scales: bool = False, dot_bits: int = 0):
         self._triple = triple
         self.partial_bits = partial_bits
         """Up to which width a part of a vector is one access, under a mask."""
         self.scales = scales
         """Whether an instruction multiplies vectors of floats by powers of two."""
+        self.dot_bits = dot_bits
+        """Up to which width an instruction multiplies vectors of bytes and sums up words."""
         self._declarations: dict[str, str] = {}
         self._definitions: dict[str, str] = {}
         self._metadata: list[str] = []

@@ -39,7 +39,7 @@ from tilework.dialects.graph.elementwise import (
 )
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
-from tilework.dialects.graph.layout import PackOp, UnpackOp
+from tilework.dialects.graph.layout import PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
     AndOp,
     EqualOp,
@@ -79,7 +79,7 @@ OPERATORS = [
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
     *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
-    *(PackOp, UnpackOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
+    *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
 ]
 
 Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])

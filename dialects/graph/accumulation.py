@@ -1,4 +1,4 @@
-"""Sums and products of half-precision numbers: taken in f32, and rounded once, at the end.
+"""In which type products are summed: of half-precision numbers in f32, and rounded once, at the end; of bytes in i32.
 
 A sum of f16 in f16 stops growing at 2048 ones: the next one is less than half of the last digit.
 """
@@ -6,16 +6,42 @@ A sum of f16 in f16 stops growing at 2048 ones: the next one is less than half o
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, f32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, f32, i8
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.graph.base import Array
+from tilework.dialects.graph.base import Array, GraphOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.words import WORD
+
+UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
 
 
 def accumulator(dtype: Attribute) -> Attribute:
     """The element type in which numbers of type `dtype` are summed."""
     return f32 if isinstance(dtype, AnyFloat) and dtype.bitwidth < f32.bitwidth else dtype
+
+
+def product_type(op: GraphOp, words: bool = False) -> Attribute:
+    """The element type of sums of products of an operator's two operands, of bytes in words or not.
+
+    Raises VerifyException for operands that are not multiplied.
+    """
+    if words and (op.dtype(0), op.dtype(1)) != (WORD, WORD):
+        raise VerifyException(f"words are {WORD}, not {op.dtype(0)} and {op.dtype(1)}")
+    if (op.dtype(0), op.dtype(1)) == (UNSIGNED_BYTE, i8):
+        return WORD
+    op.require_same_dtype()
+    return op.dtype()
+
+
+def multiplied(k: KernelBuilder, a: Scalar, b: Scalar, words: bool = False) -> Scalar:
+    """The product of two numbers, or of the bytes in two words, in the type in which it is summed."""
+    if words:
+        return k.dot(a, b)
+    if a.dtype != b.dtype:
+        return k.cast(a, WORD) * k.cast(b, WORD)
+    return widened(k, a) * widened(k, b)
 
 
 def widened(k: KernelBuilder, x: Scalar) -> Scalar:
@@ -33,3 +59,19 @@ def rounded(k: KernelBuilder, total: Tensor, dtype: Attribute) -> Tensor:
 def widened_array(x: Array) -> Array:
     """An array in its accumulator's type."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
+def factors(a: Array, b: Array, axis: int, words: bool = False) -> tuple[Array, Array]:
+    """Two arrays in the type in which their products are summed; of words, the bytes along `axis` of both."""
+    if words:
+        a, b = bytes_along(a, axis, np.uint8), bytes_along(b, axis, np.int8)
+    if a.dtype != b.dtype:
+        return a.astype(np.int32), b.astype(np.int32)
+    return widened_array(a), widened_array(b)
+
+
+def bytes_along(x: Array, axis: int, dtype: type[np.uint8] | type[np.int8]) -> Array:
+    """The bytes of words, those of each behind each other along an axis."""
+    axis %= x.ndim
+    taken = np.moveaxis(np.ascontiguousarray(x.astype("<i4"))[..., None].view(dtype), -1, axis + 1)
+    return taken.reshape(*x.shape[:axis], -1, *x.shape[axis + 1 :])

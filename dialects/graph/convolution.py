@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph.accumulation import rounded, widened, widened_array
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded
+from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -26,6 +26,7 @@ class ConvOp(GraphOp):
 
     x is [batch, channels, spatial...], w is [filters, channels / groups, window...]; filters of group j read the j-th
     share of the channels. `pads` lists the padding with zeros in front of every spatial axis, then behind every one.
+    Products of ui8 and i8 are summed in i32. `words`: both operands are words of such bytes, as `graph.words` makes.
 
     %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 1, 1>,
         groups = 1 : i64} : (tensor<1x3x224x224xf32>, tensor<64x3x7x7xf32>) -> tensor<1x64x112x112xf32>
@@ -39,6 +40,7 @@ class ConvOp(GraphOp):
     pads = prop_def(DenseArrayBase.constr(i64))
     dilations = prop_def(DenseArrayBase.constr(i64))
     groups = prop_def(IntegerAttr)
+    words = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -58,7 +60,7 @@ class ConvOp(GraphOp):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_numbers()
-        self.require_same_dtype()
+        dtype = product_type(self, self.words is not None)
         x, w = self.dims(0), self.dims(1)
         groups = self.groups.value.data
         if len(x) != len(w) or len(x) < 2:
@@ -69,7 +71,7 @@ class ConvOp(GraphOp):
             )
         if (filters := w[0].constant) is None or filters % groups:
             raise VerifyException(f"{w[0]} filters do not divide into {groups} groups")
-        return [tensor_type((x[0], w[0], *self.windows.positions(x[2:])), self.dtype())]
+        return [tensor_type((x[0], w[0], *self.windows.positions(x[2:])), dtype)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, w = inputs
@@ -85,15 +87,17 @@ class ConvOp(GraphOp):
                 c, tap = (const(0), r) if depthwise else (r[0], r[1:])
                 group = o // filters if groups > 1 else const(0)
                 element = image[(n, group * channels + c, *apart.at(position, tap))]
-                return widened(k, element) * widened(k, w[(o, c, *tap)])
+                return multiplied(k, element, w[(o, c, *tap)], self.words is not None)
 
             return k.sum(reduced, with_axes(taps[1:] if depthwise else taps, term))
 
         dims = (x.dims[0], w.dims[0], *windows.positions(x.dims[2:]))
-        return rounded(k, k.compute("conv", dims, with_axes(spatial_axes(rank, ("n", "o")), element)), x.dtype)
+        total = k.compute("conv", dims, with_axes(spatial_axes(rank, ("n", "o")), element))
+        return rounded(k, total, product_type(self, self.words is not None))
 
     def evaluate(self, *inputs: Array) -> Array:
-        x, w = map(widened_array, inputs)
+        x, w = factors(*inputs, axis=1, words=self.words is not None)
+        dtype = numpy_dtype(product_type(self, self.words is not None))
         groups, rank = self.groups.value.data, x.ndim - 2
         views = self.windows.views(x, 0)  # n, c, positions..., taps...
         positions = views.shape[2 : 2 + rank]
@@ -101,4 +105,4 @@ class ConvOp(GraphOp):
         terms = int(np.prod(w.shape[1:]))
         columns = views.transpose(order).reshape(x.shape[0], groups, terms, int(np.prod(positions)))
         rows = w.reshape(groups, w.shape[0] // groups, terms)
-        return np.matmul(rows, columns).reshape(x.shape[0], w.shape[0], *positions).astype(inputs[0].dtype, copy=False)
+        return np.matmul(rows, columns).reshape(x.shape[0], w.shape[0], *positions).astype(dtype, copy=False)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
-from tilework.dialects.graph.accumulation import rounded, widened, widened_array
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded, widened, widened_array
+from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.shapes import tensor_type
@@ -25,6 +25,8 @@ from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 class DenseOp(GraphOp):
     """y[..., j] = sum over k of x[..., k] * w[j, k]: a fully connected layer, its weight one row per output.
 
+    Products of ui8 and i8 are summed in i32. `words`: both operands are words of such bytes, as `graph.words` makes.
+
     %y = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
     """
 
@@ -32,17 +34,18 @@ class DenseOp(GraphOp):
     CATEGORY: ClassVar[Category] = Category.COMPLEX
     input = operand_def(TensorType)
     weight = operand_def(TensorType)
+    words = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_same_dtype()
+        dtype = product_type(self, self.words is not None)
         x, w = self.dims(0), self.dims(1)
         if len(x) < 1 or len(w) != 2:
             raise VerifyException(f"a row or more and a matrix are multiplied, not ranks {len(x)} and {len(w)}")
         if x[-1] != w[1]:
             raise VerifyException(f"the input's rows have {x[-1]} elements, the weight's {w[1]}")
-        return [tensor_type((*x[:-1], w[0]), self.dtype())]
+        return [tensor_type((*x[:-1], w[0]), dtype)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, w = inputs
@@ -52,16 +55,17 @@ class DenseOp(GraphOp):
             *i, j = index
 
             def term(k_: Expr) -> Scalar:
-                return widened(k, x[(*i, k_)]) * widened(k, w[j, k_])
+                return multiplied(k, x[(*i, k_)], w[j, k_], self.words is not None)
 
             return k.sum((w.dims[1],), term)
 
         total = k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
-        return rounded(k, total, x.dtype)
+        return rounded(k, total, product_type(self, self.words is not None))
 
     def evaluate(self, *inputs: Array) -> Array:
-        x, w = map(widened_array, inputs)
-        return np.matmul(x, w.T).astype(inputs[0].dtype, copy=False)
+        x, w = inputs
+        left, right = factors(x, w, -1, self.words is not None)
+        return np.matmul(left, right.T).astype(numpy_dtype(product_type(self, self.words is not None)), copy=False)
 
 
 @irdl_op_definition

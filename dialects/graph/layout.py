@@ -1,4 +1,4 @@
-"""Operators that change the order of elements in memory and nothing else: pack, unpack.
+"""Operators that change the order of elements in memory and nothing else: pack, unpack, words.
 
 `graph.unpack(graph.pack(x)) = x`. A pack of a parameter is done once, in @prepare; an unpack costs nothing inside the
 kernel that reads its result, where it is arithmetic on indices that a loop over the blocks makes disappear.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i8
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -18,9 +18,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import less_than
+from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.words import BYTES, WORD
 
 
 @irdl_op_definition
@@ -112,6 +114,51 @@ class UnpackOp(GraphOp):
         blocks = np.moveaxis(p, -1, axis + 1)
         whole = blocks.reshape(*p.shape[:axis], p.shape[axis] * p.shape[-1], *p.shape[axis + 1 : -1])
         return np.ascontiguousarray(whole.take(range(self.size.value.data), axis))
+
+
+@irdl_op_definition
+class WordsOp(GraphOp):
+    """Four bytes along `axis` become one word, the first its lowest byte: what `words.dot` multiplies.
+
+    Along the last axis that is the same memory.
+
+    %v = graph.words %x {axis = 1 : i64} : (tensor<1x64x28x28xui8>) -> tensor<1x16x28x28xi32>
+    """
+
+    name = "graph.words"
+    CATEGORY: ClassVar[Category] = Category.INJECTIVE
+    input = operand_def(TensorType)
+    axis = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        dims = self.dims(0)
+        axis = _checked(self.axis.value.data, len(dims))
+        if self.dtype() not in (UNSIGNED_BYTE, i8):
+            raise VerifyException(f"words are made of bytes, not of {self.dtype()}")
+        if dims[axis] % BYTES != const(0):
+            raise VerifyException(f"an axis of size {dims[axis]} is no multiple of {BYTES} bytes")
+        return [tensor_type([*dims[:axis], dims[axis] // BYTES, *dims[axis + 1 :]], WORD)]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        [x] = inputs
+        axis = self.axis.value.data
+
+        def element(*i: Expr):
+            byte = [x[(*i[:axis], BYTES * i[axis] + n, *i[axis + 1 :])] for n in range(BYTES)]
+            first, *others = [k.cast(b, WORD) & 255 for b in byte]
+            for n, other in enumerate(others, start=1):
+                first = first | other << 8 * n
+            return first
+
+        return k.compute("words", dims_of(self.infer()[0]), element)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        axis = self.axis.value.data
+        words = x.reshape(*x.shape[:axis], -1, BYTES, *x.shape[axis + 1 :])
+        return np.ascontiguousarray(np.moveaxis(words, axis + 1, -1)).view("<i4")[..., 0].astype(np.int32)
 
 
 def _checked(axis: int, rank: int) -> int:

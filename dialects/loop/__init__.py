@@ -21,7 +21,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.index_attr import LoopIndexAttr, LoopWhenAttr
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
-from tilework.dialects.loop.bytes import BytesOp
+from tilework.dialects.loop.bytes import BytesOp, WordsOp
 from tilework.dialects.loop.common import INDEX
 from tilework.dialects.loop.control import THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
@@ -44,11 +44,12 @@ __all__ = [
     "PrefetchOp",
     "StoreOp",
     "TransposeOp",
+    "WordsOp",
     "YieldOp",
 ]
 
 Loop = Dialect(
     "loop",
-    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, TransposeOp, BytesOp, ApplyOp, CallOp],
+    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, TransposeOp, BytesOp, WordsOp, ApplyOp, CallOp],
     [KindAttr, LoopIndexAttr, LoopWhenAttr],
 )

@@ -1,0 +1,72 @@
+"""What `words` operations become: an instruction that multiplies bytes and adds, where the target has one."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from tilework.backends.llvm.emitter import Emitter, Handlers
+from tilework.backends.llvm.llvm_types import lanes_of, splat
+from tilework.dialects import arith
+from tilework.dialects.words import BYTES, DotOp
+
+_LANES = (4, 8, 16)
+"""Of the vectors that x86 has such instructions for."""
+
+
+def _dot(e: Emitter, op: DotOp) -> None:
+    if _sum_with(op) is None:
+        e.set(op.result, _accumulated(e, op, None))
+
+
+def _add(e: Emitter, op: arith.AddiOp) -> None:
+    """A sum with a product of bytes is one instruction."""
+    dot = _product_in(op)
+    if dot is None or _sum_with(dot) is not op:
+        e.define(op.result, f"add {e.type(op.lhs)} {e.get(op.lhs)}, {e.get(op.rhs)}")
+    else:
+        e.set(op.result, _accumulated(e, dot, op.lhs if op.rhs is dot.result else op.rhs))
+
+
+def _product_in(add: arith.AddiOp) -> DotOp | None:
+    return next((v.owner for v in (add.rhs, add.lhs) if isinstance(v.owner, DotOp)), None)
+
+
+def _sum_with(op: DotOp) -> Operation | None:
+    """The sum that takes the product in, if nothing else reads it."""
+    uses = list(op.result.uses)
+    add = uses[0].operation
+    taken = len(uses) == 1 and isinstance(add, arith.AddiOp) and add.parent is op.parent and _product_in(add) is op
+    return add if taken else None
+
+
+def _accumulated(e: Emitter, op: DotOp, accumulator: SSAValue | None) -> str:
+    """The product, added to the accumulator if there is one."""
+    type_, lanes = e.type(op.result), lanes_of(op.result.type)
+    start = "zeroinitializer" if accumulator is None else e.get(accumulator)
+    bits = 32 * (lanes or 1)
+    if lanes in _LANES and bits <= e.module.dot_bits:
+        arguments = ", ".join(f"{type_} {v}" for v in (start, e.get(op.unsigned), e.get(op.signed)))
+        name = f"llvm.x86.avx512.vpdpbusd.{bits}"
+        # declared, which LLVM's younger versions understand: there, words are vectors of bytes
+        e.module.declare(name, f"declare {type_} @{name}({type_}, {type_}, {type_})")
+        return e.text.value(f"call {type_} @{name}({arguments})")
+    return _sum_of_products(e, op, start)
+
+
+def _sum_of_products(e: Emitter, op: DotOp, start: str) -> str:
+    """Byte by byte."""
+    type_, lanes, value = e.type(op.result), lanes_of(op.result.type), e.text.value
+    total = "0" if start == "zeroinitializer" and lanes is None else start
+
+    def number(n: int) -> str:
+        return str(n) if lanes is None else splat("i32", str(n))
+
+    for byte in range(BYTES):
+        x = value(f"and {type_} {value(f'lshr {type_} {e.get(op.unsigned)}, {number(8 * byte)}')}, {number(255)}")
+        top = value(f"shl {type_} {e.get(op.signed)}, {number(24 - 8 * byte)}")
+        product = value(f"mul {type_} {x}, {value(f'ashr {type_} {top}, {number(24)}')}")
+        total = value(f"add {type_} {total}, {product}")
+    return total
+
+
+WORDS_HANDLERS: Handlers = {DotOp: _dot, arith.AddiOp: _add}
