@@ -24,7 +24,13 @@ from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, w
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
 from tilework.lowering.te_kernels import build_kernel, content_of
-from tilework.lowering.words_of_groups import argument_for_words, take_words, words_of
+from tilework.lowering.words_of_groups import (
+    argument_for_words,
+    take_words,
+    words_axis,
+    words_group,
+    words_of,
+)
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
@@ -105,19 +111,16 @@ class Strassen:
 
 @dataclass(frozen=True)
 class Words:
-    """For a product of bytes, four of which are multiplied at once."""
+    """For a product of bytes, four of which are multiplied at once; apart: words are put together by another kernel."""
 
+    apart: bool = False
     levels: ClassVar[int] = 0
     added: ClassVar[int] = 0
     benefit: ClassVar[int] = 0
 
-    def transform(self, weight: SSAValue, product: Product) -> Operation:
-        """Of its weight; not yet inserted."""
-        return words_of(weight, 1)
-
     def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
         """What computes the product, of the transformed weight; not yet inserted."""
-        take_words(product)
+        take_words(product, self.apart)
         return type(product).of(product.input, transformed, **product.properties, words=UnitAttr())
 
     def uses(self, product: Product) -> int:
@@ -131,8 +134,8 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
-    if target.dot_bits and argument_for_words(product) is not None:
-        yield Words()
+    if target.dot_bits and product.dtype(0) != product.dtype(1):
+        yield from (Words(apart) for apart in (False, True) if argument_for_words(product, apart) is not None)
     if isinstance(product, ConvOp):
         added = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)
         is_open = not all(e.is_constant for e in product.dims(0)[-2:])
@@ -238,9 +241,17 @@ class Algorithms:
         trial = group.clone()
         product = product_with_parameter(trial)
         assert product is not None
+        before = self._cycles_apart(product) if isinstance(fast, Words) and fast.apart else 0.0
         use_fast(product, fast)
         cycles = self._cycles(trial, fast.benefit)
         trial.erase()
+        return before + cycles
+
+    def _cycles_apart(self, product: Product) -> float:
+        """Of the kernel that makes words of what a product multiplies."""
+        group = words_group(product.input, words_axis(product, apart=True))
+        cycles = self._cycles(group)
+        group.erase()
         return cycles
 
     def _cycles(self, group: FusedOp, least_benefit: int = 0) -> float:
@@ -271,6 +282,8 @@ def product_with_parameter(group: FusedOp) -> Product | None:
 
 def transform_weight(weight: SSAValue, product: Product, fast: Fast) -> list[Operation]:
     """What makes of a weight for a product that of an algorithm, the last of which has the result; not yet inserted."""
+    if isinstance(fast, Words):
+        return words_of(weight, 1)
     if not fast.added:
         return [fast.transform(weight, product)]
     rank = len(dims_of(weight.type))

@@ -17,7 +17,6 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of
 from tilework.lowering.algorithms import (
     Fast,
     Product,
@@ -27,7 +26,7 @@ from tilework.lowering.algorithms import (
     transform_weight,
     use_fast,
 )
-from tilework.lowering.words_of_groups import argument_for_words, words_of
+from tilework.lowering.words_of_groups import argument_for_words, words_axis, words_group, words_of
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
@@ -60,6 +59,7 @@ class ChooseAlgorithms(TileworkPass):
         if not is_compiled(op):
             return
         algorithms = algorithms_for(parse_target(self.target), precision, body_of(op))
+        words: dict[tuple[SSAValue, int], SSAValue] = {}
         for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
             product = product_with_parameter(group)
             fast = None if product is None else algorithms.best_for(group).fast
@@ -68,20 +68,25 @@ class ChooseAlgorithms(TileworkPass):
                 number = product.weight.index
                 group.operands[number] = _transform(group, number, fast, product)
                 if isinstance(fast, Words):
-                    _view_as_words(group, product)
+                    _take_words(group, product, fast.apart, words)
                 use_fast(product, fast)
 
 
-def _view_as_words(group: FusedOp, product: Product) -> None:
-    """Let the operand whose bytes are multiplied be words, in the same memory."""
-    argument = argument_for_words(product)
+def _take_words(group: FusedOp, product: Product, apart: bool, known: dict[tuple[SSAValue, int], SSAValue]) -> None:
+    """Let the operand whose bytes are multiplied be words: the same memory, or made by a kernel, once for all."""
+    argument = argument_for_words(product, apart)
     assert argument is not None
-    operand = group.inputs[argument.index]
-    words = words_of(operand, len(dims_of(operand.type)) - 1)
-    words.attributes[VIEW] = UnitAttr()
-    copy_location(words, group)
-    Rewriter.insert_op(words, InsertPoint.before(group))
-    group.operands[argument.index] = words.result
+    operand, axis = group.inputs[argument.index], words_axis(product, apart)
+    if (operand, axis) not in known:
+        if apart:
+            words = words_group(operand, axis)
+        else:
+            [words] = words_of(operand, axis)
+            words.attributes[VIEW] = UnitAttr()
+        copy_location(words, group)
+        Rewriter.insert_op(words, InsertPoint.before(group))
+        known[operand, axis] = words.results[0]
+    group.operands[argument.index] = known[operand, axis]
 
 
 def _transform(group: FusedOp, number: int, fast: Fast, product: Product) -> SSAValue:

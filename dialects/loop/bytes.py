@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, NoneAttr, StridedLayoutAttr, i8
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, MemRefType, NoneAttr, StridedLayoutAttr, i8
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -69,7 +69,7 @@ class WordsOp(IRDLOperation):
 def words_type(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
     """The type of the words of a buffer. Raises VerifyException where bytes are no whole words one after another."""
     element, shape, layout = type_.element_type, type_.get_shape(), type_.layout
-    if not isinstance(element, IntegerType) or element.width.data != i8.width.data:
+    if not isinstance(element, FixedBitwidthType) or element.bitwidth != i8.bitwidth:
         raise VerifyException(f"words are made of bytes, not of {type_}")
     if not shape or shape[-1] == DYNAMIC_INDEX or shape[-1] % BYTES:
         raise VerifyException(f"the last dimension of {type_} is no multiple of {BYTES} bytes")

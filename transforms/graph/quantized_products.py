@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseIntOrFPElementsAttr,
+    Float32Type,
     IntegerAttr,
     IntegerType,
     TensorType,
@@ -22,7 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, is_splat, values_from_parameters
 from tilework.dialects import arith
@@ -40,13 +41,15 @@ from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.words import BYTES
 from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 
 Product = ConvOp | DenseOp | MatmulOp
 
 SIGN = 128
 """How far apart the zeros of bytes with and without a sign are."""
+
+FEWEST = 3
+"""Bytes that are worth a word."""
 
 LARGEST = 255 * 128
 """The size of a product of bytes, at most."""
@@ -76,68 +79,102 @@ class QuantizedProducts(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        target = parse_target(self.target)
-        if not is_compiled(op) or not target.dot_bits:
+        if not is_compiled(op) or not parse_target(self.target).dot_bits:
             return
         known = values_from_parameters(op)
         for product in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, Product)]:
             data, weight = product.operands
-            if weight in known and data not in known and _can_be_in_words(product, target):
+            if weight in known and data not in known and _is_worth(product):
+                _take_sign_off(data)
                 _Rewriting(product).run()
 
 
-def _can_be_in_words(product: Product, target: Target) -> bool:
+def _is_worth(product: Product) -> bool:
+    """Whether words of four bytes are by far fewer than bytes, and how many there are is known."""
     data, weight = product.dims(0), product.dims(1)
-    if not all(d.constant for d in weight):
+    if not all(d.constant for d in weight) or len(data) < 2:
         return False
+    axis = 0 if isinstance(product, MatmulOp) else 1
+    summed = weight[axis].offset
     if isinstance(product, ConvOp):
-        channels, blocks = data[1].constant or 0, target.lanes(i32.bitwidth)
-        is_image = not all(d == const(1) for d in data[2:])
-        return is_image and channels % blocks == 0 and (weight[1].constant or 0) % BYTES == 0
-    summed = weight[1] if isinstance(product, DenseOp) else weight[0]
-    return len(weight) == 2 and len(data) > 1 and (summed.constant or 0) % BYTES == 0
+        return summed >= FEWEST if product.groups.value.data == 1 else summed % BYTES == 0
+    return len(weight) == 2 and summed >= FEWEST
 
 
 @dataclass(frozen=True)
 class _Distances:
-    """Bytes, and the zero point that a tensor holds their distances from, as i32; None for zero itself."""
+    """Bytes, and the zero point that a tensor holds their distances from: a number, and a tensor of i32 if it is known
+    only when the program runs."""
 
     bytes: SSAValue
-    zero: SSAValue | None
+    number: int = 0
+    zero: SSAValue | None = None
 
 
 def _distances(value: SSAValue) -> _Distances | None:
     match value.owner:
-        case CastOp() as cast if element_type(cast.input.type) in (UNSIGNED_BYTE, i8) and cast.to == i32:
-            return _Distances(cast.input, None)
+        case CastOp() as widened if element_type(widened.input.type) in (UNSIGNED_BYTE, i8) and widened.to == i32:
+            return _Distances(widened.input)
         case SubOp() as sub:
-            found = _distances(sub.left)
-            return _Distances(found.bytes, sub.right) if found is not None and found.zero is None else None
+            found, number = _distances(sub.left), _number(sub.right)
+            if found is not None and number is not None:
+                return replace(found, number=found.number + number)
+            return replace(found, zero=sub.right) if found is not None and found.zero is None else None
         case _:
             return None
+
+
+def _number(value: SSAValue) -> int | None:
+    """An integer that is known and the same for all elements."""
+    owner = value.owner
+    if isinstance(owner, CastOp) and isinstance(element_type(owner.input.type), IntegerType):
+        return _number(owner.input)
+    if isinstance(owner, arith.ConstantOp) and is_splat(owner) and isinstance(owner.value, DenseIntOrFPElementsAttr):
+        [number, *_] = cast("Sequence[int]", owner.value.get_values())
+        return int(number)
+    return None
 
 
 def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
     """The integers and the scale of floats that are their products."""
-    match value.owner:
-        case MulOp() as mul if isinstance(cast := mul.left.owner, CastOp) and element_type(cast.input.type) == i32:
-            return (cast.input, mul.right) if mul.result.type == mul.left.type and cast.to == f32 else None
-        case _:
-            return None
-
-
-def _number(value: SSAValue | None) -> int | None:
-    """An integer that is known and the same for all elements; that which is not there is zero."""
-    if value is None:
-        return 0
-    owner = value.owner
-    if isinstance(owner, CastOp) and not isinstance(element_type(owner.input.type), IntegerType):
+    mul = value.owner
+    floats = mul.left.owner if isinstance(mul, MulOp) else None
+    if not isinstance(mul, MulOp) or not isinstance(floats, CastOp) or value.type != floats.result.type:
         return None
-    if isinstance(owner, CastOp):
-        return _number(owner.input)
-    if isinstance(owner, arith.ConstantOp) and is_splat(owner) and isinstance(owner.value, DenseIntOrFPElementsAttr):
-        return int(owner.value.get_values()[0])
-    return None
+    return (floats.input, mul.right) if (element_type(floats.input.type), floats.to) == (i32, f32) else None
+
+
+def _constant(number: int, dtype: IntegerType | Float32Type) -> arith.ConstantOp:
+    """A number as a tensor that broadcasts."""
+    if isinstance(dtype, Float32Type):
+        return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [float(number)]))
+    return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [number]))
+
+
+def _take_sign_off(data: SSAValue) -> None:
+    """Let floats become bytes without a sign, 128 more each, where what is multiplied are their distances from a zero
+    point; whatever else takes these as integers takes 128 off."""
+    scaled = _scaled(data)
+    found = _distances(data if scaled is None else scaled[0])
+    signed = None if found is None else found.bytes.owner
+    if not isinstance(signed, CastOp) or (element_type(signed.input.type), signed.to) != (f32, i8):
+        return
+    more = _constant(SIGN, f32)
+    moved = AddOp.of(signed.input, more.result)
+    unsigned = CastOp.of(moved.result, to=UNSIGNED_BYTE)
+    _insert([more, moved, unsigned], InsertPoint.after(signed), signed)
+    for reader in [use.operation for use in signed.result.uses]:
+        if isinstance(reader, CastOp) and reader.to == i32:
+            wide, less = CastOp.of(unsigned.result, to=i32), _constant(SIGN, i32)
+            difference = SubOp.of(wide.result, less.result)
+            _insert([wide, less, difference], InsertPoint.before(reader), reader)
+            Rewriter.replace_op(reader, [], [difference.result])
+
+
+def _insert(ops: Sequence[Operation], at: InsertPoint, source: Operation) -> None:
+    for op in ops:
+        copy_location(op, source)
+    Rewriter.insert_op(ops, at)
 
 
 class _Rewriting:
@@ -146,144 +183,131 @@ class _Rewriting:
     def __init__(self, product: Product):
         self._product = product
         self._made: list[Operation] = []
+        self._data, self._weight = product.operands
+        self._output_axis = 0
+        """Of the weight."""
+        if isinstance(product, MatmulOp):
+            self._output_axis = 1
+        elif isinstance(product, DenseOp) and isinstance(transpose := self._weight.owner, TransposeOp):
+            self._weight, self._output_axis = transpose.input, 1
 
     def run(self) -> None:
         """Replace it, or leave it as it is."""
-        data, weight = self._product.operands
-        scales: Sequence[SSAValue] = ()
+        data, weight, scales = self._data, self._weight, None
         if element_type(data.type) == f32:
             left, right = _scaled(data), _scaled(weight)
             if left is None or right is None or not self._fits(left[1], right[1]):
                 return
-            (data, *_), (weight, *_) = left, right
-            scales = left[1], right[1]
+            data, weight, scales = left[0], right[0], (left[1], right[1])
         total = self._total(data, weight)
         if total is None:
-            _erase(self._made)
+            for op in reversed(self._made):
+                op.erase()
             return
-        if scales:
+        if scales is not None:
             scale = self._make(MulOp.of(self._as_scalar(scales[0]), self._by_output(scales[1])))
             total = self._make(MulOp.of(self._make(CastOp.of(total, to=f32)), scale))
         total.name_hint = self._product.result.name_hint
-        for op in self._made:
-            copy_location(op, self._product)
-        Rewriter.insert_op(self._made, InsertPoint.before(self._product))
+        _insert(self._made, InsertPoint.before(self._product), self._product)
         Rewriter.replace_op(self._product, [], [total])
 
     def _make(self, op: GraphOp | arith.ConstantOp) -> SSAValue:
         self._made.append(op)
         return op.results[0]
 
+    # -- scales
+
     def _fits(self, data_scale: SSAValue, weight_scale: SSAValue) -> bool:
-        """Whether the sums of dequantized numbers are such of bytes times a scale for each output."""
-        terms = prod(d.offset for d in self._weight_dims) // self._outputs.offset
-        single = all(d == const(1) for d in dims_of(data_scale.type))
-        return single and terms * LARGEST < 1 << (i32.bitwidth - 1) and self._is_by_output(weight_scale)
-
-    @property
-    def _weight_dims(self) -> Sequence[Expr]:
-        return self._product.dims(1)
-
-    @property
-    def _output_axis(self) -> int:
-        """Of the weight."""
-        return 1 if isinstance(self._product, MatmulOp) else 0
-
-    @property
-    def _outputs(self) -> Expr:
-        return self._weight_dims[self._output_axis]
-
-    def _is_by_output(self, value: SSAValue) -> bool:
-        """Whether what is broadcast to the weight has one number for each output, or for all."""
-        dims = dims_of(value.type)
-        aligned = [const(1)] * (len(self._weight_dims) - len(dims)) + [*dims]
-        return all(d == const(1) for axis, d in enumerate(aligned) if axis != self._output_axis)
-
-    def _by_output(self, value: SSAValue) -> SSAValue:
-        """What is broadcast to the weight, to be broadcast to the result."""
-        count = prod((d.offset for d in dims_of(value.type)), start=1)
-        return self._make(ReshapeOp.of(value, shape=DimsAttr((const(count), *self._spatial))))
+        """Whether sums of dequantized numbers are such of bytes times a scale for each output."""
+        dims, outer = dims_of(self._weight.type), dims_of(weight_scale.type)
+        terms = prod(d.offset for d in dims) // dims[self._output_axis].offset
+        aligned = [*[const(1)] * (len(dims) - len(outer)), *outer]
+        by_output = all(d == const(1) for axis, d in enumerate(aligned) if axis != self._output_axis)
+        return _is_single(data_scale) and by_output and terms * LARGEST < 1 << (i32.bitwidth - 1)
 
     def _as_scalar(self, value: SSAValue) -> SSAValue:
         return self._make(ReshapeOp.of(value, shape=DimsAttr(())))
 
-    @property
-    def _spatial(self) -> Sequence[Expr]:
-        """The axes of a result behind that of its outputs, of size 1."""
-        return [const(1)] * (len(self._weight_dims) - 2) if isinstance(self._product, ConvOp) else []
+    def _by_output(self, value: SSAValue) -> SSAValue:
+        """One number for each output, or for all, to be broadcast to the result."""
+        count = const(prod(d.offset for d in dims_of(value.type)))
+        image = [const(1)] * (len(self._product.dims(1)) - 2) if isinstance(self._product, ConvOp) else []
+        return self._make(ReshapeOp.of(value, shape=DimsAttr((count, *image))))
 
     # -- integers
 
     def _total(self, data: SSAValue, weight: SSAValue) -> SSAValue | None:
         """The product of two tensors of distances, None if they are not such of bytes."""
         left, signed = _distances(data), self._signed(weight)
-        if left is None or signed is None or not all(d == const(1) for d in _dims(left.zero)):
+        if left is None or signed is None or (left.zero is not None and not _is_single(left.zero)):
             return None
-        unsigned, zero = self._unsigned(left)
-        total = self._multiplied(unsigned, signed, zero)
-        if total is None or _number(zero) == 0:
-            return total
-        assert zero is not None
-        axes = ints(range(1, len(dims_of(signed.type))))
-        filters = self._make(
-            ReduceSumOp.of(self._make(CastOp.of(signed, to=i32)), axes=axes, keep_dims=BoolAttr.from_bool(False))
-        )
-        shift = self._make(MulOp.of(filters, self._as_scalar(zero)))
-        shape = DimsAttr((self._outputs, *self._spatial))
-        return self._make(SubOp.of(total, self._make(ReshapeOp.of(shift, shape=shape))))
+        unsigned, number = left.bytes, left.number
+        if element_type(unsigned.type) == i8:
+            more = self._make(AddOp.of(self._make(CastOp.of(unsigned, to=i32)), self._make(_constant(SIGN, i32))))
+            unsigned, number = self._make(CastOp.of(more, to=UNSIGNED_BYTE)), number + SIGN
+        if left.zero is None:
+            total = self._multiplied(unsigned, signed, number)
+            sums = self._sums(signed) if number else None
+        else:
+            total = self._multiplied(unsigned, signed)
+            sums = self._sums_inside(signed)
+            if sums is None:
+                return None
+        return total if sums is None else self._make(SubOp.of(total, self._times(sums, number, left.zero)))
 
     def _signed(self, weight: SSAValue) -> SSAValue | None:
         """Distances as bytes with a sign, one row for each output, if they fit."""
         found = _distances(weight)
-        if found is None:
+        if found is None or found.zero is not None:
             return None
-        dtype, zero = element_type(found.bytes.type), _number(found.zero)
-        if (dtype, zero) == (i8, 0):
-            signed = found.bytes
-        elif (dtype, zero) == (UNSIGNED_BYTE, SIGN):
-            signed = self._make(CastOp.of(weight, to=i8))
-        else:
-            return None
-        if isinstance(self._product, MatmulOp):
-            return self._make(TransposeOp.of(signed, permutation=ints([1, 0])))
-        return signed
-
-    def _unsigned(self, data: _Distances) -> tuple[SSAValue, SSAValue | None]:
-        """Bytes without sign, and their zero point as i32."""
-        if element_type(data.bytes.type) == UNSIGNED_BYTE:
-            return data.bytes, data.zero
-        moved = self._make(AddOp.of(self._make(CastOp.of(data.bytes, to=i32)), self._constant(SIGN)))
-        number = _number(data.zero)
-        if number is None:
-            assert data.zero is not None
-            zero = self._make(AddOp.of(data.zero, self._constant(SIGN)))
-        else:
-            zero = self._constant(number + SIGN)
-        return self._make(CastOp.of(moved, to=UNSIGNED_BYTE)), zero
-
-    def _multiplied(self, unsigned: SSAValue, signed: SSAValue, zero: SSAValue | None) -> SSAValue | None:
-        """The sums of products, None where padding is not known."""
-        product = self._product
-        if not isinstance(product, ConvOp):
-            return self._make(DenseOp.of(unsigned, signed))
-        properties = dict(product.properties)
-        windows, number = product.windows, _number(zero)
-        if any((*windows.before, *windows.after)) and number != 0:
-            if number is None:
+        match element_type(found.bytes.type), found.number:
+            case dtype, 0 if dtype == i8:
+                signed = found.bytes
+            case dtype, number if dtype == UNSIGNED_BYTE and number == SIGN:
+                signed = self._make(CastOp.of(weight, to=i8))
+            case _:
                 return None
+        return self._make(TransposeOp.of(signed, permutation=ints([1, 0]))) if self._output_axis else signed
+
+    def _multiplied(self, unsigned: SSAValue, signed: SSAValue, around: int = 0) -> SSAValue:
+        """The product of bytes, those around an image being such numbers."""
+        if not isinstance(self._product, ConvOp):
+            return self._make(DenseOp.of(unsigned, signed))
+        properties, windows = dict(self._product.properties), self._product.windows
+        if around and self._is_padded:
             pads = ints([0, 0, *windows.before, 0, 0, *windows.after])
-            unsigned = self._make(PadOp.of(unsigned, pads=pads, value=IntegerAttr(number, UNSIGNED_BYTE)))
+            unsigned = self._make(PadOp.of(unsigned, pads=pads, value=IntegerAttr(around, UNSIGNED_BYTE)))
             properties["pads"] = ints([0] * 2 * len(windows.before))
         return self._make(ConvOp.of(unsigned, signed, **properties))
 
-    def _constant(self, number: int) -> SSAValue:
-        return self._make(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i32, []), [number])))
+    @property
+    def _is_padded(self) -> bool:
+        return isinstance(self._product, ConvOp) and any(self._product.pads.get_values())
+
+    def _sums(self, signed: SSAValue) -> SSAValue:
+        """Of the weights of each output."""
+        wide, axes = self._make(CastOp.of(signed, to=i32)), ints(range(1, len(dims_of(signed.type))))
+        return self._by_output(self._make(ReduceSumOp.of(wide, axes=axes, keep_dims=BoolAttr.from_bool(False))))
+
+    def _sums_inside(self, signed: SSAValue) -> SSAValue | None:
+        """Of those weights that do not lie on padding, at each place; None for images of unknown size."""
+        if not self._is_padded:
+            return self._sums(signed)
+        shape = [d.constant for d in self._product.dims(0)[1:]]
+        if None in shape:
+            return None
+        ones = TensorType(UNSIGNED_BYTE, [1, *(n for n in shape if n is not None)])
+        image = self._make(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(ones, [1])))
+        return self._multiplied(image, signed)
+
+    def _times(self, sums: SSAValue, number: int, zero: SSAValue | None) -> SSAValue:
+        """The zero point times each of these sums."""
+        point = None if zero is None else self._as_scalar(zero)
+        if point is None or number:
+            constant = self._make(_constant(number, i32))
+            point = constant if point is None else self._make(AddOp.of(point, constant))
+        return self._make(MulOp.of(sums, point))
 
 
-def _dims(value: SSAValue | None) -> Sequence[Expr]:
-    return () if value is None else dims_of(value.type)
-
-
-def _erase(ops: Sequence[Operation]) -> None:
-    for op in reversed(ops):
-        op.erase()
+def _is_single(value: SSAValue) -> bool:
+    return all(d == const(1) for d in dims_of(value.type))
