@@ -50,10 +50,11 @@ def dialects_page() -> str:
     lines = [
         *("# Dialects", "", NOTE, ""),
         "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
-        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`. Every operation also has MLIR's generic form.",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and our `words`. Every operation also has MLIR's",
+        "generic form.",
     ]
-    for level in LEVELS:
-        lines += ["", *_dialect(level, load_dialect(level))]
+    for dialect in (*LEVELS, "words"):
+        lines += ["", *_dialect(dialect, load_dialect(dialect))]
     return "\n".join(lines) + "\n"
 
 

@@ -22,6 +22,7 @@ from tilework.algebra.predicate import Predicate, less_than
 from tilework.dialects import arith
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReduceOp
+from tilework.dialects.words import BYTES, DotOp
 
 Sizes = Mapping[str, int]
 """The values of a kernel's symbols."""
@@ -51,8 +52,8 @@ def work_of(kernel: KernelOp, sizes: Sizes) -> Work:
     """The work of one call.
 
     flops: an operation of `arith` or `math` on floating-point numbers counts once for every element that a compute
-    defines and every point of its reduction, and so does the joining: a multiply-add is two. Comparisons, choices and
-    conversions count nothing, padding like any other element. Of a choice the branch counts that is taken, and both
+    defines and every point of its reduction, and so does the joining: a multiply-add is two. Products of bytes in words
+    count as such. Comparisons, choices and conversions count nothing, padding like any other element. Of a choice the branch counts that is taken, and both
     where data decides.
     bytes: every argument once, or as many of its elements as are read, if that is less; every result once.
     """
@@ -132,6 +133,8 @@ def _operations(op: Operation) -> int:
     """How many one operation stands for, what is inside apart."""
     if isinstance(op, ReduceOp):
         return int(op.kind is not None and isa(op.values[0].type, AnyFloat))
+    if isinstance(op, DotOp):
+        return 2 * BYTES
     if not op.results or not isa(op.results[0].type, AnyFloat):
         return 0
     return int(isinstance(op, _FLOATING) or op.name.startswith("math.")) + int(op.name == "math.fma")

@@ -20,3 +20,13 @@ func.func @symbolic(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x64
   %0 = graph.dense %x, %w : (tensor<?x64xf32, #graph.dims<[N, 64]>>, tensor<32x64xf32>) -> tensor<?x32xf32, #graph.dims<[N, 32]>>
   func.return
 }
+
+// Bytes, and words of four bytes.
+// CHECK-LABEL: func.func @bytes
+func.func @bytes(%x: tensor<2x64xui8>, %w: tensor<32x64xi8>, %xs: tensor<2x16xi32>, %ws: tensor<32x16xi32>) {
+  // CHECK: graph.dense %x, %w : (tensor<2x64xui8>, tensor<32x64xi8>) -> tensor<2x32xi32>
+  %0 = graph.dense %x, %w : (tensor<2x64xui8>, tensor<32x64xi8>) -> tensor<2x32xi32>
+  // CHECK: graph.dense %xs, %ws {words} : (tensor<2x16xi32>, tensor<32x16xi32>) -> tensor<2x32xi32>
+  %1 = graph.dense %xs, %ws {words} : (tensor<2x16xi32>, tensor<32x16xi32>) -> tensor<2x32xi32>
+  func.return
+}

@@ -103,3 +103,11 @@ func.func @f(%x: tensor<1x3x224x224xf32>, %w: tensor<64x3x?x7xf32, #graph.dims<[
   %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x224x224xf32>, tensor<64x3x?x7xf32, #graph.dims<[64, 3, R, 7]>>) -> tensor<1x64x112x112xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<1x4x9xf32>, %w: tensor<8x4x3xf32>) {
+  // expected-error@+1 {{words are i32, not f32 and f32}}
+  %y = graph.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 2>, dilations = array<i64: 1>, groups = 1 : i64, words} : (tensor<1x4x9xf32>, tensor<8x4x3xf32>) -> tensor<1x8x9xi32>
+  func.return
+}

@@ -47,3 +47,19 @@ func.func @f(%x: tensor<2x1x64xf32>, %w: tensor<3x64x32xf32>) {
   %y = graph.matmul %x, %w : (tensor<2x1x64xf32>, tensor<3x64x32xf32>) -> tensor<1x32xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x64xi8>, %w: tensor<32x64xui8>) {
+  // expected-error@+1 {{graph.dense takes operands of one element type, not i8 and ui8}}
+  %y = graph.dense %x, %w : (tensor<2x64xi8>, tensor<32x64xui8>) -> tensor<2x32xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x64xui8>, %w: tensor<32x64xi8>) {
+  // expected-error@+1 {{words are i32, not ui8 and i8}}
+  %y = graph.dense %x, %w {words} : (tensor<2x64xui8>, tensor<32x64xi8>) -> tensor<2x32xi32>
+  func.return
+}

@@ -55,3 +55,27 @@ func.func @f(%x: tensor<3x64x16xf32>) {
   %y = graph.unpack %x {axis = 0 : i64, size = 32 : i64} : (tensor<3x64x16xf32>) -> tensor<32x64xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<8x64xi32>) {
+  // expected-error@+1 {{words are made of bytes, not of i32}}
+  %y = graph.words %x {axis = 1 : i64} : (tensor<8x64xi32>) -> tensor<8x16xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x63xui8>) {
+  // expected-error@+1 {{an axis of size 63 is no multiple of 4 bytes}}
+  %y = graph.words %x {axis = 1 : i64} : (tensor<8x63xui8>) -> tensor<8x15xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x64xui8>) {
+  // expected-error@+1 {{the unpacked tensor has axes 0 to 1, not 2}}
+  %y = graph.words %x {axis = 2 : i64} : (tensor<8x64xui8>) -> tensor<8x16xi32>
+  func.return
+}

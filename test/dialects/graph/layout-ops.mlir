@@ -26,3 +26,13 @@ func.func @rest(%w: tensor<40x64xf32>) -> tensor<40x64xf32> {
   %1 = graph.unpack %0 {axis = 0 : i64, size = 40 : i64} : (tensor<3x64x16xf32>) -> tensor<40x64xf32>
   func.return %1 : tensor<40x64xf32>
 }
+
+// Four bytes of an axis are a word.
+// CHECK-LABEL: func.func @words
+func.func @words(%x: tensor<1x64x28x28xui8>, %w: tensor<32x64xi8>) -> (tensor<1x16x28x28xi32>, tensor<32x16xi32>) {
+  // CHECK: graph.words %x {axis = 1 : i64} : (tensor<1x64x28x28xui8>) -> tensor<1x16x28x28xi32>
+  %0 = graph.words %x {axis = 1 : i64} : (tensor<1x64x28x28xui8>) -> tensor<1x16x28x28xi32>
+  // CHECK: graph.words %w {axis = 1 : i64} : (tensor<32x64xi8>) -> tensor<32x16xi32>
+  %1 = graph.words %w {axis = 1 : i64} : (tensor<32x64xi8>) -> tensor<32x16xi32>
+  func.return %0, %1 : tensor<1x16x28x28xi32>, tensor<32x16xi32>
+}

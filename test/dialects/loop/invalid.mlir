@@ -293,6 +293,40 @@ loop.kernel @bytes_too_few ins(%x: memref<9xi4>) {
 
 // -----
 
+// loop.words
+
+func.func @words_of_words(%x: memref<8xi32>) {
+  // expected-error@+1 {{words are made of bytes, not of memref<8xi32>}}
+  %w = loop.words %x : memref<8xi32> to memref<2xi32>
+  func.return
+}
+
+// -----
+
+func.func @words_of_some(%x: memref<2x9xui8>) {
+  // expected-error@+1 {{the last dimension of memref<2x9xui8> is no multiple of 4 bytes}}
+  %w = loop.words %x : memref<2x9xui8> to memref<2x2xi32>
+  func.return
+}
+
+// -----
+
+func.func @words_apart(%x: memref<3x8xui8, strided<[9, 1]>>) {
+  // expected-error@+1 {{the rows of memref<3x8xui8, strided<[9, 1]>> do not begin with whole words}}
+  %w = loop.words %x : memref<3x8xui8, strided<[9, 1]>> to memref<3x2xi32>
+  func.return
+}
+
+// -----
+
+func.func @words_too_few(%x: memref<8xui8>) {
+  // expected-error@+1 {{the words of memref<8xui8> are memref<2xi32>, not memref<1xi32>}}
+  %w = loop.words %x : memref<8xui8> to memref<1xi32>
+  func.return
+}
+
+// -----
+
 loop.kernel @scalar_first ins(%x: memref<4xf32>) {
   // expected-error@+1 {{stride, first lane and count are for vectors}}
   %v = loop.load %x[0] from 1 : memref<4xf32>

@@ -124,6 +124,20 @@ loop.kernel @bytes ins(%x: memref<9xi4>, %y: memref<?xui4> [N]) symbols(%N) {
   %any = loop.bytes %y : memref<?xui4> to memref<?xi8>
 }
 
+// The words that bytes are; those of a part, if its rows begin with whole ones.
+// CHECK-LABEL: func.func @words
+// CHECK-NEXT:    loop.words %x : memref<28x16xui8> to memref<28x4xi32>
+// CHECK-NEXT:    loop.words %rows : memref<?x8xi8> to memref<?x2xi32>
+// CHECK-NEXT:    loop.words %part : memref<3x16xui8, strided<[32, 1], offset: 16>> to memref<3x4xi32, strided<[8, 1], offset: 4>>
+// GENERIC-LABEL: sym_name = "words"
+// GENERIC:       "loop.words"(%{{.*}}) : (memref<28x16xui8>) -> memref<28x4xi32>
+func.func @words(%x: memref<28x16xui8>, %rows: memref<?x8xi8>, %part: memref<3x16xui8, strided<[32, 1], offset: 16>>) {
+  %0 = loop.words %x : memref<28x16xui8> to memref<28x4xi32>
+  %1 = loop.words %rows : memref<?x8xi8> to memref<?x2xi32>
+  %2 = loop.words %part : memref<3x16xui8, strided<[32, 1], offset: 16>> to memref<3x4xi32, strided<[8, 1], offset: 4>>
+  func.return
+}
+
 // Rows and columns.
 // CHECK-LABEL: loop.kernel @transpose
 // CHECK:         %c0, %c1, %c2, %c3 = loop.transpose %r0, %r1 : vector<4xf32>

@@ -1,0 +1,110 @@
+// RUN: opt-tool %s -p 'graph-quantized-products{target="llvm -mcpu=icelake-server"},cse,dce' | filecheck %s
+// RUN: opt-tool %s -p 'graph-quantized-products{target="llvm -mcpu=icelake-server"},cse,dce' --check-semantics | filecheck %s
+// RUN: opt-tool %s -p 'graph-quantized-products{target="llvm -mcpu=haswell"}' | filecheck %s --check-prefix=NONE
+
+// A processor without products of bytes multiplies floats.
+// NONE-NOT: ui8>, tensor<{{[0-9x]*}}xi8>)
+
+// Padding is with the zero point; what that adds to a sum, the filter's sum times it, is taken off behind.
+// CHECK-LABEL: func.func @conv
+// CHECK-SAME:    (%x: tensor<1x8x5x5xui8>)
+// CHECK:         %[[W:.*]] = graph.parameter @conv_w
+// CHECK:         %[[P:.*]] = graph.pad %x {pads = array<i64: 0, 0, 1, 1, 0, 0, 1, 1>, value = 3 : ui8}
+// CHECK:         %[[S:.*]] = graph.conv %[[P]], %[[W]] {{.*}}pads = array<i64: 0, 0, 0, 0>{{.*}} : (tensor<1x8x7x7xui8>, tensor<6x8x3x3xi8>) -> tensor<1x6x5x5xi32>
+// CHECK:         %[[F:.*]] = graph.reduce_sum %{{.*}} {axes = array<i64: 1, 2, 3>, keep_dims = false} : (tensor<6x8x3x3xi32>) -> tensor<6xi32>
+// CHECK:         %[[T:.*]] = graph.sub %[[S]], %{{.*}} : (tensor<1x6x5x5xi32>, tensor<6x1x1xi32>)
+// CHECK:         %[[D:.*]] = graph.cast %[[T]] {to = f32}
+// CHECK:         graph.mul %[[D]], %{{.*}} : (tensor<1x6x5x5xf32>, tensor<6x1x1xf32>)
+func.func @conv(%x: tensor<1x8x5x5xui8>) -> tensor<1x6x5x5xf32> {
+  %zero = arith.constant dense<3> : tensor<i32>
+  %scale = arith.constant dense<0.5> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<1x8x5x5xui8>) -> tensor<1x8x5x5xi32>
+  %1 = graph.sub %0, %zero : (tensor<1x8x5x5xi32>, tensor<i32>) -> tensor<1x8x5x5xi32>
+  %2 = graph.cast %1 {to = f32} : (tensor<1x8x5x5xi32>) -> tensor<1x8x5x5xf32>
+  %3 = graph.mul %2, %scale : (tensor<1x8x5x5xf32>, tensor<f32>) -> tensor<1x8x5x5xf32>
+  %w = graph.parameter @conv_w : tensor<6x8x3x3xi8>
+  %scales = graph.parameter @conv_scales : tensor<6x1x1x1xf32>
+  %4 = graph.cast %w {to = i32} : (tensor<6x8x3x3xi8>) -> tensor<6x8x3x3xi32>
+  %5 = graph.cast %4 {to = f32} : (tensor<6x8x3x3xi32>) -> tensor<6x8x3x3xf32>
+  %6 = graph.mul %5, %scales : (tensor<6x8x3x3xf32>, tensor<6x1x1x1xf32>) -> tensor<6x8x3x3xf32>
+  %y = graph.conv %3, %6 {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x5x5xf32>, tensor<6x8x3x3xf32>) -> tensor<1x6x5x5xf32>
+  func.return %y : tensor<1x6x5x5xf32>
+}
+
+// A zero point that the program computes: where it is padding, it adds nothing.
+// CHECK-LABEL: func.func @open_zero
+// CHECK:         %[[Z:.*]] = graph.cast %zero {to = i32}
+// CHECK:         %[[S:.*]] = graph.conv %x, %[[W:.*]] {{.*}} : (tensor<2x4x6xui8>, tensor<5x4x3xi8>) -> tensor<2x5x6xi32>
+// CHECK:         %[[ONES:.*]] = arith.constant dense<1> : tensor<1x4x6xui8>
+// CHECK:         %[[I:.*]] = graph.conv %[[ONES]], %[[W]] {{.*}} -> tensor<1x5x6xi32>
+// CHECK:         %[[M:.*]] = graph.mul %[[I]], %{{.*}} : (tensor<1x5x6xi32>, tensor<i32>)
+// CHECK:         graph.sub %[[S]], %[[M]]
+func.func @open_zero(%x: tensor<2x4x6xui8>, %zero: tensor<ui8>) -> tensor<2x5x6xi32> {
+  %0 = graph.cast %x {to = i32} : (tensor<2x4x6xui8>) -> tensor<2x4x6xi32>
+  %1 = graph.cast %zero {to = i32} : (tensor<ui8>) -> tensor<i32>
+  %2 = graph.sub %0, %1 : (tensor<2x4x6xi32>, tensor<i32>) -> tensor<2x4x6xi32>
+  %w = graph.parameter @open_w : tensor<5x4x3xi8>
+  %3 = graph.cast %w {to = i32} : (tensor<5x4x3xi8>) -> tensor<5x4x3xi32>
+  %y = graph.conv %2, %3 {strides = array<i64: 1>, pads = array<i64: 1, 1>, dilations = array<i64: 1>, groups = 1 : i64} : (tensor<2x4x6xi32>, tensor<5x4x3xi32>) -> tensor<2x5x6xi32>
+  func.return %y : tensor<2x5x6xi32>
+}
+
+// Floats that are made bytes with a sign are made such without, 128 more. A matrix on the right becomes a layer's weight,
+// its own zero point 128 taken off when the program is compiled.
+// CHECK-LABEL: func.func @signed
+// CHECK:         %[[MORE:.*]] = graph.add %x, %{{.*}} : (tensor<7x6xf32>, tensor<f32>)
+// CHECK:         %[[U:.*]] = graph.cast %[[MORE]] {to = ui8}
+// CHECK:         %[[W:.*]] = graph.cast %{{.*}} {to = i8} : (tensor<6x3xi32>) -> tensor<6x3xi8>
+// CHECK:         %[[R:.*]] = graph.transpose %[[W]] {permutation = array<i64: 1, 0>}
+// CHECK:         graph.dense %[[U]], %[[R]] : (tensor<7x6xui8>, tensor<3x6xi8>) -> tensor<7x3xi32>
+func.func @signed(%x: tensor<7x6xf32>) -> tensor<7x3xi32> {
+  %q = graph.cast %x {to = i8} : (tensor<7x6xf32>) -> tensor<7x6xi8>
+  %0 = graph.cast %q {to = i32} : (tensor<7x6xi8>) -> tensor<7x6xi32>
+  %w = graph.parameter @signed_w : tensor<6x3xui8>
+  %zero = arith.constant dense<128> : tensor<i32>
+  %1 = graph.cast %w {to = i32} : (tensor<6x3xui8>) -> tensor<6x3xi32>
+  %2 = graph.sub %1, %zero : (tensor<6x3xi32>, tensor<i32>) -> tensor<6x3xi32>
+  %y = graph.matmul %0, %2 : (tensor<7x6xi32>, tensor<6x3xi32>) -> tensor<7x3xi32>
+  func.return %y : tensor<7x3xi32>
+}
+
+// Bytes that are there already, with a sign: 128 is added to them.
+// CHECK-LABEL: func.func @given
+// CHECK:         graph.dense %{{.*}}, %{{.*}} : (tensor<7x6xui8>, tensor<3x6xi8>) -> tensor<7x3xi32>
+func.func @given(%x: tensor<7x6xi8>) -> tensor<7x3xi32> {
+  %0 = graph.cast %x {to = i32} : (tensor<7x6xi8>) -> tensor<7x6xi32>
+  %w = graph.parameter @given_w : tensor<3x6xi8>
+  %1 = graph.cast %w {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
+  %y = graph.dense %0, %1 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  func.return %y : tensor<7x3xi32>
+}
+
+// Left as they are: weights whose distances do not fit into a byte, zero points for each row, scales along what is
+// summed, a sum of two bytes, weights that are no parameters.
+// CHECK-LABEL: func.func @left
+// CHECK-NOT:     ui8>, tensor<{{[0-9x]*}}xi8>)
+// CHECK:         func.return
+func.func @left(%x: tensor<7x6xui8>, %zeros: tensor<7x1xi32>, %short: tensor<7x2xui8>, %v: tensor<3x6xi8>) -> (tensor<7x3xi32>, tensor<7x3xi32>, tensor<7x3xf32>, tensor<7x3xi32>, tensor<7x3xi32>) {
+  %0 = graph.cast %x {to = i32} : (tensor<7x6xui8>) -> tensor<7x6xi32>
+  %w = graph.parameter @left_w : tensor<3x6xi8>
+  %1 = graph.cast %w {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
+  %one = arith.constant dense<1> : tensor<i32>
+  %far = graph.sub %1, %one : (tensor<3x6xi32>, tensor<i32>) -> tensor<3x6xi32>
+  %a = graph.dense %0, %far : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  %rows = graph.sub %0, %zeros : (tensor<7x6xi32>, tensor<7x1xi32>) -> tensor<7x6xi32>
+  %b = graph.dense %rows, %1 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  %scale = arith.constant dense<0.5> : tensor<f32>
+  %scales = graph.parameter @left_scales : tensor<6xf32>
+  %2 = graph.cast %0 {to = f32} : (tensor<7x6xi32>) -> tensor<7x6xf32>
+  %3 = graph.mul %2, %scale : (tensor<7x6xf32>, tensor<f32>) -> tensor<7x6xf32>
+  %4 = graph.cast %1 {to = f32} : (tensor<3x6xi32>) -> tensor<3x6xf32>
+  %5 = graph.mul %4, %scales : (tensor<3x6xf32>, tensor<6xf32>) -> tensor<3x6xf32>
+  %c = graph.dense %3, %5 : (tensor<7x6xf32>, tensor<3x6xf32>) -> tensor<7x3xf32>
+  %two = graph.parameter @left_two : tensor<3x2xi8>
+  %6 = graph.cast %short {to = i32} : (tensor<7x2xui8>) -> tensor<7x2xi32>
+  %7 = graph.cast %two {to = i32} : (tensor<3x2xi8>) -> tensor<3x2xi32>
+  %d = graph.dense %6, %7 : (tensor<7x2xi32>, tensor<3x2xi32>) -> tensor<7x3xi32>
+  %8 = graph.cast %v {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
+  %e = graph.dense %0, %8 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  func.return %a, %b, %c, %d, %e : tensor<7x3xi32>, tensor<7x3xi32>, tensor<7x3xf32>, tensor<7x3xi32>, tensor<7x3xi32>
+}
