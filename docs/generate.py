@@ -50,8 +50,8 @@ def dialects_page() -> str:
     lines = [
         *("# Dialects", "", NOTE, ""),
         "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
-        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and our `words`. Every operation also has MLIR's",
-        "generic form.",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and those of `words`. Every operation also has",
+        "MLIR's generic form.",
     ]
     for dialect in (*LEVELS, "words"):
         lines += ["", *_dialect(dialect, load_dialect(dialect))]

@@ -137,7 +137,9 @@ class Target:
         """Up to which width an instruction multiplies vectors of bytes and adds up four products each."""
         if self.has("avx512vnni") and self.has("avx512vl"):
             return 512
-        return 256 if self.has("avxvnni") else 0
+        if self.has("avxvnni"):
+            return 256
+        return 128 if self.has("i8mm") else 0
 
     @cached_property
     def masks_loads(self) -> bool:

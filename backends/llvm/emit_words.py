@@ -7,10 +7,10 @@ from xdsl.ir import Operation, SSAValue
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import lanes_of, splat
 from tilework.dialects import arith
-from tilework.dialects.words import BYTES, DotOp
+from tilework.dialects.words import BYTES, WORD, DotOp
 
 _LANES = (4, 8, 16)
-"""Of the vectors that x86 has such instructions for."""
+"""Of vectors that there are such instructions for."""
 
 
 def _dot(e: Emitter, op: DotOp) -> None:
@@ -43,14 +43,18 @@ def _accumulated(e: Emitter, op: DotOp, accumulator: SSAValue | None) -> str:
     """The product, added to the accumulator if there is one."""
     type_, lanes = e.type(op.result), lanes_of(op.result.type)
     start = "zeroinitializer" if accumulator is None else e.get(accumulator)
-    bits = 32 * (lanes or 1)
-    if lanes in _LANES and bits <= e.module.dot_bits:
-        arguments = ", ".join(f"{type_} {v}" for v in (start, e.get(op.unsigned), e.get(op.signed)))
-        name = f"llvm.x86.avx512.vpdpbusd.{bits}"
-        # declared, which LLVM's younger versions understand: there, words are vectors of bytes
-        e.module.declare(name, f"declare {type_} @{name}({type_}, {type_}, {type_})")
-        return e.text.value(f"call {type_} @{name}({arguments})")
-    return _sum_of_products(e, op, start)
+    bits = WORD.bitwidth * (lanes or 1)
+    if lanes not in _LANES or bits > e.module.dot_bits:
+        return _sum_of_products(e, op, start)
+    factors = [e.get(op.unsigned), e.get(op.signed)]
+    # x86's are declared of words, which LLVM's younger versions understand: there, they are of bytes
+    name, parts = f"llvm.x86.avx512.vpdpbusd.{bits}", type_
+    if e.module.is_arm:
+        name, parts = f"llvm.aarch64.neon.usdot.v{lanes}i32.v{BYTES * lanes}i8", f"<{BYTES * lanes} x i8>"
+        factors = [e.text.value(f"bitcast {type_} {v} to {parts}") for v in factors]
+    e.module.declare(name, f"declare {type_} @{name}({type_}, {parts}, {parts})")
+    arguments = ", ".join((f"{type_} {start}", *(f"{parts} {v}" for v in factors)))
+    return e.text.value(f"call {type_} @{name}({arguments})")
 
 
 def _sum_of_products(e: Emitter, op: DotOp, start: str) -> str:

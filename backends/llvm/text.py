@@ -24,6 +24,11 @@ class ModuleText:
         self._metadata: list[str] = []
         self._shared: dict[str, str] = {}
 
+    @property
+    def is_arm(self) -> bool:
+        """Whether the intrinsics of that family are there, else those of x86."""
+        return self._triple is not None and self._triple.startswith(("aarch64", "arm64"))
+
     def declare(self, name: str, declaration: str) -> None:
         """Declare the external function `@name`, unless it was; intrinsics need no declaration."""
         self._declarations.setdefault(name, declaration)

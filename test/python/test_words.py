@@ -60,6 +60,7 @@ def test_dots_of_all_widths(compile_kernel, lanes: int | None, summed: bool):
         ("llvm -mcpu=alderlake", 8, "@llvm.x86.avx512.vpdpbusd.256(<8 x i32> %a"),
         ("llvm -mcpu=alderlake", 16, "mul <16 x i32>"),
         ("llvm -mcpu=haswell", 8, "mul <8 x i32>"),
+        ("llvm -mcpu=neoverse-v1", 4, "@llvm.aarch64.neon.usdot.v4i32.v16i8(<4 x i32> %a"),
         ("llvm -mcpu=neoverse-n1", 4, "mul <4 x i32>"),
     ],
 )
@@ -68,7 +69,7 @@ def test_a_sum_with_a_product_is_one_instruction(target: str, lanes: int, expect
     assert isinstance(module, ModuleOp)
     text = emit_kernels(module, parse_target(target))
     assert expected in text
-    assert ("vpdpbusd" in text) == ("vpdpbusd" in expected)
+    assert ("call" in text) == ("@llvm" in expected)
 
 
 @pytest.fixture(scope="module")

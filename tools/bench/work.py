@@ -52,9 +52,9 @@ def work_of(kernel: KernelOp, sizes: Sizes) -> Work:
     """The work of one call.
 
     flops: an operation of `arith` or `math` on floating-point numbers counts once for every element that a compute
-    defines and every point of its reduction, and so does the joining: a multiply-add is two. Products of bytes in words
-    count as such. Comparisons, choices and conversions count nothing, padding like any other element. Of a choice the branch counts that is taken, and both
-    where data decides.
+    defines and every point of its reduction, and so does the joining: a multiply-add is two, of bytes in words as well.
+    Comparisons, choices and conversions count nothing, padding like any other element. Of a choice the branch counts
+    that is taken, and both where data decides.
     bytes: every argument once, or as many of its elements as are read, if that is less; every result once.
     """
     domains = {compute: Domain.of(compute, sizes) for compute in kernel.computes}
