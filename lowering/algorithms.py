@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, UnitAttr, f32, i64
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import parameter_bytes
 from tilework.analysis.precision import Precision
 from tilework.dialects.graph.base import ints
@@ -23,7 +24,7 @@ from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
-from tilework.lowering.te_kernels import build_kernel, content_of
+from tilework.lowering.te_kernels import build_kernel
 from tilework.lowering.words_of_groups import (
     argument_for_words,
     take_words,

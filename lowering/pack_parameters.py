@@ -12,12 +12,13 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import graphs_of
+from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
 from tilework.lowering.algorithms import parameters_of
 from tilework.lowering.packed_groups import pack_of, unpack_argument
-from tilework.lowering.te_kernels import build_kernel, content_of
+from tilework.lowering.te_kernels import build_kernel
 from tilework.rules.base import Packing
 from tilework.rules.registry import choose_rule
 from tilework.targets.parse import parse_target

@@ -25,6 +25,7 @@ from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
+from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
@@ -60,7 +61,9 @@ GRAPH: tuple[ModulePass, ...] = (
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels
     FuseRows(),  # first: a softmax is a kernel of its own else
     FuseOperators(),  # it fixes what becomes one kernel
-    CollapseAxes(),  # last: a matter of whole kernels
+    CollapseAxes(),  # behind fusion: a matter of whole kernels
+    ShareKernels(),  # last: what is the same now stays the same
+    FoldParameters(),  # the numbers that kernels are given
 )
 
 RULES: tuple[ModulePass, ...] = (

@@ -10,6 +10,7 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StridedLayoutAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import is_splat
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
@@ -105,15 +106,3 @@ def operand_name(op: Operation, index: int) -> str:
     assert isinstance(op, GraphOp | YieldOp)
     declared = [name for name, _ in op.get_irdl_definition().operands]
     return declared[min(index, len(declared) - 1)]
-
-
-def content_of(block: Block) -> Hashable:
-    """What a group computes: equal for groups with the same operators, attributes and types, connected alike."""
-    number: dict[SSAValue, int] = {argument: i for i, argument in enumerate(block.args)}
-    content: list[Hashable] = [tuple(block.arg_types)]
-    for op in block.ops:
-        properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
-        content.append((op.name, properties, tuple(number[v] for v in op.operands), tuple(op.result_types)))
-        for result in op.results:
-            number[result] = len(number)
-    return tuple(content)

@@ -16,7 +16,7 @@ from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, val
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.scan import ScanOp
-from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
+from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp
 from tilework.transforms.base import TileworkPass
 
 
@@ -72,10 +72,13 @@ def _fold(graph: Block, known: set[SSAValue], preparation: _Preparation) -> None
 
 
 def _needs_buffer(value: SSAValue) -> bool:
-    """Whether one number repeated has to lie in memory: where it is a result, or what a scan begins with or goes over.
+    """Whether one number repeated has to lie in memory: where it is a result, what kernels take that do not hold it
+    themselves, or what a scan begins with or goes over.
 
     What a scan has as a constant it can hold itself.
     """
+    if any(isinstance(use.operation, FusedOp) for use in value.uses):
+        return True
     scans = [(use.operation, use.index) for use in value.uses if isinstance(use.operation, ScanOp)]
     return is_returned(value) or any(i < len(scan.operands) - len(scan.constants) for scan, i in scans)
 

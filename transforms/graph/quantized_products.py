@@ -209,7 +209,10 @@ class _Rewriting:
             total = self._make(MulOp.of(self._make(CastOp.of(total, to=f32)), scale))
         total.name_hint = self._product.result.name_hint
         _insert(self._made, InsertPoint.before(self._product), self._product)
+        operands = list(self._product.operands)
         Rewriter.replace_op(self._product, [], [total])
+        for operand in operands:
+            _erase_unused(operand)
 
     def _make(self, op: GraphOp | arith.ConstantOp) -> SSAValue:
         self._made.append(op)
@@ -307,6 +310,17 @@ class _Rewriting:
             constant = self._make(_constant(number, i32))
             point = constant if point is None else self._make(AddOp.of(point, constant))
         return self._make(MulOp.of(sums, point))
+
+
+def _erase_unused(value: SSAValue) -> None:
+    """Erase what computes a value that nothing reads any more."""
+    op = value.owner
+    if isinstance(op, GraphOp) and not any(result.uses for result in op.results):
+        operands = list(op.operands)
+        op.detach()
+        op.erase()
+        for operand in operands:
+            _erase_unused(operand)
 
 
 def _is_single(value: SSAValue) -> bool:
