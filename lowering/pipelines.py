@@ -23,6 +23,7 @@ from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
+from tilework.transforms.graph.keep_bytes import KeepBytes
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
@@ -54,6 +55,7 @@ GRAPH: tuple[ModulePass, ...] = (
     FoldBatchNorm(),  # leaves computations on parameters
     FoldPadding(),
     SpaceToBatch(),  # it pads for itself
+    KeepBytes(),  # before what multiplies bytes is found
     QuantizedProducts(),
     TransposeWeights(),
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, TensorType, i64
@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph.accumulation import accumulator, widened, widened_array
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.base import Array, Category, GraphOp, extremes, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -44,7 +44,6 @@ class PoolOp(GraphOp, ABC):
         )
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_float()
         x = self.dims(0)
         if len(x) != len(self.kernel) + 2:
             raise VerifyException(
@@ -71,10 +70,19 @@ class MaxPoolOp(PoolOp):
 
     name = "graph.max_pool"
 
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_numbers()
+        return super().infer()
+
+    @property
+    def _least(self) -> Any:
+        """What never wins against an element of the input."""
+        return extremes(numpy_dtype(self.dtype()))[0]
+
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         windows = self.windows
-        padded = windows.pad(k, x, float("-inf"))
+        padded = windows.pad(k, x, self._least.item())
         axes = spatial_axes(len(x.dims))
         taps = [f"r{axis}" for axis in axes[2:]]
 
@@ -87,7 +95,7 @@ class MaxPoolOp(PoolOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
-        views = self.windows.views(x, -np.inf)
+        views = self.windows.views(x, self._least)
         return views.max(axis=tuple(range(2 - x.ndim, 0)))
 
 
@@ -100,6 +108,10 @@ class AveragePoolOp(PoolOp):
 
     name = "graph.average_pool"
     count_padding = prop_def(BoolAttr)
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_float()
+        return super().infer()
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs

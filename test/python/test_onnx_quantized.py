@@ -227,3 +227,32 @@ def test_refusals(case: str):
     made.opset_import[0].version = 23
     with pytest.raises(TileworkError, match=message):
         import_onnx(made)
+
+
+@pytest.mark.parametrize("dims", [(2, 64, 28), (2, 32, 4, 7)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_bytes_of_long_rows(dtype: type[np.generic], dims: tuple[int, ...], cache: KernelCache):
+    """Whose lanes are several vectors, in rows that these do not divide."""
+    x = RANDOM.standard_normal(dims).astype(np.float32) * 100
+    node = helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])
+    check(model([node], x, {"s": np.float32(0.5), "z": dtype(0)}), x, quantized(x / np.float32(0.5), 0, dtype), cache)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_largest_bytes_of_windows(dtype: type[np.generic], cache: KernelCache):
+    limits = np.iinfo(dtype)
+    x = RANDOM.integers(limits.min, limits.max + 1, (1, 16, 7, 9)).astype(dtype)
+    node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2])
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=limits.min)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
+    check(model([node], x, {}), x, windows.max(axis=(4, 5)), cache)
+
+
+def test_fractions_that_become_bytes_are_cut_off(cache: KernelCache):
+    x = np.array([[-1.5, -0.5, 0.5, 1.5, 2.5, -2.5, -7.75, 3.25]], np.float32)
+    w = RANDOM.integers(-128, 128, (8, 16)).astype(np.int8)
+    nodes = [
+        helper.make_node("Cast", ["x"], ["q"], to=TensorProto.INT8),
+        helper.make_node("MatMulInteger", ["q", "w"], ["y"]),
+    ]
+    check(model(nodes, x, {"w": w}), x, x.astype(np.int32) @ w.astype(np.int32), cache)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -25,7 +25,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import const
 from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled, is_splat, values_from_parameters
+from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.quantized import BYTE_TYPES, distances_of, is_whole, scaled_integers
 from tilework.dialects import arith
 from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import GraphOp, ints
@@ -42,6 +43,7 @@ from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.words import BYTES
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.erasing import erase_unused
 
 Product = ConvOp | DenseOp | MatmulOp
 
@@ -51,7 +53,9 @@ SIGN = 128
 FEWEST = 3
 """Bytes that are worth a word."""
 
-LARGEST = 255 * 128
+LARGEST_BYTE = 255
+
+LARGEST = LARGEST_BYTE * SIGN
 """The size of a product of bytes, at most."""
 
 
@@ -101,49 +105,6 @@ def _is_worth(product: Product) -> bool:
     return len(weight) == 2 and summed >= FEWEST
 
 
-@dataclass(frozen=True)
-class _Distances:
-    """Bytes, and the zero point that a tensor holds their distances from: a number, and a tensor of i32 if it is known
-    only when the program runs."""
-
-    bytes: SSAValue
-    number: int = 0
-    zero: SSAValue | None = None
-
-
-def _distances(value: SSAValue) -> _Distances | None:
-    match value.owner:
-        case CastOp() as widened if element_type(widened.input.type) in (UNSIGNED_BYTE, i8) and widened.to == i32:
-            return _Distances(widened.input)
-        case SubOp() as sub:
-            found, number = _distances(sub.left), _number(sub.right)
-            if found is not None and number is not None:
-                return replace(found, number=found.number + number)
-            return replace(found, zero=sub.right) if found is not None and found.zero is None else None
-        case _:
-            return None
-
-
-def _number(value: SSAValue) -> int | None:
-    """An integer that is known and the same for all elements."""
-    owner = value.owner
-    if isinstance(owner, CastOp) and isinstance(element_type(owner.input.type), IntegerType):
-        return _number(owner.input)
-    if isinstance(owner, arith.ConstantOp) and is_splat(owner) and isinstance(owner.value, DenseIntOrFPElementsAttr):
-        [number, *_] = cast("Sequence[int]", owner.value.get_values())
-        return int(number)
-    return None
-
-
-def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """The integers and the scale of floats that are their products."""
-    mul = value.owner
-    floats = mul.left.owner if isinstance(mul, MulOp) else None
-    if not isinstance(mul, MulOp) or not isinstance(floats, CastOp) or value.type != floats.result.type:
-        return None
-    return (floats.input, mul.right) if (element_type(floats.input.type), floats.to) == (i32, f32) else None
-
-
 def _constant(number: int, dtype: IntegerType | Float32Type) -> arith.ConstantOp:
     """A number as a tensor that broadcasts."""
     if isinstance(dtype, Float32Type):
@@ -154,10 +115,10 @@ def _constant(number: int, dtype: IntegerType | Float32Type) -> arith.ConstantOp
 def _take_sign_off(data: SSAValue) -> None:
     """Let floats become bytes without a sign, 128 more each, where what is multiplied are their distances from a zero
     point; whatever else takes these as integers takes 128 off."""
-    scaled = _scaled(data)
-    found = _distances(data if scaled is None else scaled[0])
+    scaled = scaled_integers(data)
+    found = distances_of(data if scaled is None else scaled[0])
     signed = None if found is None else found.bytes.owner
-    if not isinstance(signed, CastOp) or (element_type(signed.input.type), signed.to) != (f32, i8):
+    if not isinstance(signed, CastOp) or signed.to != i8 or not is_whole(signed.input):
         return
     more = _constant(SIGN, f32)
     moved = AddOp.of(signed.input, more.result)
@@ -195,7 +156,7 @@ class _Rewriting:
         """Replace it, or leave it as it is."""
         data, weight, scales = self._data, self._weight, None
         if element_type(data.type) == f32:
-            left, right = _scaled(data), _scaled(weight)
+            left, right = scaled_integers(data), scaled_integers(weight)
             if left is None or right is None or not self._fits(left[1], right[1]):
                 return
             data, weight, scales = left[0], right[0], (left[1], right[1])
@@ -212,7 +173,7 @@ class _Rewriting:
         operands = list(self._product.operands)
         Rewriter.replace_op(self._product, [], [total])
         for operand in operands:
-            _erase_unused(operand)
+            erase_unused(operand)
 
     def _make(self, op: GraphOp | arith.ConstantOp) -> SSAValue:
         self._made.append(op)
@@ -241,13 +202,15 @@ class _Rewriting:
 
     def _total(self, data: SSAValue, weight: SSAValue) -> SSAValue | None:
         """The product of two tensors of distances, None if they are not such of bytes."""
-        left, signed = _distances(data), self._signed(weight)
-        if left is None or signed is None or (left.zero is not None and not _is_single(left.zero)):
+        left, signed = distances_of(data), self._signed(weight)
+        if left is None or signed is None or (left.zero is not None and not _is_a_byte(left.zero)):
             return None
         unsigned, number = left.bytes, left.number
         if element_type(unsigned.type) == i8:
             more = self._make(AddOp.of(self._make(CastOp.of(unsigned, to=i32)), self._make(_constant(SIGN, i32))))
             unsigned, number = self._make(CastOp.of(more, to=UNSIGNED_BYTE)), number + SIGN
+        if left.zero is None and not 0 <= number <= LARGEST_BYTE:
+            return None
         if left.zero is None:
             total = self._multiplied(unsigned, signed, number)
             sums = self._sums(signed) if number else None
@@ -260,7 +223,7 @@ class _Rewriting:
 
     def _signed(self, weight: SSAValue) -> SSAValue | None:
         """Distances as bytes with a sign, one row for each output, if they fit."""
-        found = _distances(weight)
+        found = distances_of(weight)
         if found is None or found.zero is not None:
             return None
         match element_type(found.bytes.type), found.number:
@@ -312,15 +275,10 @@ class _Rewriting:
         return self._make(MulOp.of(sums, point))
 
 
-def _erase_unused(value: SSAValue) -> None:
-    """Erase what computes a value that nothing reads any more."""
-    op = value.owner
-    if isinstance(op, GraphOp) and not any(result.uses for result in op.results):
-        operands = list(op.operands)
-        op.detach()
-        op.erase()
-        for operand in operands:
-            _erase_unused(operand)
+def _is_a_byte(zero: SSAValue) -> bool:
+    """Whether a zero point is one for all, and made of a byte."""
+    widened = zero.owner
+    return isinstance(widened, CastOp) and element_type(widened.input.type) in BYTE_TYPES and _is_single(zero)
 
 
 def _is_single(value: SSAValue) -> bool:

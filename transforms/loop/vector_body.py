@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Compound, Expr, const, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least
-from tilework.analysis.domains import Scope, ends_from, scope_of_block
-from tilework.analysis.lanes import is_lane_mask, lane_choice, lane_subscript
+from tilework.analysis.domains import ends_from
+from tilework.analysis.lanes import is_lane_mask, lane_choice
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
@@ -22,7 +22,8 @@ class VectorBody:
     """Rewrites the body of a loop in place, so that it stands for all iterations at once.
 
     Values that differ between lanes become vectors; those that do not stay scalar and are broadcast where they meet a
-    vector. The loop's index stands for its lower bound afterwards. Requires that `why_serial` finds nothing.
+    vector. The loop's index stands for its lower bound afterwards. Requires that `why_serial` finds nothing, and
+    subscripts that are affine in the index.
     """
 
     def __init__(self, loop: ForOp, lanes: int):
@@ -35,33 +36,32 @@ class VectorBody:
         self.broadcasts: dict[tuple[SSAValue, Block], SSAValue] = {}
         self.replaced: list[Operation] = []
 
-    def rewrite(self, count: Expr | None, scope: Scope) -> None:
-        """Rewrite the body of the loop, which stands in `scope`; only the first `count` lanes run, all for None."""
-        self._block(self.body, count, scope)
+    def rewrite(self, count: Expr | None) -> None:
+        """Rewrite the body of the loop; only the first `count` lanes run, all for None."""
+        self._block(self.body, count)
         for op in reversed(self.replaced):
             op.detach()
             op.erase()
 
-    def _block(self, block: Block, count: Expr | None, scope: Scope) -> None:
-        inside = scope_of_block(block, scope)
+    def _block(self, block: Block, count: Expr | None) -> None:
         for op in list(block.ops):
-            if self._operation(op, count, inside):
+            if self._operation(op, count):
                 self.replaced.append(op)
 
-    def _operation(self, op: Operation, count: Expr | None, scope: Scope) -> bool:
+    def _operation(self, op: Operation, count: Expr | None) -> bool:
         """Rewrite one operation; True where new ones replace it."""
         match op:
             case LoadOp():
-                return self._load(op, count, scope)
+                return self._load(op, count)
             case StoreOp():
-                return self._store(op, count, scope)
+                return self._store(op, count)
             case memref.AllocaOp():
                 return self._allocate(op)
             case ForOp():
-                self._block(op.body.block, count, scope)
+                self._block(op.body.block, count)
                 return False
             case IfOp():
-                return self._condition(op, count, scope)
+                return self._condition(op, count)
             case YieldOp():
                 return False
             case ApplyOp():
@@ -71,8 +71,8 @@ class VectorBody:
 
     # -- memory
 
-    def _load(self, op: LoadOp, count: Expr | None, scope: Scope) -> bool:
-        buffer, e, stride = self._place(op, scope)
+    def _load(self, op: LoadOp, count: Expr | None) -> bool:
+        buffer, e, stride = self._place(op)
         if stride == 0:
             set_access(op, [e])
             return False
@@ -82,17 +82,18 @@ class VectorBody:
         self.vectors[op.result] = new.result
         return True
 
-    def _store(self, op: StoreOp, count: Expr | None, scope: Scope) -> bool:
-        buffer, e, stride = self._place(op, scope)
+    def _store(self, op: StoreOp, count: Expr | None) -> bool:
+        buffer, e, stride = self._place(op)
         if stride == 0:
             set_access(op, [e])
             return False
         self._insert(StoreOp(self._vector(op.value, op), buffer, [e], stride, self._counted(op, count)), op)
         return True
 
-    def _place(self, op: LoadOp | StoreOp, scope: Scope) -> tuple[SSAValue, Expr, int]:
+    def _place(self, op: LoadOp | StoreOp) -> tuple[SSAValue, Expr, int]:
         """Buffer, subscript of the first lane, and elements between lanes; 0 for an access common to all lanes."""
-        e = lane_subscript(op, self.index, scope)
+        (e,) = op.exprs
+        assert e.is_affine_in(self.index), f"{op.memref.name_hint}[{e}] has no distance between lanes"
         first, stride = e.substitute({self.index: self.lower}), e.coefficient(self.index)
         if op.memref in self.private:
             # element i of lane l is at lanes * i + l
@@ -164,16 +165,16 @@ class VectorBody:
 
     # -- conditions
 
-    def _condition(self, op: IfOp, count: Expr | None, scope: Scope) -> bool:
+    def _condition(self, op: IfOp, count: Expr | None) -> bool:
         load = lane_choice(op)  # of a masked loop: `why_serial` finds fault with others
         if load is not None and any(self.index in p.expr.variables() for p in op.conditions):
-            return self._choice(op, load, count, scope)
+            return self._choice(op, load, count)
         if is_lane_mask(op) and any(self.index in p.expr.variables() for p in op.conditions):
             return self._mask(op)
         conditions, count = self._lane_conditions(op.conditions, count)
         for body in op.regions:
             for block in body.blocks:
-                self._block(block, count, scope)
+                self._block(block, count)
         if conditions != op.conditions:
             op.set_conditions(conditions)
         yields = [block.last_op for body in op.regions for block in body.blocks]
@@ -185,7 +186,7 @@ class VectorBody:
         self._vector_results(op, [y for y in yields if isinstance(y, YieldOp)], differs)
         return True
 
-    def _choice(self, op: IfOp, load: LoadOp, count: Expr | None, scope: Scope) -> bool:
+    def _choice(self, op: IfOp, load: LoadOp, count: Expr | None) -> bool:
         """Lanes that pass the conditions load, the others have what is in the other arm."""
         shared = [p for p in op.conditions if self.index not in p.expr.variables()]
         ends = [ends_from(p, self.index) for p in op.conditions if p not in shared]
@@ -196,7 +197,7 @@ class VectorBody:
         for constant in list(otherwise.ops)[:-1]:
             constant.detach()
             self._insert(constant, op)
-        buffer, e, stride = self._place(load, scope)
+        buffer, e, stride = self._place(load)
         rest, type_ = _yield_of(otherwise).values[0], self._vector_type(load.result.type)
         masked = LoadOp(buffer, [e], type_, stride, end, None if first == const(0) else first, rest)
         masked.result.name_hint = load.result.name_hint

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least
-from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
-from tilework.analysis.lanes import why_serial
-from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr
+from tilework.analysis.domains import Scope, kernel_scope, scope_of_block, walk_scoped
+from tilework.analysis.lanes import lane_subscript, why_serial
+from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.local_counts import drop_local_counts
-from tilework.transforms.loop.rewriting import chunked, guarded, inline_before, remainder
+from tilework.transforms.loop.rewriting import chunked, guarded, inline_before, remainder, set_access
 from tilework.transforms.loop.vector_body import VectorBody, some_lane
 
 REMARK = "tilework.remark"
@@ -69,6 +69,7 @@ class Vectorize(TileworkPass):
             loop.properties["kind"] = KindAttr(Kind.SERIAL)
             loop.attributes[REMARK] = StringAttr(f"not vectorized: {reason}")
             return
+        _make_affine(loop.body.block, loop.index, scope)  # of the whole loop: less is known of chunks
         extent = scope.domain.simplify(loop.extent)
         most = scope.domain.upper(extent)
         if most is not None and most <= self.max_lanes:
@@ -91,6 +92,16 @@ class Vectorize(TileworkPass):
         return most if most <= 1 else min(self.max_lanes, 1 << (most - 1).bit_length())
 
 
+def _make_affine(block: Block, index: SSAValue, scope: Scope) -> None:
+    """Write subscripts in the form that has a distance between lanes."""
+    inside = scope_of_block(block, scope)
+    for op in block.ops:
+        if isinstance(op, LoadOp | StoreOp):
+            set_access(op, [lane_subscript(op, index, inside)])
+        for inner in (b for region in op.regions for b in region.blocks):
+            _make_affine(inner, index, inside)
+
+
 def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
     """Replace a loop that has a vector form by vectors of `lanes`, of which the first `extent` count."""
     count = None if scope.proves(at_least(extent, lanes)) else extent
@@ -101,7 +112,7 @@ def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
             guarded(loop, open_ends)
             loop.set_bounds(loop.lower, loop.lower + 1)  # constant, so that registers around it are found
         return
-    VectorBody(loop, lanes).rewrite(count, scope)
+    VectorBody(loop, lanes).rewrite(count)
     if open_ends:
         guarded(loop, open_ends)
     inline_before(loop, loop.body.block)

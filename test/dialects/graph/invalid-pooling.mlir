@@ -34,9 +34,9 @@ func.func @f(%x: tensor<1x8x6x6xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<1x8x6x6xi8>) {
-  // expected-error@+1 {{graph.max_pool computes on floating-point numbers, not on i8}}
-  %y = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x8x6x6xi8>) -> tensor<1x8x3x3xf32>
+func.func @f(%x: tensor<1x8x6x6xi1>) {
+  // expected-error@+1 {{graph.max_pool computes on numbers, not on truth values, i1}}
+  %y = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x8x6x6xi1>) -> tensor<1x8x3x3xi1>
   func.return
 }
 

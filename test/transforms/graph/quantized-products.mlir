@@ -52,13 +52,15 @@ func.func @open_zero(%x: tensor<2x4x6xui8>, %zero: tensor<ui8>) -> tensor<2x5x6x
 // Floats that are made bytes with a sign are made such without, 128 more. A matrix on the right becomes a layer's weight,
 // its own zero point 128 taken off when the program is compiled.
 // CHECK-LABEL: func.func @signed
-// CHECK:         %[[MORE:.*]] = graph.add %x, %{{.*}} : (tensor<7x6xf32>, tensor<f32>)
+// CHECK:         %[[MORE:.*]] = graph.add %{{.*}}, %{{.*}} : (tensor<7x6xf32>, tensor<f32>)
 // CHECK:         %[[U:.*]] = graph.cast %[[MORE]] {to = ui8}
 // CHECK:         %[[W:.*]] = graph.cast %{{.*}} {to = i8} : (tensor<6x3xi32>) -> tensor<6x3xi8>
 // CHECK:         %[[R:.*]] = graph.transpose %[[W]] {permutation = array<i64: 1, 0>}
 // CHECK:         graph.dense %[[U]], %[[R]] : (tensor<7x6xui8>, tensor<3x6xi8>) -> tensor<7x3xi32>
 func.func @signed(%x: tensor<7x6xf32>) -> tensor<7x3xi32> {
-  %q = graph.cast %x {to = i8} : (tensor<7x6xf32>) -> tensor<7x6xi8>
+  %r = graph.round %x : (tensor<7x6xf32>) -> tensor<7x6xf32>
+  %c = graph.clip %r {low = -128.0 : f32, high = 127.0 : f32} : (tensor<7x6xf32>) -> tensor<7x6xf32>
+  %q = graph.cast %c {to = i8} : (tensor<7x6xf32>) -> tensor<7x6xi8>
   %0 = graph.cast %q {to = i32} : (tensor<7x6xi8>) -> tensor<7x6xi32>
   %w = graph.parameter @signed_w : tensor<6x3xui8>
   %zero = arith.constant dense<128> : tensor<i32>
@@ -107,4 +109,37 @@ func.func @left(%x: tensor<7x6xui8>, %zeros: tensor<7x1xi32>, %short: tensor<7x2
   %8 = graph.cast %v {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
   %e = graph.dense %0, %8 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
   func.return %a, %b, %c, %d, %e : tensor<7x3xi32>, tensor<7x3xi32>, tensor<7x3xf32>, tensor<7x3xi32>, tensor<7x3xi32>
+}
+
+// Fractions are cut off towards zero, which 128 more would change: the sign goes once they are integers.
+// CHECK-LABEL: func.func @fractions
+// CHECK:         %[[Q:.*]] = graph.cast %x {to = i8}
+// CHECK:         graph.cast %[[Q]] {to = i32}
+// CHECK:         graph.dense %{{.*}}, %{{.*}} : (tensor<7x6xui8>, tensor<3x6xi8>) -> tensor<7x3xi32>
+func.func @fractions(%x: tensor<7x6xf32>) -> tensor<7x3xi32> {
+  %q = graph.cast %x {to = i8} : (tensor<7x6xf32>) -> tensor<7x6xi8>
+  %0 = graph.cast %q {to = i32} : (tensor<7x6xi8>) -> tensor<7x6xi32>
+  %w = graph.parameter @fractions_w : tensor<3x6xi8>
+  %1 = graph.cast %w {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
+  %y = graph.dense %0, %1 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  func.return %y : tensor<7x3xi32>
+}
+
+// Zero points that are no bytes, and one that makes more rows of what there is.
+// CHECK-LABEL: func.func @no_bytes
+// CHECK-NOT:     ui8>, tensor<{{[0-9x]*}}xi8>)
+// CHECK:         func.return
+func.func @no_bytes(%x: tensor<1x6xui8>, %z: tensor<i32>) -> (tensor<1x3xi32>, tensor<1x3xi32>, tensor<8x3xi32>) {
+  %0 = graph.cast %x {to = i32} : (tensor<1x6xui8>) -> tensor<1x6xi32>
+  %w = graph.parameter @no_bytes_w : tensor<3x6xi8>
+  %1 = graph.cast %w {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
+  %many = arith.constant dense<300> : tensor<i32>
+  %2 = graph.sub %0, %many : (tensor<1x6xi32>, tensor<i32>) -> tensor<1x6xi32>
+  %a = graph.dense %2, %1 : (tensor<1x6xi32>, tensor<3x6xi32>) -> tensor<1x3xi32>
+  %3 = graph.sub %0, %z : (tensor<1x6xi32>, tensor<i32>) -> tensor<1x6xi32>
+  %b = graph.dense %3, %1 : (tensor<1x6xi32>, tensor<3x6xi32>) -> tensor<1x3xi32>
+  %rows = arith.constant dense<3> : tensor<8x6xi32>
+  %4 = graph.sub %0, %rows : (tensor<1x6xi32>, tensor<8x6xi32>) -> tensor<8x6xi32>
+  %c = graph.dense %4, %1 : (tensor<8x6xi32>, tensor<3x6xi32>) -> tensor<8x3xi32>
+  func.return %a, %b, %c : tensor<1x3xi32>, tensor<1x3xi32>, tensor<8x3xi32>
 }

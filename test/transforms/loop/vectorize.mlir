@@ -310,3 +310,19 @@ loop.kernel @choice ins(%x: memref<8xf32>) outs(%y: memref<8xf32>) {
     loop.store %s, %y[%i] : memref<8xf32>
   }
 }
+
+// Chunks of a loop whose iterations are side by side, which only the whole loop shows: rows of seven loops of 16.
+// CHECK-LABEL: loop.kernel @rows_of_chunks
+// EIGHT-LABEL: loop.kernel @rows_of_chunks
+// EIGHT:         loop.for %[[O:.*]] = 0 to 14 "o"
+// EIGHT-NEXT:      loop.for %[[C:.*]] = 0 to 2 "i.chunk" {
+// EIGHT-NEXT:        %{{.*}} = loop.load %{{.*}}[{{.*}}] : memref<224xf32>, vector<8xf32>
+// EIGHT-NEXT:        loop.store %{{.*}}, %{{.*}}[{{.*}}] : memref<336xf32>, vector<8xf32>
+loop.kernel @rows_of_chunks ins(%x: memref<224xf32>) outs(%y: memref<336xf32>) {
+  loop.for %o = 0 to 14 "o" {
+    loop.for %i = 0 to 16 "i" vectorized {
+      %v = loop.load %x[112 * (%o floordiv 7) + (16 * %o + %i) mod 112] : memref<224xf32>
+      loop.store %v, %y[168 * (%o floordiv 7) + (16 * %o + %i) mod 112] : memref<336xf32>
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// RUN: opt-tool %s -p graph-keep-bytes | filecheck %s
+// RUN: opt-tool %s -p graph-keep-bytes --check-semantics | filecheck %s
+
+// The largest byte stands for the largest float. What nothing else reads is gone.
+// CHECK-LABEL: func.func @pool
+// CHECK-NOT:     graph.mul
+// CHECK:         %[[Y:.*]] = graph.max_pool %x {kernel = array<i64: 2, 2>{{.*}} : (tensor<1x4x6x6xui8>) -> tensor<1x4x3x3xui8>
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @pool(%x: tensor<1x4x6x6xui8>) -> tensor<1x4x3x3xui8> {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %zero = arith.constant dense<7> : tensor<ui8>
+  %0 = graph.cast %x {to = i32} : (tensor<1x4x6x6xui8>) -> tensor<1x4x6x6xi32>
+  %1 = graph.cast %zero {to = i32} : (tensor<ui8>) -> tensor<i32>
+  %2 = graph.sub %0, %1 : (tensor<1x4x6x6xi32>, tensor<i32>) -> tensor<1x4x6x6xi32>
+  %3 = graph.cast %2 {to = f32} : (tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xf32>
+  %4 = graph.mul %3, %scale : (tensor<1x4x6x6xf32>, tensor<f32>) -> tensor<1x4x6x6xf32>
+  %5 = graph.max_pool %4 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x4x6x6xf32>) -> tensor<1x4x3x3xf32>
+  %6 = graph.div %5, %scale : (tensor<1x4x3x3xf32>, tensor<f32>) -> tensor<1x4x3x3xf32>
+  %7 = graph.round %6 : (tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32>
+  %8 = graph.cast %zero {to = f32} : (tensor<ui8>) -> tensor<f32>
+  %9 = graph.add %7, %8 : (tensor<1x4x3x3xf32>, tensor<f32>) -> tensor<1x4x3x3xf32>
+  %10 = graph.clip %9 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32>
+  %y = graph.cast %10 {to = ui8} : (tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xui8>
+  func.return %y : tensor<1x4x3x3xui8>
+}
+
+// Shapes, and nothing between, of bytes with a sign; floats that something else reads stay.
+// CHECK-LABEL: func.func @shapes
+// CHECK:         %[[F:.*]] = graph.mul
+// CHECK:         %[[T:.*]] = graph.transpose %x {{.*}} -> tensor<6x4xi8>
+// CHECK:         %[[R:.*]] = graph.reshape %[[T]] {{.*}} -> tensor<24xi8>
+// CHECK:         func.return %[[R]], %[[F]], %x
+func.func @shapes(%x: tensor<4x6xi8>) -> (tensor<24xi8>, tensor<4x6xf32>, tensor<4x6xi8>) {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<4x6xi8>) -> tensor<4x6xi32>
+  %1 = graph.cast %0 {to = f32} : (tensor<4x6xi32>) -> tensor<4x6xf32>
+  %2 = graph.mul %1, %scale : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %3 = graph.transpose %2 {permutation = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %4 = graph.reshape %3 {shape = #graph.dims<[24]>} : (tensor<6x4xf32>) -> tensor<24xf32>
+  %5 = graph.div %4, %scale : (tensor<24xf32>, tensor<f32>) -> tensor<24xf32>
+  %6 = graph.round %5 : (tensor<24xf32>) -> tensor<24xf32>
+  %7 = graph.clip %6 {low = -128.0 : f32, high = 127.0 : f32} : (tensor<24xf32>) -> tensor<24xf32>
+  %y = graph.cast %7 {to = i8} : (tensor<24xf32>) -> tensor<24xi8>
+  %8 = graph.div %2, %scale : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %9 = graph.round %8 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %10 = graph.clip %9 {low = -128.0 : f32, high = 127.0 : f32} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %z = graph.cast %10 {to = i8} : (tensor<4x6xf32>) -> tensor<4x6xi8>
+  func.return %y, %2, %z : tensor<24xi8>, tensor<4x6xf32>, tensor<4x6xi8>
+}
+
+// Another scale, another type, another range: floats are quantized anew.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-3: graph.round
+// CHECK-NOT:     func.return %x
+func.func @others(%x: tensor<8xui8>) -> (tensor<8xui8>, tensor<8xi8>, tensor<8xui8>) {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %other = arith.constant dense<0.4> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<8xui8>) -> tensor<8xi32>
+  %1 = graph.cast %0 {to = f32} : (tensor<8xi32>) -> tensor<8xf32>
+  %2 = graph.mul %1, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.div %2, %other : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.round %3 : (tensor<8xf32>) -> tensor<8xf32>
+  %5 = graph.clip %4 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  %a = graph.cast %5 {to = ui8} : (tensor<8xf32>) -> tensor<8xui8>
+  %6 = graph.div %2, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %7 = graph.round %6 : (tensor<8xf32>) -> tensor<8xf32>
+  %8 = graph.clip %7 {low = -128.0 : f32, high = 127.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  %b = graph.cast %8 {to = i8} : (tensor<8xf32>) -> tensor<8xi8>
+  %9 = graph.div %2, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %10 = graph.round %9 : (tensor<8xf32>) -> tensor<8xf32>
+  %11 = graph.clip %10 {low = 0.0 : f32, high = 15.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  %c = graph.cast %11 {to = ui8} : (tensor<8xf32>) -> tensor<8xui8>
+  func.return %a, %b, %c : tensor<8xui8>, tensor<8xi8>, tensor<8xui8>
+}

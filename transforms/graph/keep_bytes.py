@@ -1,0 +1,85 @@
+"""Quantized tensors that are dequantized only to be quantized alike again stay bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilework.analysis.functions import graphs_of
+from tilework.analysis.parameters import is_compiled
+from tilework.analysis.quantized import dequantized, quantized
+from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.movement import SliceOp, TransposeOp
+from tilework.dialects.graph.pooling import MaxPoolOp
+from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.locations import copy_location
+from tilework.dialects.shapes import element_type
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.erasing import erase_unused
+
+CHOOSING = (MaxPoolOp, ReshapeOp, SliceOp, TransposeOp)
+"""Operators of one operand whose results are some of its elements, at other places."""
+
+
+SCALES = (1e-30, 1e30)
+"""Between these, floats of 32 bits hold bytes times a scale, and tell them apart."""
+
+
+@dataclass(frozen=True)
+class KeepBytes(TileworkPass):
+    """Move and compare bytes where their floats are moved or compared, and quantized by the same scale again.
+
+    %f = graph.mul (graph.cast (%x - zero)), %scale
+    %m = graph.max_pool %f                              ->   %y = graph.max_pool %x : (.. ui8) -> .. ui8
+    %y = graph.cast (graph.round(%m / %scale) + zero)
+
+    A larger byte stands for a larger float, and one that is a byte's is rounded to that byte. Exporters write networks
+    so, for engines to find. Scale and zero point are constants; between are pools of maxima, slices and what changes
+    shapes. Requires nothing.
+    """
+
+    name = "graph-keep-bytes"
+    anchor: ClassVar = FuncOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, FuncOp)
+        if not is_compiled(op):
+            return
+        for cast in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, CastOp)]:
+            _replace(cast)
+
+
+def _replace(cast: CastOp) -> None:
+    """Let what is quantized be made of the bytes that it stood for before, if it is."""
+    found = quantized(cast.result)
+    if found is None:
+        return
+    value, scale = found
+    between: list[MaxPoolOp | ReshapeOp | SliceOp | TransposeOp] = []
+    while isinstance(value.owner, CHOOSING):
+        between.append(value.owner)
+        value = value.owner.operands[0]
+    source = dequantized(value)
+    if source is None or source[1] != scale or element_type(source[0].type) != cast.to:
+        return
+    if not SCALES[0] < scale.scale < SCALES[1]:
+        return
+    kept = source[0]
+    for op in reversed(between):
+        kept = _of_bytes(op, kept, cast)
+    cast.result.replace_all_uses_with(kept)
+    erase_unused(cast.result)
+
+
+def _of_bytes(op: MaxPoolOp | ReshapeOp | SliceOp | TransposeOp, kept: SSAValue, cast: CastOp) -> SSAValue:
+    """The same of bytes, in front of where these are made now."""
+    new = type(op).of(kept, **op.properties)
+    copy_location(new, op)
+    new.results[0].name_hint = op.results[0].name_hint
+    Rewriter.insert_op(new, InsertPoint.before(cast))
+    return new.results[0]
