@@ -70,9 +70,8 @@ class QuantizedProducts(TileworkPass):
 
     Of dequantized numbers, and of the integers themselves. The sums are exact, where those of f32 are rounded. Padding
     is with the zero point. Only where the target multiplies bytes faster than floats, weights are parameters whose own
-    zero is in the middle of their range, one scale and zero point is for all of the other operand, and words of bytes
-    can be taken from memory: rows of whole words, or images computed here, which can be put in blocks of channels.
-    Requires nothing; run it before graph-transpose-weights.
+    zero is in the middle of their range, one scale and zero point is for all of the other operand, and what is summed
+    fills words of four bytes well enough. Requires nothing; run it before graph-transpose-weights.
     """
 
     name = "graph-quantized-products"
@@ -130,6 +129,7 @@ def _take_sign_off(data: SSAValue) -> None:
             difference = SubOp.of(wide.result, less.result)
             _insert([wide, less, difference], InsertPoint.before(reader), reader)
             Rewriter.replace_op(reader, [], [difference.result])
+    erase_unused(signed.result)
 
 
 def _insert(ops: Sequence[Operation], at: InsertPoint, source: Operation) -> None:
