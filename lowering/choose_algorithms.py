@@ -33,8 +33,8 @@ from tilework.transforms.base import TileworkPass
 
 @dataclass(frozen=True)
 class ChooseAlgorithms(TileworkPass):
-    """Let a convolution take Winograd's algorithm, and a product of matrices Strassen's, where the rule for its kernel
-    expects that to be faster.
+    """Let a convolution take Winograd's algorithm, a product of matrices Strassen's, and one of bytes words, where the
+    rule for its kernel expects that to be faster.
 
     %y = graph.fused "conv" (%x, %w) {         %u = graph.winograd_weight %w {tile = 4}
       %c = graph.conv %a, %b              ->   %y = graph.fused "conv" (%x, %u) {
@@ -42,8 +42,9 @@ class ChooseAlgorithms(TileworkPass):
 
     Only with weights that are parameters: `graph-fold-parameters` moves their transform into @prepare. `precision` is
     "default", which allows results that differ by about 1e-5 of the largest in the tensor, or "strict", which allows
-    Winograd's algorithm with tiles that are as accurate as the direct sum. Requires graph-fuse-operators; leaves as
-    many kernels as there were.
+    Winograd's algorithm with tiles that are as accurate as the direct sum. Words are the same memory where their bytes
+    are side by side, in rows or in blocks of channels; else a kernel more puts them together. Requires
+    graph-fuse-operators.
     """
 
     name = "choose-algorithms"
