@@ -17,7 +17,7 @@ from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.graph.broadcast import AddOp, DivOp, MulOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.elementwise import ClipOp, RoundOp
-from tilework.dialects.shapes import element_type
+from tilework.dialects.shapes import dims_of, element_type
 
 BYTE_TYPES = (UNSIGNED_BYTE, i8)
 """The element types of quantized tensors."""
@@ -91,7 +91,9 @@ def quantized(value: SSAValue) -> tuple[SSAValue, Scale] | None:
     if not isinstance(steps, DivOp) or zero is None or element_type(steps.left.type) != f32:
         return None
     scale = _constant_of(steps.right)
-    return None if scale is None else (steps.left, Scale(scale, int(zero)))
+    if scale is None or dims_of(steps.left.type) != dims_of(value.type):
+        return None
+    return steps.left, Scale(scale, int(zero))
 
 
 def is_whole(value: SSAValue) -> bool:

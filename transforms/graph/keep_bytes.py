@@ -13,12 +13,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.quantized import dequantized, quantized
+from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.cast import CastOp
-from tilework.dialects.graph.movement import SliceOp, TransposeOp
+from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import element_type
+from tilework.dialects.shapes import dims_of, element_type
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.erasing import erase_unused
 
@@ -40,7 +41,8 @@ class KeepBytes(TileworkPass):
 
     A larger byte stands for a larger float, and one that is a byte's is rounded to that byte. Exporters write networks
     so, for engines to find. Scale and zero point are constants; between are pools of maxima, slices and what changes
-    shapes. Requires nothing.
+    shapes. What is concatenated and then quantized is quantized first, part by part: each by what makes it, and the
+    concatenation is one of bytes. Requires nothing.
     """
 
     name = "graph-keep-bytes"
@@ -50,8 +52,42 @@ class KeepBytes(TileworkPass):
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        for cast in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, CastOp)]:
-            _replace(cast)
+        pending = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, CastOp)]
+        while pending:
+            cast = pending.pop()
+            pending += _quantize_parts(cast)
+            if cast.parent is not None:
+                _replace(cast)
+
+
+def _quantize_parts(cast: CastOp) -> list[CastOp]:
+    """Quantize the operands of a concatenation, where its result is quantized and nothing else; what makes bytes."""
+    found = quantized(cast.result)
+    concat = None if found is None else found[0].owner
+    if not isinstance(concat, ConcatOp) or not concat.result.has_one_use():
+        return []
+    chain: list[GraphOp] = [cast]
+    while (before := chain[-1].operands[0].owner) is not concat:
+        assert isinstance(before, GraphOp)
+        chain.append(before)
+    constants = [v for op in chain for v in op.operands[1:]]
+    if not all(op.results[0].has_one_use() for op in chain[1:]) or any(dims_of(v.type) for v in constants):
+        return []
+    made: list[GraphOp] = []
+    parts: list[SSAValue] = []
+    for part in concat.operands:
+        for op in reversed(chain):
+            made.append(type(op).of(part, *op.operands[1:], **op.properties))
+            copy_location(made[-1], op)
+            part = made[-1].results[0]
+        parts.append(part)
+    made.append(ConcatOp.of(*parts, axis=concat.axis))
+    copy_location(made[-1], concat)
+    made[-1].results[0].name_hint = concat.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(cast))
+    cast.result.replace_all_uses_with(made[-1].results[0])
+    erase_unused(cast.result)
+    return [part.owner for part in parts if isinstance(part.owner, CastOp)]
 
 
 def _replace(cast: CastOp) -> None:

@@ -72,3 +72,36 @@ func.func @others(%x: tensor<8xui8>) -> (tensor<8xui8>, tensor<8xi8>, tensor<8xu
   %c = graph.cast %11 {to = ui8} : (tensor<8xf32>) -> tensor<8xui8>
   func.return %a, %b, %c : tensor<8xui8>, tensor<8xi8>, tensor<8xui8>
 }
+
+// Parts of a concatenation are quantized one by one: one of them is bytes of that scale already.
+// CHECK-LABEL: func.func @concat
+// CHECK-COUNT-1: graph.round
+// CHECK:         %[[B:.*]] = graph.cast %{{.*}} {to = ui8} : (tensor<2x5xf32>) -> tensor<2x5xui8>
+// CHECK-NEXT:    %[[C:.*]] = graph.concat %x, %[[B]] {axis = 1 : i64} : (tensor<2x3xui8>, tensor<2x5xui8>) -> tensor<2x8xui8>
+// CHECK-NEXT:    func.return %[[C]]
+func.func @concat(%x: tensor<2x3xui8>, %f: tensor<2x5xf32>) -> tensor<2x8xui8> {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<2x3xui8>) -> tensor<2x3xi32>
+  %1 = graph.cast %0 {to = f32} : (tensor<2x3xi32>) -> tensor<2x3xf32>
+  %2 = graph.mul %1, %scale : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %3 = graph.concat %2, %f {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+  %4 = graph.div %3, %scale : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %5 = graph.round %4 : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %6 = graph.clip %5 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %y = graph.cast %6 {to = ui8} : (tensor<2x8xf32>) -> tensor<2x8xui8>
+  func.return %y : tensor<2x8xui8>
+}
+
+// A concatenation that is read as floats, too, stays one of floats.
+// CHECK-LABEL: func.func @floats
+// CHECK:         %[[C:.*]] = graph.concat %f, %g {{.*}} -> tensor<2x8xf32>
+// CHECK:         func.return %{{.*}}, %[[C]]
+func.func @floats(%f: tensor<2x3xf32>, %g: tensor<2x5xf32>) -> (tensor<2x8xui8>, tensor<2x8xf32>) {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %0 = graph.concat %f, %g {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+  %1 = graph.div %0, %scale : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %2 = graph.round %1 : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %3 = graph.clip %2 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %y = graph.cast %3 {to = ui8} : (tensor<2x8xf32>) -> tensor<2x8xui8>
+  func.return %y, %0 : tensor<2x8xui8>, tensor<2x8xf32>
+}
