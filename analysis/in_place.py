@@ -53,11 +53,13 @@ def read_before_write(load: LoadOp, store: StoreOp, inside: Operation | None = N
     around = [op for op in above_load[:depth] if inside is None or inside.is_ancestor(op)]
     common = [op.index for op in around if isinstance(op, ForOp)]
     at_load, at_store = scope_at(load), scope_at(store)
+    # in branches of a choice, indices have other values in the one than in the other
+    together = scope_at(first if first.parent is second.parent else above_load[depth - 1])
     # the element read at one iteration of the common loops is the element written at another one: is it the same one?
-    free: set[SSAValue] = {v for v in common if _span(at_load, v) != 0}
+    free: set[SSAValue] = {v for v in common if _span(together, v) != 0}
     lanes = [0] * (len(load.indices) - 1) + [max(_reach(load), _reach(store))]
     for e, f, reach in zip(load.exprs, store.exprs, lanes, strict=True):
-        free -= _pinned_by_both(_Place(e, at_load), _Place(f, at_store), common, free, reach)
+        free -= _pinned_by_both(_Place(e, at_load), _Place(f, at_store), common, free, reach, together)
     return not free
 
 
@@ -69,9 +71,10 @@ class _Place(NamedTuple):
 
 
 def _pinned_by_both(
-    read: _Place, written: _Place, common: Sequence[SSAValue], free: set[SSAValue], reach: int
+    read: _Place, written: _Place, common: Sequence[SSAValue], free: set[SSAValue], reach: int, together: Scope
 ) -> set[SSAValue]:
-    """The indices that are the same where two subscripts are, or are at most `reach` apart.
+    """The indices that are the same where two subscripts are, or are at most `reach` apart; `together`: the scope of
+    what stands around both.
 
     Rows whose length is a symbol come first: equal `N * q + r` with r in 0 .. N - 1 have equal q, and equal r.
     """
@@ -81,10 +84,10 @@ def _pinned_by_both(
         if _is_within(inside, limit, read.scope) and _is_within(other_inside, limit, written.scope):
             rows = _Place(row, read.scope), _Place(other_row, written.scope)
             insides = _Place(inside, read.scope), _Place(other_inside, written.scope)
-            pinned = _pinned_by_both(*rows, common, free, 0)
-            return pinned | _pinned_by_both(*insides, common, free - pinned, reach)
+            pinned = _pinned_by_both(*rows, common, free, 0, together)
+            return pinned | _pinned_by_both(*insides, common, free - pinned, reach, together)
     slack = _slack(read, written, common)
-    return set() if slack is None else _pinned(read.subscript, free, slack + reach, read.scope)
+    return set() if slack is None else _pinned(read.subscript, free, slack + reach, together)
 
 
 def _row_lengths(e: Expr, common: Sequence[SSAValue]) -> Iterator[Expr]:

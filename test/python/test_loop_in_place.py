@@ -184,3 +184,25 @@ def test_a_declaration_says_so_itself():
     kernel = module.body.block.first_op
     assert isinstance(kernel, KernelOp)
     assert in_place_pairs(kernel) == [(1, 0)]
+
+
+def test_branches_of_one_loop():
+    """The first iteration writes one column, the second another, both of what they read of a third: no branch writes
+    what it reads later itself, but the first has written when the second reads. Elements of their own are copied."""
+
+    def rows(column: int) -> str:
+        return f"""
+        loop.for %i = 0 to 8 "i" {{
+          %v = loop.load %x[%i, 0] : memref<8x8xf32>
+          loop.store %v, %s[0] : memref<1xf32>
+        }}
+        loop.for %i = 0 to 8 "i" {{
+          %v = loop.load %s[0] : memref<1xf32>
+          loop.store %v, %y[%i, {column}] : memref<8x8xf32>
+        }}"""
+
+    row = copy("%p, %j", "%p, %j", "j: 8")
+    for first, second, expected in ((rows(0), rows(4), []), (row, row, [(0, 0)])):
+        choice = f"loop.if [-%p >= 0] {{ {first} }} else {{ {second} }}"
+        body = f'%s = memref.alloca() : memref<1xf32> loop.for %p = 0 to 2 "p" {{ {choice} }}'
+        assert pairs(SQUARE, body) == expected
