@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import cast
 
 import numpy as np
@@ -21,6 +22,9 @@ from tilework.dialects.shapes import dims_of, element_type
 
 BYTE_TYPES = (UNSIGNED_BYTE, i8)
 """The element types of quantized tensors."""
+
+FARTHEST = 1 << 16
+"""Of zero points: floats of 32 bits tell apart what is so far from bytes."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,9 @@ def dequantized(value: SSAValue) -> tuple[SSAValue, Scale] | None:
     if scaled is None or found is None or found.zero is not None:
         return None
     scale = _constant_of(scaled[1])
-    return None if scale is None else (found.bytes, Scale(scale, found.number))
+    if scale is None or abs(found.number) > FARTHEST:
+        return None
+    return found.bytes, Scale(scale, found.number)
 
 
 def quantized(value: SSAValue) -> tuple[SSAValue, Scale] | None:
@@ -84,16 +90,16 @@ def quantized(value: SSAValue) -> tuple[SSAValue, Scale] | None:
                 return None
         case _:
             return None
-    rounded, zero = clip.input.owner, 0.0
+    rounded, zero = clip.input.owner, 0
     if isinstance(rounded, AddOp):
-        rounded, zero = rounded.left.owner, _constant_of(rounded.right)
+        rounded, zero = rounded.left.owner, number_of(rounded.right)
     steps = rounded.input.owner if isinstance(rounded, RoundOp) else None
     if not isinstance(steps, DivOp) or zero is None or element_type(steps.left.type) != f32:
         return None
     scale = _constant_of(steps.right)
     if scale is None or dims_of(steps.left.type) != dims_of(value.type):
         return None
-    return steps.left, Scale(scale, int(zero))
+    return steps.left, Scale(scale, zero)
 
 
 def is_whole(value: SSAValue) -> bool:
@@ -115,7 +121,7 @@ def is_whole(value: SSAValue) -> bool:
 def number_of(value: SSAValue) -> int | None:
     """An integer that is known and the same for all elements."""
     number = _constant_of(value)
-    return None if number is None or int(number) != number else int(number)
+    return int(number) if number is not None and isfinite(number) and int(number) == number else None
 
 
 def _constant_of(value: SSAValue) -> float | None:

@@ -105,3 +105,27 @@ func.func @floats(%f: tensor<2x3xf32>, %g: tensor<2x5xf32>) -> (tensor<2x8xui8>,
   %y = graph.cast %3 {to = ui8} : (tensor<2x8xf32>) -> tensor<2x8xui8>
   func.return %y, %0 : tensor<2x8xui8>, tensor<2x8xf32>
 }
+
+// A zero point between two bytes, and one that makes more rows of what there is.
+// CHECK-LABEL: func.func @zeros
+// CHECK-COUNT-2: graph.round
+// CHECK-NOT:     func.return %x
+func.func @zeros(%x: tensor<8xui8>) -> (tensor<8xui8>, tensor<1x8xui8>) {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<8xui8>) -> tensor<8xi32>
+  %1 = graph.cast %0 {to = f32} : (tensor<8xi32>) -> tensor<8xf32>
+  %2 = graph.mul %1, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %half = arith.constant dense<0.5> : tensor<f32>
+  %3 = graph.div %2, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.round %3 : (tensor<8xf32>) -> tensor<8xf32>
+  %5 = graph.add %4, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %6 = graph.clip %5 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  %a = graph.cast %6 {to = ui8} : (tensor<8xf32>) -> tensor<8xui8>
+  %row = arith.constant dense<0.0> : tensor<1x1xf32>
+  %7 = graph.div %2, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %8 = graph.round %7 : (tensor<8xf32>) -> tensor<8xf32>
+  %9 = graph.add %8, %row : (tensor<8xf32>, tensor<1x1xf32>) -> tensor<1x8xf32>
+  %10 = graph.clip %9 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %b = graph.cast %10 {to = ui8} : (tensor<1x8xf32>) -> tensor<1x8xui8>
+  func.return %a, %b : tensor<8xui8>, tensor<1x8xui8>
+}
