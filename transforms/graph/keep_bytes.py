@@ -15,17 +15,12 @@ from tilework.analysis.parameters import is_compiled
 from tilework.analysis.quantized import dequantized, quantized
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.cast import CastOp
-from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
-from tilework.dialects.graph.pooling import MaxPoolOp
-from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.movement import ConcatOp
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
-
-CHOOSING = (MaxPoolOp, ReshapeOp, SliceOp, TransposeOp)
-"""Operators of one operand whose results are some of its elements, at other places."""
-
 
 SCALES = (1e-30, 1e30)
 """Between these, floats of 32 bits hold bytes times a scale, and tell them apart."""
@@ -95,27 +90,13 @@ def _replace(cast: CastOp) -> None:
     found = quantized(cast.result)
     if found is None:
         return
-    value, scale = found
-    between: list[MaxPoolOp | ReshapeOp | SliceOp | TransposeOp] = []
-    while isinstance(value.owner, CHOOSING):
-        between.append(value.owner)
-        value = value.owner.operands[0]
+    scale = found[1]
+    value, between = chosen_from(found[0])
     source = dequantized(value)
     if source is None or source[1] != scale or element_type(source[0].type) != cast.to:
         return
     if not SCALES[0] < scale.scale < SCALES[1]:
         return
-    kept = source[0]
-    for op in reversed(between):
-        kept = _of_bytes(op, kept, cast)
+    kept = chosen_again(source[0], between, InsertPoint.before(cast))
     cast.result.replace_all_uses_with(kept)
     erase_unused(cast.result)
-
-
-def _of_bytes(op: MaxPoolOp | ReshapeOp | SliceOp | TransposeOp, kept: SSAValue, cast: CastOp) -> SSAValue:
-    """The same of bytes, in front of where these are made now."""
-    new = type(op).of(kept, **op.properties)
-    copy_location(new, op)
-    new.results[0].name_hint = op.results[0].name_hint
-    Rewriter.insert_op(new, InsertPoint.before(cast))
-    return new.results[0]

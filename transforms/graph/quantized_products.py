@@ -43,6 +43,7 @@ from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.words import BYTES
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
 
 Product = ConvOp | DenseOp | MatmulOp
@@ -116,20 +117,33 @@ def _take_sign_off(data: SSAValue) -> None:
     point; whatever else takes these as integers takes 128 off."""
     scaled = scaled_integers(data)
     found = distances_of(data if scaled is None else scaled[0])
-    signed = None if found is None else found.bytes.owner
+    if found is None:
+        return
+    source, between = chosen_from(found.bytes)
+    signed = source.owner
     if not isinstance(signed, CastOp) or signed.to != i8 or not is_whole(signed.input):
         return
     more = _constant(SIGN, f32)
     moved = AddOp.of(signed.input, more.result)
     unsigned = CastOp.of(moved.result, to=UNSIGNED_BYTE)
     _insert([more, moved, unsigned], InsertPoint.after(signed), signed)
-    for reader in [use.operation for use in signed.result.uses]:
+    _read_without_sign(signed.result, unsigned.result)
+    if between:
+        owner = found.bytes.owner
+        assert isinstance(owner, GraphOp)
+        chosen = chosen_again(unsigned.result, between, InsertPoint.before(owner))
+        _read_without_sign(found.bytes, chosen)
+
+
+def _read_without_sign(signed: SSAValue, unsigned: SSAValue) -> None:
+    """Let what takes bytes as integers take those without a sign, and 128 off."""
+    for reader in [use.operation for use in signed.uses]:
         if isinstance(reader, CastOp) and reader.to == i32:
-            wide, less = CastOp.of(unsigned.result, to=i32), _constant(SIGN, i32)
+            wide, less = CastOp.of(unsigned, to=i32), _constant(SIGN, i32)
             difference = SubOp.of(wide.result, less.result)
             _insert([wide, less, difference], InsertPoint.before(reader), reader)
             Rewriter.replace_op(reader, [], [difference.result])
-    erase_unused(signed.result)
+    erase_unused(signed)
 
 
 def _insert(ops: Sequence[Operation], at: InsertPoint, source: Operation) -> None:

@@ -143,3 +143,21 @@ func.func @no_bytes(%x: tensor<1x6xui8>, %z: tensor<i32>) -> (tensor<1x3xi32>, t
   %c = graph.dense %4, %1 : (tensor<8x6xi32>, tensor<3x6xi32>) -> tensor<8x3xi32>
   func.return %a, %b, %c : tensor<1x3xi32>, tensor<1x3xi32>, tensor<8x3xi32>
 }
+
+// What is chosen from bytes with a sign is chosen from those without.
+// CHECK-LABEL: func.func @pooled
+// CHECK-NOT:     {to = i8} : (tensor<1x4x6x6xf32>)
+// CHECK:         %[[U:.*]] = graph.cast %{{.*}} {to = ui8} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xui8>
+// CHECK:         %[[P:.*]] = graph.max_pool %[[U]] {{.*}} -> tensor<1x4x3x3xui8>
+// CHECK:         graph.conv %[[P]], %{{.*}} : (tensor<1x4x3x3xui8>, tensor<5x4x1x1xi8>) -> tensor<1x5x3x3xi32>
+func.func @pooled(%x: tensor<1x4x6x6xf32>) -> tensor<1x5x3x3xi32> {
+  %r = graph.round %x : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %c = graph.clip %r {low = -128.0 : f32, high = 127.0 : f32} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %q = graph.cast %c {to = i8} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xi8>
+  %m = graph.max_pool %q {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x4x6x6xi8>) -> tensor<1x4x3x3xi8>
+  %0 = graph.cast %m {to = i32} : (tensor<1x4x3x3xi8>) -> tensor<1x4x3x3xi32>
+  %w = graph.parameter @pooled_w : tensor<5x4x1x1xi8>
+  %1 = graph.cast %w {to = i32} : (tensor<5x4x1x1xi8>) -> tensor<5x4x1x1xi32>
+  %y = graph.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x3x3xi32>, tensor<5x4x1x1xi32>) -> tensor<1x5x3x3xi32>
+  func.return %y : tensor<1x5x3x3xi32>
+}
