@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import f32, i8
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.analysis.post_dominators import VIEW
-from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
+from tilework.analysis.quantized import BYTE_TYPES
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp
@@ -87,7 +87,7 @@ class _Classes:
 def _has_blocks(type_: Attribute, block: int) -> bool:
     """Whether a tensor is an image of more than a point, with channels that fill blocks."""
     dims = dims_of(type_)
-    if element_type(type_) not in (f32, UNSIGNED_BYTE, i8) or len(dims) < 3 or all(d == 1 for d in dims[2:]):
+    if element_type(type_) not in (f32, *BYTE_TYPES) or len(dims) < 3 or all(d == 1 for d in dims[2:]):
         return False
     channels = dims[CHANNELS].constant
     return bool(channels) and channels % block == 0

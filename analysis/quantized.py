@@ -24,7 +24,7 @@ BYTE_TYPES = (UNSIGNED_BYTE, i8)
 """The element types of quantized tensors."""
 
 FARTHEST = 1 << 16
-"""Of zero points: floats of 32 bits tell apart what is so far from bytes."""
+"""Of zero points: integers and floats of 32 bits hold them, and floats tell apart what is so far from bytes."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,9 @@ def _constant_of(value: SSAValue) -> float | None:
     """A number that is known and the same for all elements, an integer perhaps converted."""
     owner = value.owner
     if isinstance(owner, CastOp) and isinstance(element_type(owner.input.type), IntegerType):
-        return _constant_of(owner.input)
+        number = _constant_of(owner.input)
+        held = number is not None and abs(number) <= FARTHEST and owner.to in (i32, f32)
+        return number if held else None
     if isinstance(owner, arith.ConstantOp) and is_splat(owner) and isinstance(owner.value, DenseIntOrFPElementsAttr):
         [number, *_] = cast("Sequence[float]", owner.value.get_values())
         return number

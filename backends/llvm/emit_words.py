@@ -33,9 +33,8 @@ def _product_in(add: arith.AddiOp) -> DotOp | None:
 
 def _sum_with(op: DotOp) -> Operation | None:
     """The sum that takes the product in, if nothing else reads it."""
-    uses = list(op.result.uses)
-    add = uses[0].operation
-    taken = len(uses) == 1 and isinstance(add, arith.AddiOp) and add.parent is op.parent and _product_in(add) is op
+    add = next(iter(op.result.uses)).operation if op.result.has_one_use() else None
+    taken = isinstance(add, arith.AddiOp) and add.parent is op.parent and _product_in(add) is op
     return add if taken else None
 
 

@@ -72,6 +72,19 @@ def test_a_sum_with_a_product_is_one_instruction(target: str, lanes: int, expect
     assert ("call" in text) == ("@llvm" in expected)
 
 
+def test_a_product_that_nothing_reads(compile_kernel):
+    """And one that two sums read, neither of which can take it in."""
+    unread, twice = kernel(None, summed=True), kernel(None, summed=True)
+    unread = unread.replace("%s = arith.addi %a, %d", "%s = arith.addi %a, %a")
+    twice = twice.replace("%t = arith.addi %s, %a", "%t = arith.addi %s, %d")
+    x, a = RANDOM.integers(0, 1 << 30, N).astype(np.int32), RANDOM.integers(-9, 9, N).astype(np.int32)
+    dots = (x.view(np.uint8).astype(np.int32) * x.view(np.int8)).reshape(N, 4).sum(axis=1)
+    for text, expected in ((unread, 3 * a), (twice, a + 2 * dots)):
+        out = np.zeros(N, np.int32)
+        compile_kernel(text)(x, x, a, out)
+        np.testing.assert_array_equal(out, expected)
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
     return KernelCache(tmp_path_factory.mktemp("kernels"))

@@ -50,7 +50,8 @@ class KeepBytes(TileworkPass):
         pending = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, CastOp)]
         while pending:
             cast = pending.pop()
-            pending += _quantize_parts(cast)
+            if cast.parent is not None:  # else it went with what read it
+                pending += _quantize_parts(cast)
             if cast.parent is not None:
                 _replace(cast)
 

@@ -223,7 +223,7 @@ class _Rewriting:
         if element_type(unsigned.type) == i8:
             more = self._make(AddOp.of(self._make(CastOp.of(unsigned, to=i32)), self._make(_constant(SIGN, i32))))
             unsigned, number = self._make(CastOp.of(more, to=UNSIGNED_BYTE)), number + SIGN
-        if left.zero is None and not 0 <= number <= LARGEST_BYTE:
+        if not 0 <= number <= LARGEST_BYTE:
             return None
         if left.zero is None:
             total = self._multiplied(unsigned, signed, number)

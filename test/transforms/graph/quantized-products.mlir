@@ -161,3 +161,20 @@ func.func @pooled(%x: tensor<1x4x6x6xf32>) -> tensor<1x5x3x3xi32> {
   %y = graph.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x3x3xi32>, tensor<5x4x1x1xi32>) -> tensor<1x5x3x3xi32>
   func.return %y : tensor<1x5x3x3xi32>
 }
+
+// A zero point that is another number once it is a byte is not known here.
+// CHECK-LABEL: func.func @narrowed
+// CHECK:         %[[Z:.*]] = graph.cast %{{.*}} {to = i32} : (tensor<i8>) -> tensor<i32>
+// CHECK:         graph.dense %x, %{{.*}} : (tensor<7x6xui8>, tensor<3x6xi8>) -> tensor<7x3xi32>
+// CHECK:         graph.reshape %[[Z]]
+func.func @narrowed(%x: tensor<7x6xui8>) -> tensor<7x3xi32> {
+  %far = arith.constant dense<300> : tensor<i32>
+  %zero = graph.cast %far {to = i8} : (tensor<i32>) -> tensor<i8>
+  %z = graph.cast %zero {to = i32} : (tensor<i8>) -> tensor<i32>
+  %0 = graph.cast %x {to = i32} : (tensor<7x6xui8>) -> tensor<7x6xi32>
+  %1 = graph.sub %0, %z : (tensor<7x6xi32>, tensor<i32>) -> tensor<7x6xi32>
+  %w = graph.parameter @narrowed_w : tensor<3x6xi8>
+  %2 = graph.cast %w {to = i32} : (tensor<3x6xi8>) -> tensor<3x6xi32>
+  %y = graph.dense %1, %2 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  func.return %y : tensor<7x3xi32>
+}
