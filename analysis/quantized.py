@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, f32, i8, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilework.analysis.parameters import is_splat
 from tilework.dialects import arith
@@ -25,6 +25,12 @@ BYTE_TYPES = (UNSIGNED_BYTE, i8)
 
 FARTHEST = 1 << 16
 """Of zero points: integers and floats of 32 bits hold them, and floats tell apart what is so far from bytes."""
+
+
+def holds(dtype: Attribute, number: int) -> bool:
+    """Whether a number is one of the integers of a type."""
+    limits = np.iinfo(numpy_dtype(dtype))
+    return limits.min <= number <= limits.max
 
 
 @dataclass(frozen=True)

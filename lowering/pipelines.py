@@ -52,11 +52,11 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 
 GRAPH: tuple[ModulePass, ...] = (
     RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
-    FoldBatchNorm(),  # leaves computations on parameters
     FoldPadding(),
-    SpaceToBatch(),  # it pads for itself
     KeepBytes(),  # before what multiplies bytes is found
-    QuantizedProducts(),
+    QuantizedProducts(),  # before what changes dequantized weights, or moves images
+    FoldBatchNorm(),  # leaves computations on parameters
+    SpaceToBatch(),  # it pads for itself
     TransposeWeights(),
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
 from tilework.dialects.graph.base import GraphOp
-from tilework.dialects.graph.movement import SliceOp, TransposeOp
+from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.locations import copy_location
+from tilework.dialects.shapes import element_type
 
 
 def chosen_from(value: SSAValue) -> tuple[SSAValue, list[GraphOp]]:
     """What the elements of a value are chosen from, and the operators that do so, the first of them first."""
     operators: list[GraphOp] = []
-    while isinstance(value.owner, MaxPoolOp | ReshapeOp | SliceOp | TransposeOp):
-        operators.insert(0, value.owner)
-        value = value.owner.operands[0]
+    while isinstance(op := value.owner, MaxPoolOp | PadOp | ReshapeOp | SliceOp | TransposeOp):
+        if isinstance(op, PadOp) and not _pads_whole_numbers(op):
+            break
+        operators.insert(0, op)
+        value = op.operands[0]
     return value, operators
 
 
-def chosen_again(value: SSAValue, operators: Iterable[GraphOp], at: InsertPoint) -> SSAValue:
-    """The elements that these operators choose, of another value."""
+def _pads_whole_numbers(op: PadOp) -> bool:
+    """Whether what is around the elements is something of their kind: any integer, and of floats 0."""
+    return isinstance(op.value, IntegerAttr) or op.value.value.data == 0
+
+
+def chosen_again(value: SSAValue, operators: Iterable[GraphOp], at: InsertPoint, more: int = 0) -> SSAValue:
+    """The elements that these operators choose, of another tensor of integers: those that are each so much more."""
     for op in operators:
-        new = type(op).of(value, **op.properties)
+        new = _padded_again(op, value, more) if isinstance(op, PadOp) else type(op).of(value, **op.properties)
         copy_location(new, op)
         new.results[0].name_hint = op.results[0].name_hint
         Rewriter.insert_op(new, at)
         value = new.results[0]
     return value
+
+
+def _padded_again(op: PadOp, value: SSAValue, more: int) -> PadOp:
+    dtype = element_type(value.type)
+    assert isa(dtype, IntegerType)
+    return PadOp.of(value, pads=op.pads, value=IntegerAttr(int(op.value.value.data) + more, dtype))

@@ -116,6 +116,8 @@ def _producer_to_scale(root: SSAValue, factor: SSAValue | None, known: set[SSAVa
     producer = root.owner
     if factor is None or not isinstance(producer, ConvOp | DenseOp) or producer.weight not in known:
         return None
+    if not isinstance(producer.dtype(1), AnyFloat):  # bytes would no longer hold it
+        return None
     return producer if root.has_one_use() and _is_per_channel(factor, producer) else None
 
 

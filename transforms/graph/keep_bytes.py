@@ -12,7 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
-from tilework.analysis.quantized import dequantized, quantized
+from tilework.analysis.quantized import dequantized, holds, quantized
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.movement import ConcatOp
@@ -35,9 +35,9 @@ class KeepBytes(TileworkPass):
     %y = graph.cast (graph.round(%m / %scale) + zero)
 
     A larger byte stands for a larger float, and one that is a byte's is rounded to that byte. Exporters write networks
-    so, for engines to find. Scale and zero point are constants; between are pools of maxima, slices and what changes
-    shapes. What is concatenated and then quantized is quantized first, part by part: each by what makes it, and the
-    concatenation is one of bytes. Requires nothing.
+    so, for engines to find. Scale and zero point are constants; between are pools of maxima, slices, zeros around them
+    and what changes shapes. What is concatenated and then quantized is quantized first, part by part: each by what
+    makes it, and the concatenation is one of bytes. Requires nothing.
     """
 
     name = "graph-keep-bytes"
@@ -96,8 +96,8 @@ def _replace(cast: CastOp) -> None:
     source = dequantized(value)
     if source is None or source[1] != scale or element_type(source[0].type) != cast.to:
         return
-    if not SCALES[0] < scale.scale < SCALES[1]:
+    if not SCALES[0] < scale.scale < SCALES[1] or not holds(cast.to, scale.zero):
         return
-    kept = chosen_again(source[0], between, InsertPoint.before(cast))
+    kept = chosen_again(source[0], between, InsertPoint.before(cast), more=scale.zero)
     cast.result.replace_all_uses_with(kept)
     erase_unused(cast.result)

@@ -45,6 +45,7 @@ from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
+from tilework.transforms.graph.moved_weights import dequantize_last
 
 Product = ConvOp | DenseOp | MatmulOp
 
@@ -86,11 +87,16 @@ class QuantizedProducts(TileworkPass):
         if not is_compiled(op) or not parse_target(self.target).dot_bits:
             return
         known = values_from_parameters(op)
-        for product in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, Product)]:
-            data, weight = product.operands
-            if weight in known and data not in known and _is_worth(product):
-                _take_sign_off(data)
-                _Rewriting(product).run()
+        products = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, Product) and _is_worth(o)]
+        for product in [p for p in products if p.operands[1] in known and p.operands[0] not in known]:
+            _take_sign_off(product.operands[0])
+            dequantize_last(product.operands[1], _output_axis_of(product))
+            _Rewriting(product).run()
+
+
+def _output_axis_of(product: Product) -> int:
+    """Which axis of its weight counts the outputs."""
+    return 1 if isinstance(product, MatmulOp) else 0
 
 
 def _is_worth(product: Product) -> bool:
@@ -131,7 +137,7 @@ def _take_sign_off(data: SSAValue) -> None:
     if between:
         owner = found.bytes.owner
         assert isinstance(owner, GraphOp)
-        chosen = chosen_again(unsigned.result, between, InsertPoint.before(owner))
+        chosen = chosen_again(unsigned.result, between, InsertPoint.before(owner), more=SIGN)
         _read_without_sign(found.bytes, chosen)
 
 
@@ -159,12 +165,7 @@ class _Rewriting:
         self._product = product
         self._made: list[Operation] = []
         self._data, self._weight = product.operands
-        self._output_axis = 0
-        """Of the weight."""
-        if isinstance(product, MatmulOp):
-            self._output_axis = 1
-        elif isinstance(product, DenseOp) and isinstance(transpose := self._weight.owner, TransposeOp):
-            self._weight, self._output_axis = transpose.input, 1
+        self._output_axis = _output_axis_of(product)
 
     def run(self) -> None:
         """Replace it, or leave it as it is."""

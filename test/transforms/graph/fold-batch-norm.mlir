@@ -91,3 +91,17 @@ func.func @short(%x: tensor<3x5xf32>, %y: tensor<5xf32>, %z: tensor<1x1xf32>) ->
   %4 = graph.mul %z, %f : (tensor<1x1xf32>, tensor<5xf32>) -> tensor<1x5xf32>
   func.return %2, %3, %4 : tensor<3x5xf32>, tensor<3x5xf32>, tensor<1x5xf32>
 }
+
+// -----
+
+// Weights of bytes could not hold the product.
+// CHECK-LABEL: func.func @of_bytes
+// CHECK:         [[Y:%[a-z0-9]+]] = graph.dense %x, %w : (tensor<2x4xui8>, tensor<3x4xi8>) -> tensor<2x3xi32>
+// CHECK-NEXT:    graph.mul [[Y]],
+func.func @of_bytes(%x: tensor<2x4xui8>) -> tensor<2x3xi32> {
+  %w = graph.parameter @w : tensor<3x4xi8>
+  %c = graph.parameter @c : tensor<3xi32>
+  %0 = graph.dense %x, %w : (tensor<2x4xui8>, tensor<3x4xi8>) -> tensor<2x3xi32>
+  %1 = graph.mul %0, %c : (tensor<2x3xi32>, tensor<3xi32>) -> tensor<2x3xi32>
+  func.return %1 : tensor<2x3xi32>
+}

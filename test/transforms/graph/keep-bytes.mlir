@@ -129,3 +129,31 @@ func.func @zeros(%x: tensor<8xui8>) -> (tensor<8xui8>, tensor<1x8xui8>) {
   %b = graph.cast %10 {to = ui8} : (tensor<1x8xf32>) -> tensor<1x8xui8>
   func.return %a, %b : tensor<8xui8>, tensor<1x8xui8>
 }
+
+// Around bytes is the one that stands for 0; a number other than 0 is left to be quantized.
+// CHECK-LABEL: func.func @padded
+// CHECK:         %[[P:.*]] = graph.pad %x {pads = array<i64: 1, 2>, value = 7 : ui8} : (tensor<4xui8>) -> tensor<7xui8>
+// CHECK:         graph.pad %{{.*}} {pads = array<i64: 1, 2>, value = 3.0{{.*}} : f32}
+// CHECK:         func.return %[[P]]
+func.func @padded(%x: tensor<4xui8>) -> (tensor<7xui8>, tensor<7xui8>) {
+  %scale = arith.constant dense<0.3> : tensor<f32>
+  %zero = arith.constant dense<7> : tensor<i32>
+  %0 = graph.cast %x {to = i32} : (tensor<4xui8>) -> tensor<4xi32>
+  %1 = graph.sub %0, %zero : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  %2 = graph.cast %1 {to = f32} : (tensor<4xi32>) -> tensor<4xf32>
+  %3 = graph.mul %2, %scale : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %seven = arith.constant dense<7.0> : tensor<f32>
+  %4 = graph.pad %3 {pads = array<i64: 1, 2>, value = 0.0 : f32} : (tensor<4xf32>) -> tensor<7xf32>
+  %5 = graph.div %4, %scale : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+  %6 = graph.round %5 : (tensor<7xf32>) -> tensor<7xf32>
+  %7 = graph.add %6, %seven : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+  %8 = graph.clip %7 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<7xf32>) -> tensor<7xf32>
+  %y = graph.cast %8 {to = ui8} : (tensor<7xf32>) -> tensor<7xui8>
+  %9 = graph.pad %3 {pads = array<i64: 1, 2>, value = 3.0 : f32} : (tensor<4xf32>) -> tensor<7xf32>
+  %10 = graph.div %9, %scale : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+  %11 = graph.round %10 : (tensor<7xf32>) -> tensor<7xf32>
+  %12 = graph.add %11, %seven : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+  %13 = graph.clip %12 {low = 0.0 : f32, high = 255.0 : f32} : (tensor<7xf32>) -> tensor<7xf32>
+  %z = graph.cast %13 {to = ui8} : (tensor<7xf32>) -> tensor<7xui8>
+  func.return %y, %z : tensor<7xui8>, tensor<7xui8>
+}

@@ -178,3 +178,70 @@ func.func @narrowed(%x: tensor<7x6xui8>) -> tensor<7x3xi32> {
   %y = graph.dense %1, %2 : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
   func.return %y : tensor<7x3xi32>
 }
+
+// What is done to dequantized weights is done to their bytes; each output keeps its scale. What is put around them is
+// their zero point, and any scale fits an output of nothing else.
+// CHECK-LABEL: func.func @moved
+// CHECK-DAG:     %[[W:.*]] = graph.parameter @moved_w : tensor<4x3x2xui8>
+// CHECK-DAG:     %[[S:.*]] = graph.parameter @moved_scales
+// CHECK:         %[[P:.*]] = graph.pad %[[W]] {pads = array<i64: 0, 0, 1, 0, 0, 0>, value = 128 : ui8}
+// CHECK:         %[[T:.*]] = graph.transpose %[[P]] {permutation = array<i64: 1, 2, 0>} : (tensor<4x3x3xui8>) -> tensor<3x3x4xui8>
+// CHECK:         graph.reshape %[[T]] {{.*}} -> tensor<9x4x1xui8>
+// CHECK:         %[[I:.*]] = arith.constant dense<[0, 0, 0, 0, 1, 1, 0, 2, 2]> : tensor<9xi64>
+// CHECK:         graph.gather %{{.*}}, %[[I]] {axis = 0 : i64} : (tensor<3xf32>, tensor<9xi64>) -> tensor<9xf32>
+// CHECK:         graph.conv %x, %{{.*}} : (tensor<1x4x5xui8>, tensor<9x4x1xi8>) -> tensor<1x9x5xi32>
+func.func @moved(%x: tensor<1x4x5xui8>) -> tensor<1x9x5xf32> {
+  %scale = arith.constant dense<0.5> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<1x4x5xui8>) -> tensor<1x4x5xi32>
+  %1 = graph.cast %0 {to = f32} : (tensor<1x4x5xi32>) -> tensor<1x4x5xf32>
+  %2 = graph.mul %1, %scale : (tensor<1x4x5xf32>, tensor<f32>) -> tensor<1x4x5xf32>
+  %w = graph.parameter @moved_w : tensor<4x3x2xui8>
+  %scales = graph.parameter @moved_scales : tensor<1x3x1xf32>
+  %zero = arith.constant dense<128> : tensor<i32>
+  %3 = graph.cast %w {to = i32} : (tensor<4x3x2xui8>) -> tensor<4x3x2xi32>
+  %4 = graph.sub %3, %zero : (tensor<4x3x2xi32>, tensor<i32>) -> tensor<4x3x2xi32>
+  %5 = graph.cast %4 {to = f32} : (tensor<4x3x2xi32>) -> tensor<4x3x2xf32>
+  %6 = graph.mul %5, %scales : (tensor<4x3x2xf32>, tensor<1x3x1xf32>) -> tensor<4x3x2xf32>
+  %7 = graph.pad %6 {pads = array<i64: 0, 0, 1, 0, 0, 0>, value = 0.0 : f32} : (tensor<4x3x2xf32>) -> tensor<4x3x3xf32>
+  %8 = graph.transpose %7 {permutation = array<i64: 1, 2, 0>} : (tensor<4x3x3xf32>) -> tensor<3x3x4xf32>
+  %9 = graph.reshape %8 {shape = #graph.dims<[9, 4, 1]>} : (tensor<3x3x4xf32>) -> tensor<9x4x1xf32>
+  %y = graph.conv %2, %9 {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, groups = 1 : i64} : (tensor<1x4x5xf32>, tensor<9x4x1xf32>) -> tensor<1x9x5xf32>
+  func.return %y : tensor<1x9x5xf32>
+}
+
+// Scales that come to lie along what is summed, and numbers around distances that make no bytes.
+// CHECK-LABEL: func.func @not_moved
+// CHECK-NOT:     ui8>, tensor<{{[0-9x]*}}xi8>)
+// CHECK:         func.return
+func.func @not_moved(%x: tensor<7x6xui8>) -> (tensor<7x4xf32>, tensor<7x4xi32>) {
+  %scale = arith.constant dense<0.5> : tensor<f32>
+  %0 = graph.cast %x {to = i32} : (tensor<7x6xui8>) -> tensor<7x6xi32>
+  %1 = graph.cast %0 {to = f32} : (tensor<7x6xi32>) -> tensor<7x6xf32>
+  %2 = graph.mul %1, %scale : (tensor<7x6xf32>, tensor<f32>) -> tensor<7x6xf32>
+  %w = graph.parameter @not_moved_w : tensor<6x4xi8>
+  %scales = graph.parameter @not_moved_scales : tensor<6x1xf32>
+  %3 = graph.cast %w {to = i32} : (tensor<6x4xi8>) -> tensor<6x4xi32>
+  %4 = graph.cast %3 {to = f32} : (tensor<6x4xi32>) -> tensor<6x4xf32>
+  %5 = graph.mul %4, %scales : (tensor<6x4xf32>, tensor<6x1xf32>) -> tensor<6x4xf32>
+  %6 = graph.transpose %5 {permutation = array<i64: 1, 0>} : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  %a = graph.dense %2, %6 : (tensor<7x6xf32>, tensor<4x6xf32>) -> tensor<7x4xf32>
+  %v = graph.parameter @not_moved_v : tensor<4x5xi8>
+  %7 = graph.cast %v {to = i32} : (tensor<4x5xi8>) -> tensor<4x5xi32>
+  %8 = graph.pad %7 {pads = array<i64: 0, 0, 0, 1>, value = 200 : i32} : (tensor<4x5xi32>) -> tensor<4x6xi32>
+  %b = graph.dense %0, %8 : (tensor<7x6xi32>, tensor<4x6xi32>) -> tensor<7x4xi32>
+  func.return %a, %b : tensor<7x4xf32>, tensor<7x4xi32>
+}
+
+// Two layers with one matrix.
+// CHECK-LABEL: func.func @shared
+// CHECK-COUNT-2: graph.dense %{{.*}}, %{{.*}} : (tensor<7x6xui8>, tensor<3x6xi8>) -> tensor<7x3xi32>
+func.func @shared(%x: tensor<7x6xui8>, %z: tensor<7x6xui8>) -> (tensor<7x3xi32>, tensor<7x3xi32>) {
+  %w = graph.parameter @shared_w : tensor<6x3xi8>
+  %1 = graph.cast %w {to = i32} : (tensor<6x3xi8>) -> tensor<6x3xi32>
+  %t = graph.transpose %1 {permutation = array<i64: 1, 0>} : (tensor<6x3xi32>) -> tensor<3x6xi32>
+  %0 = graph.cast %x {to = i32} : (tensor<7x6xui8>) -> tensor<7x6xi32>
+  %a = graph.dense %0, %t : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  %2 = graph.cast %z {to = i32} : (tensor<7x6xui8>) -> tensor<7x6xi32>
+  %b = graph.dense %2, %t : (tensor<7x6xi32>, tensor<3x6xi32>) -> tensor<7x3xi32>
+  func.return %a, %b : tensor<7x3xi32>, tensor<7x3xi32>
+}
