@@ -8,6 +8,7 @@ from typing import Any
 
 import onnx
 
+from tilework.frontends.onnx.contrib import is_contrib
 from tilework.frontends.onnx.node import Node, element_number, value_dims
 from tilework.frontends.onnx.structure import node_title
 
@@ -23,7 +24,8 @@ def is_function(node: Node, functions: Iterable[onnx.FunctionProto]) -> bool:
     if own_function(node, functions) is not None:
         return True
     schema = _schema(node)
-    return schema is not None and (schema.has_function or schema.has_context_dependent_function)
+    has_function = schema is not None and (schema.has_function or schema.has_context_dependent_function)
+    return has_function or is_contrib(node)
 
 
 def opset_of(function: onnx.FunctionProto, default: int) -> int:

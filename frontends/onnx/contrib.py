@@ -1,0 +1,99 @@
+"""Operators that onnxruntime adds to the standard's, its contrib ops: each a function of standard operators, as text.
+
+The text is ONNX's own. A line may end with the condition under which it is there:
+
+    Y = Add (Z, bias)                 # if bias            where that input is given, or that attribute is not 0
+    Y = Identity (Z)                  # if no bias
+    Y = Relu (Z)                      # if activation is Relu
+    M = Unsqueeze (mask, axes)        # if mask rank 2     several are joined by `and`, or by `or`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import onnx
+
+from tilework.frontends.onnx.node import Node
+
+DOMAIN = "com.microsoft"
+
+OPSET = 23
+"""Of the standard's operators in the texts."""
+
+Writer: TypeAlias = "Callable[[Node], str]"
+
+_WRITERS: dict[tuple[str, str], Writer] = {}
+
+_HEADER = re.compile(r"\s*(?P<name>\w+)\s*(<[^>]*>)?\s*\((?P<inputs>[^)]*)\)\s*=>")
+
+
+def define(text: str, domain: str = DOMAIN) -> None:
+    """Register an operator by its text."""
+    header = _HEADER.match(text)
+    assert header is not None
+    _WRITERS[domain, header["name"]] = lambda node: text
+
+
+def defined(name: str) -> Callable[[Writer], Writer]:
+    """Register a function that writes the text of an operator for a node."""
+
+    def register(writer: Writer) -> Writer:
+        _WRITERS[DOMAIN, name] = writer
+        return writer
+
+    return register
+
+
+def is_contrib(node: Node) -> bool:
+    """Whether a node's operator is defined here."""
+    return _key(node) in _WRITERS
+
+
+def contrib_function(node: Node) -> onnx.FunctionProto | None:
+    """What a node's operator is made of, given its inputs and attributes. Raises TileworkError for attributes that the
+    text does not have, unless they are 0: that asks for nothing."""
+    writer = _WRITERS.get(_key(node))
+    if writer is None:
+        return None
+    text = writer(node)
+    header = _HEADER.match(text)
+    assert header is not None
+    inputs = [name.strip() for name in header["inputs"].split(",")]
+    lines = [line.partition("#") for line in text.splitlines()]
+    kept = [code for code, _, condition in lines if _holds(node, condition.split(), inputs)]
+    function = onnx.parser.parse_function(f'<domain: "{DOMAIN}", opset_import: ["" : {OPSET}]>' + "\n".join(kept))
+    known = {*function.attribute, *(attribute.name for attribute in function.attribute_proto)}
+    for attribute in node.proto.attribute:
+        if attribute.name not in known and node.attribute(attribute.name):
+            raise node.error(f"its attribute {attribute.name} is not supported")
+    return function
+
+
+def _key(node: Node) -> tuple[str, str]:
+    return ("" if node.is_standard else node.proto.domain, node.op_type)
+
+
+def _holds(node: Node, words: Sequence[str], inputs: Sequence[str]) -> bool:
+    """Whether the condition of a line does: `if` and what is to be."""
+    if not words:
+        return True
+    choices = [part.split(" and ") for part in " ".join(words[1:]).split(" or ")]
+    return any(all(_is_so(node, part.split(), inputs) for part in parts) for parts in choices)
+
+
+def _is_so(node: Node, words: Sequence[str], inputs: Sequence[str]) -> bool:
+    match words:
+        case ["no", name]:
+            return not _is_so(node, [name], inputs)
+        case [name, "rank", rank]:
+            i = inputs.index(name)
+            return node.has(i) and len(node.dims(i)) == int(rank)
+        case [name, "is", value]:
+            return str(node.attribute(name, "")) == value
+        case [name]:
+            return node.has(inputs.index(name)) if name in inputs else bool(node.attribute(name, 0))
+        case _:
+            raise AssertionError(f"no condition: {' '.join(words)}")

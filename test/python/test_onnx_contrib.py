@@ -1,0 +1,416 @@
+"""onnxruntime's own operators, compared with what onnxruntime computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from onnx_models import Array
+
+import tilework as tw
+from tilework.backends.cache import KernelCache
+from tilework.dialects.diagnostics import TileworkError
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+RANDOM = np.random.default_rng(11)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+def floats(*shape: int, scale: float = 1) -> Array:
+    return (RANDOM.standard_normal(shape) * scale).astype(np.float32)
+
+
+def integers(low: int, high: int, *shape: int, dtype: type[np.generic] = np.uint8) -> Array:
+    return RANDOM.integers(low, high, shape).astype(dtype)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A node of these inputs, None where one is absent; those of `constants` are initializers. How many outputs are
+    taken, and by how much they may differ."""
+
+    op: str
+    inputs: tuple[Array | np.generic | None, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    outputs: int = 1
+    constants: tuple[int, ...] = ()
+    tolerance: float = 2e-5
+    domain: str = "com.microsoft"
+    title: str = ""
+
+    def model(self, open_axes: Mapping[int, tuple[Any, ...]] | None = None) -> onnx.ModelProto:
+        names = ["" if x is None else f"x{i}" for i, x in enumerate(self.inputs)]
+        given = {name: np.asarray(x) for name, x in zip(names, self.inputs, strict=True) if name}
+        constant = {name: given.pop(name) for name in [f"x{i}" for i in self.constants]}
+        results = [f"y{i}" for i in range(self.outputs)]
+        shapes = {f"x{i}": shape for i, shape in (open_axes or {}).items()}
+        graph = helper.make_graph(
+            [helper.make_node(self.op, names, results, domain=self.domain, **self.attributes)],
+            "contrib",
+            [
+                helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shapes.get(name, x.shape))
+                for name, x in given.items()
+            ],
+            [helper.make_empty_tensor_value_info(name) for name in results],
+            [numpy_helper.from_array(x, name) for name, x in constant.items()],
+        )
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+    def feeds(self) -> dict[str, Array]:
+        return {f"x{i}": np.asarray(x) for i, x in enumerate(self.inputs) if x is not None and i not in self.constants}
+
+
+def check(case: Case, cache: KernelCache, open_axes: Mapping[int, tuple[Any, ...]] | None = None) -> None:
+    """Interpreted, of given sizes, and compiled, perhaps of open ones."""
+    made = case.model()
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, case.feeds())
+    imported = import_onnx(made)
+    interpreted = run_function(imported.module, "main", [*case.feeds().values()], imported.parameters)
+    compiled = tw.compile(case.model(open_axes), cache=cache, processes=1).run(case.feeds())
+    for results in (interpreted, list(compiled.values())):
+        for got, expected in zip(results, wanted, strict=True):
+            assert got.dtype == expected.dtype and got.shape == expected.shape
+            np.testing.assert_allclose(got, expected, rtol=case.tolerance, atol=case.tolerance)
+
+
+# ---- Layers ----------------------------------------------------------------------------------------------------------
+
+ROWS = floats(2, 5, 12)
+IMAGE = floats(1, 4, 6, 6)
+FILTERS = floats(8, 4, 3, 3, scale=0.2)
+IDS = integers(0, 9, 2, 5, dtype=np.int32)
+TABLES = (floats(9, 12), floats(7, 12), floats(2, 12), floats(12), floats(12))
+
+LAYERS = [
+    Case("Gelu", (ROWS,)),
+    Case("BiasGelu", (ROWS, floats(12))),
+    Case("FastGelu", (ROWS,)),
+    Case("FastGelu", (ROWS, floats(12)), title="bias"),
+    Case("QuickGelu", (ROWS,)),
+    Case("QuickGelu", (ROWS,), {"alpha": 1.0}, title="alpha"),
+    Case("FusedMatMul", (ROWS, floats(2, 7, 12)), {"transB": 1, "alpha": 0.25, "transBatchA": 0}),
+    Case("FusedMatMul", (ROWS, floats(2, 5, 3)), {"transA": 1}, title="left"),
+    Case("FusedMatMul", (ROWS, floats(12, 3)), title="plain"),
+    *(
+        Case(
+            "FusedConv",
+            (IMAGE, FILTERS, floats(8)),
+            {"activation": name, "pads": [1] * 4, "strides": [2, 2], **numbers},
+            constants=(1, 2),
+            title=name,
+        )
+        for name, numbers in (
+            ("Relu", {}),
+            ("Tanh", {}),
+            ("Sigmoid", {}),
+            ("LeakyRelu", {"activation_params": [0.3]}),
+            ("Clip", {"activation_params": [-0.5, 0.5]}),
+            ("HardSigmoid", {"activation_params": [0.3, 0.4]}),
+        )
+    ),
+    Case("FusedConv", (IMAGE, FILTERS, floats(8), floats(1, 8, 4, 4)), {"activation": "Relu"}, title="sum"),
+    Case("FusedConv", (IMAGE, FILTERS), {"activation": "Relu"}, title="no bias"),
+    Case("FusedGemm", (floats(5, 4), floats(4, 3), floats(3)), {"activation": "Relu", "alpha": 0.5}),
+    Case(
+        "FusedGemm",
+        (floats(5, 4), floats(3, 4), floats(3)),
+        {"activation": "LeakyRelu", "activation_alpha": 0.2, "transB": 1, "beta": 2.0},
+        title="LeakyRelu",
+    ),
+    Case("SkipLayerNormalization", (ROWS, floats(2, 5, 12), floats(12), floats(12))),
+    Case("SkipLayerNormalization", (ROWS, floats(5, 12), floats(12)), {"epsilon": 0.1}, title="no beta"),
+    Case("SkipSimplifiedLayerNormalization", (ROWS, floats(2, 5, 12), floats(12))),
+    Case("SkipSimplifiedLayerNormalization", (ROWS, floats(2, 5, 12), floats(12), floats(12)), title="bias"),
+    Case("SimplifiedLayerNormalization", (ROWS, floats(12)), {"epsilon": 0.01, "stash_type": 1}, domain=""),
+    Case("EmbedLayerNormalization", (IDS, IDS % 2, *TABLES, IDS % 2), outputs=2),
+    Case("EmbedLayerNormalization", (IDS, None, *TABLES[:2], None, *TABLES[3:]), outputs=2, title="no kinds"),
+]
+
+
+def named(case: Case) -> str:
+    return f"{case.op}-{case.title}" if case.title else case.op
+
+
+@pytest.mark.parametrize("case", LAYERS, ids=named)
+def test_layer(case: Case, cache: KernelCache):
+    check(case, cache)
+
+
+def test_the_sum_before_a_normalization(cache: KernelCache):
+    """The fourth output; the second and third, for training, are not made."""
+    case = Case("SkipLayerNormalization", (ROWS, floats(2, 5, 12), floats(12), floats(12), floats(12)))
+    made = case.model()
+    made.graph.node[0].output[:] = ["y0", "", "", "y1"]
+    made.graph.output.append(helper.make_empty_tensor_value_info("y1"))
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    for got, wanted in zip(
+        tw.compile(made, cache=cache, processes=1).run(case.feeds()).values(),
+        session.run(None, case.feeds()),
+        strict=True,
+    ):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
+
+
+# ---- Quantized numbers -----------------------------------------------------------------------------------------------
+
+SCALE, ZERO = np.float32(0.03), np.uint8(120)
+BYTES = integers(0, 256, 2, 4, 6, 6)
+SMALL = (np.float32(0.01), np.int8(0))
+
+QUANTIZED = [
+    Case("QLinearAdd", (BYTES, SCALE, ZERO, BYTES[::-1].copy(), np.float32(0.02), np.uint8(7), np.float32(0.05), ZERO)),
+    Case("QLinearMul", (BYTES, SCALE, ZERO, BYTES[:1, :, :1], SCALE, ZERO, np.float32(0.05), ZERO)),
+    Case("QLinearSigmoid", (BYTES, SCALE, ZERO, np.float32(1 / 256), np.uint8(0))),
+    Case("QLinearLeakyRelu", (BYTES, SCALE, ZERO, SCALE, ZERO), {"alpha": 0.2}),
+    Case("QLinearGlobalAveragePool", (BYTES, SCALE, ZERO, SCALE, ZERO), {"channels_last": 0}),
+    Case("QLinearAveragePool", (BYTES, SCALE, ZERO, SCALE, ZERO), {"kernel_shape": [3, 3], "strides": [2, 2]}),
+    Case("QLinearSoftmax", (integers(0, 256, 3, 9), SCALE, ZERO, np.float32(1 / 256), np.uint8(0)), {"opset": 13}),
+    Case("QLinearConcat", (SCALE, ZERO, BYTES, SCALE, ZERO, BYTES, np.float32(0.04), ZERO), {"axis": 1}),
+    Case(
+        "QLinearWhere",
+        (BYTES > ZERO, BYTES, SCALE, ZERO, BYTES[::-1].copy(), np.float32(0.02), np.uint8(7), SCALE, ZERO),
+    ),
+    *(
+        Case(
+            "QGemm",
+            (
+                integers(0, 256, 5, 8),
+                SCALE,
+                ZERO,
+                integers(-128, 128, 3, 8, dtype=np.int8),
+                floats(3, scale=0.01) ** 2 + np.float32(0.001),
+                np.zeros(3, np.int8),
+                integers(-500, 500, 3, dtype=np.int32),
+                *behind,
+            ),
+            {"transB": 1},
+            constants=(3, 4, 5, 6),
+            title=title,
+        )
+        for title, behind in (("floats", ()), ("bytes", (np.float32(0.1), ZERO)))
+    ),
+    Case("QuantizeLinear", (floats(3, 4), SCALE, ZERO)),
+    Case("DequantizeLinear", (BYTES, SCALE, ZERO)),
+    Case(
+        "MatMulIntegerToFloat",
+        (BYTES[0, 0], integers(-99, 99, 6, 5, dtype=np.int8), SCALE, floats(5), ZERO, None, floats(5)),
+        tolerance=1e-4,
+    ),
+    Case(
+        "DynamicQuantizeMatMul",
+        (floats(3, 8), integers(-99, 99, 8, 5, dtype=np.int8), np.float32(0.02), np.int8(0), floats(5)),
+        constants=(1, 2, 3, 4),
+        tolerance=1e-4,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", QUANTIZED, ids=named)
+def test_quantized(case: Case, cache: KernelCache):
+    check(case, cache)
+
+
+# ---- Weights of few bits ---------------------------------------------------------------------------------------------
+
+
+def few_bits(bits: int, block: int, columns: int, zeros: str | None) -> Case:
+    rows, blocks = 6, -(-columns // block)
+    packed = integers(0, 256, rows, blocks, block * bits // 8)
+    zero = {
+        None: None,
+        "packed": integers(0, 256, rows * -(-blocks * bits // 8)),
+        "floats": floats(rows, blocks) + 2 ** (bits - 1),
+    }[zeros]
+    numbers = {"K": columns, "N": rows, "bits": bits, "block_size": block}
+    inputs = (floats(3, columns), packed, floats(rows, blocks, scale=0.1), zero)
+    constants = (1, 2) if zero is None else (1, 2, 3)
+    title = f"{bits}-{columns}-{zeros}"
+    return Case("MatMulNBits", inputs, numbers, constants=constants, tolerance=1e-3, title=title)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        few_bits(4, 16, 32, None),
+        few_bits(4, 16, 40, None),
+        few_bits(4, 32, 96, "packed"),
+        few_bits(4, 16, 32, "floats"),
+        few_bits(8, 16, 32, None),
+        few_bits(8, 32, 64, "packed"),
+    ],
+    ids=named,
+)
+def test_weights_of_few_bits(case: Case, cache: KernelCache):
+    check(case, cache)
+
+
+# ---- Attention -------------------------------------------------------------------------------------------------------
+
+B, S, P, N, H = 2, 5, 3, 4, 8
+D = N * H
+
+
+def caches(rows: int) -> tuple[Array, Array]:
+    angles = floats(rows, H // 2)
+    return np.cos(angles), np.sin(angles)
+
+
+def right_mask(keys: int) -> Array:
+    mask = np.ones((B, keys), np.int32)
+    mask[1, -2:] = 0
+    return mask
+
+
+PROJECTION = (floats(D, 3 * D, scale=0.2), floats(3 * D))
+HEADS = {"num_heads": N}
+
+ATTENTION = [
+    Case("Attention", (floats(B, S, D), *PROJECTION), HEADS),
+    Case("Attention", (floats(B, S, D), *PROJECTION), {**HEADS, "unidirectional": 1}, title="causal"),
+    Case("Attention", (floats(B, S, D), *PROJECTION, right_mask(S)), HEADS, title="mask"),
+    Case("Attention", (floats(B, S, D), *PROJECTION, np.array([S, 2], np.int32)), HEADS, title="lengths"),
+    Case(
+        "Attention",
+        (floats(B, S, D), *PROJECTION, None, None, floats(B, N, S, S)),
+        {**HEADS, "scale": 0.1},
+        title="scores",
+    ),
+    Case(
+        "Attention",
+        (floats(B, S, D), *PROJECTION, None, floats(2, B, N, P, H)),
+        {**HEADS, "unidirectional": 1},
+        outputs=2,
+        title="past",
+    ),
+    Case(
+        "Attention",
+        (floats(B, S, D), floats(D, 80, scale=0.2), floats(80)),
+        {**HEADS, "qkv_hidden_sizes": [32, 32, 16]},
+        title="sizes",
+    ),
+    Case("MultiHeadAttention", (floats(B, S, D), floats(B, 7, D), floats(B, 7, 2 * D)), HEADS),
+    Case("MultiHeadAttention", (floats(B, S, D), floats(B, S, D), floats(B, S, D), floats(3 * D)), HEADS, title="bias"),
+    Case(
+        "MultiHeadAttention",
+        (floats(B, S, D), floats(B, S, D), floats(B, S, D), None, right_mask(S), floats(1, N, S, S)),
+        {**HEADS, "unidirectional": 1},
+        title="masks",
+    ),
+    Case(
+        "MultiHeadAttention",
+        (floats(B, S, D), floats(B, N, 7, H), floats(B, N, 7, H)),
+        HEADS,
+        title="by heads",
+    ),
+    Case(
+        "MultiHeadAttention",
+        (*(floats(B, S, D) for _ in range(3)), None, None, None, floats(B, N, P, H), floats(B, N, P, H)),
+        HEADS,
+        outputs=3,
+        title="past",
+    ),
+    Case("RotaryEmbedding", (floats(B, S, D), np.array([2], np.int64), *caches(16))),
+    Case("RotaryEmbedding", (floats(B, S, D), integers(0, 16, B, S, dtype=np.int64), *caches(16)), {"interleaved": 1}),
+    Case("RotaryEmbedding", (floats(B, N, S, H), integers(0, 16, B, S, dtype=np.int64), *caches(16)), title="by heads"),
+    Case(
+        "RotaryEmbedding",
+        (floats(B, S, D), np.array([0], np.int64), *(c[:, :2].copy() for c in caches(16))),
+        {"num_heads": N, "rotary_embedding_dim": 4},
+        title="partly",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", ATTENTION, ids=named)
+def test_attention(case: Case, cache: KernelCache):
+    check(case, cache)
+
+
+def grouped(past: int, rows: int, lengths: list[int], title: str, packed: bool = False, **attributes: Any) -> Case:
+    """Two heads of keys for four of queries; `lengths` are numbers of keys, old and new, in a batch."""
+    batch, shared = len(lengths), 2
+    size = H * 2
+    q, k, v = floats(batch, rows, N * size), floats(batch, rows, shared * size), floats(batch, rows, shared * size)
+    old = [floats(batch, shared, past, size) for _ in range(2)]
+    angles = floats(32, size // 2)
+    turning = (np.cos(angles), np.sin(angles)) if attributes.get("do_rotary") else ()
+    first = (np.concatenate([q, k, v], axis=2), None, None) if packed else (q, k, v)
+    last, total = np.array([n - 1 for n in lengths], np.int32), np.array(past + rows, np.int32)
+    numbers = {"num_heads": N, "kv_num_heads": shared, **attributes}
+    return Case("GroupQueryAttention", (*first, *old, last, total, *turning), numbers, outputs=3, title=title)
+
+
+GROUPED = [
+    grouped(0, 6, [6, 6], "prompt"),
+    grouped(0, 6, [6, 6], "rotary", do_rotary=1),
+    grouped(7, 1, [8, 8], "step", do_rotary=1),
+    grouped(7, 1, [8], "one", packed=True, do_rotary=1, rotary_interleaved=1),
+    grouped(7, 1, [8, 8], "window", local_window_size=4),
+    grouped(7, 1, [8, 8], "capped", softcap=5.0, scale=0.3),
+]
+
+
+@pytest.mark.parametrize("case", GROUPED, ids=named)
+def test_grouped_attention(case: Case, cache: KernelCache):
+    check(case, cache)
+
+
+def test_attention_of_open_sizes(cache: KernelCache):
+    """A batch and rows that are known when the program runs, and what has been seen before them."""
+    case = grouped(7, 1, [8, 8], "", do_rotary=1)
+    sizes = {0: ("B", "S", N * H * 2), 1: ("B", "S", H * 4), 2: ("B", "S", H * 4), 5: ("B",)}
+    sizes |= {i: ("B", 2, "P", H * 2) for i in (3, 4)}
+    check(case, cache, sizes)
+    case = next(case for case in ATTENTION if case.op == "MultiHeadAttention" and case.title == "past")
+    check(case, cache, {**{i: ("B", "S", D) for i in range(3)}, **{i: ("B", N, "P", H) for i in (6, 7)}})
+
+
+def test_a_batch_that_has_seen_more_and_less(cache: KernelCache):
+    """Behind what counts, onnxruntime leaves what there was."""
+    lengths = [8, 5]
+    case = grouped(7, 1, lengths, "ragged", do_rotary=1)
+    session = onnxruntime.InferenceSession(case.model().SerializeToString(), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, case.feeds())
+    results = tw.compile(case.model(), cache=cache, processes=1).run(case.feeds()).values()
+    for got, expected in zip(results, wanted, strict=True):
+        for i, length in enumerate(lengths):
+            kept = (i, slice(None), slice(0, length)) if got.ndim == 4 else (i,)
+            np.testing.assert_allclose(got[kept], expected[kept], rtol=2e-5, atol=2e-5)
+
+
+# ---- Refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        (
+            Case("FusedMatMul", (ROWS, ROWS), {"transBatchA": 1, "transB": 1}),
+            "its attribute transBatchA is not supported",
+        ),
+        (
+            Case("MultiHeadAttention", (floats(B, S, N, 3, H), None, None), HEADS),
+            "query, key and value are three tensors",
+        ),
+        (grouped(7, 1, [8], "", smooth_softmax=1), "smooth_softmax are not supported"),
+        (grouped(7, 1, [8], "", causal=0), "not causal"),
+    ],
+    ids=lambda x: x.op if isinstance(x, Case) else "",
+)
+def test_refusals(case: Case, message: str):
+    with pytest.raises(TileworkError, match=message):
+        import_onnx(case.model())
