@@ -23,6 +23,8 @@ def parse_target(text: str) -> Target:
     if kind != "llvm":
         raise UsageError(f"unknown target '{kind}': the known kind is 'llvm', as in \"llvm\" or \"llvm -mcpu=haswell\"")
     options = _options(words, text)
+    if options.get("-mcpu") == "native" and (other := next(iter(options.keys() & {"-mtriple", "-mattr"}), None)):
+        raise UsageError(f"target '{text}': -mcpu=native is this machine as it is, without {other}")
     return _with_sizes(host_target() if _means_host(options) else _named(options), options)
 
 

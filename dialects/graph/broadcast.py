@@ -126,10 +126,13 @@ class DivOp(BinaryOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         a, b = inputs
-        if a.dtype.kind == "f":
-            return np.divide(a, b)
-        with np.errstate(divide="ignore", over="ignore"):  # numpy's quotient for 0 is 0, its remainder too
-            return a // b + ((np.fmod(a, b) != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+        return np.divide(a, b) if a.dtype.kind == "f" else truncated_quotient(a, b)
+
+
+def truncated_quotient(a: Array, b: Array) -> Array:
+    """Of integers, cut off towards zero; 0 for a b of 0."""
+    with np.errstate(divide="ignore", over="ignore"):  # numpy's quotient for 0 is 0, its remainder too
+        return a // b + ((np.fmod(a, b) != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
 
 def _harmless(k: KernelBuilder, divisor: Scalar) -> Scalar:

@@ -66,9 +66,7 @@ class ResizeOp(GraphOp):
             raise VerifyException(f"each of the {len(x)} axes has a size, a step, an offset and a divisor")
         if min(self.divisors.get_values(), default=1) < 1 or min(self.steps.get_values(), default=0) < 0:
             raise VerifyException("divisors are positive, and steps are not negative")
-        known = {name for d in x for name in d.variables()}
-        if unknown := [str(name) for d in shape for name in d.variables() if name not in known]:
-            raise VerifyException(f"the input does not tell what {unknown[0]} is")
+        self.require_told(shape)
         if empty := [axis for axis, (d, size) in enumerate(zip(x, shape, strict=True)) if d == 0 and size != 0]:
             raise VerifyException(f"axis {empty[0]} of {self.input.type} has no elements to read")
         if self.linear.value.data:

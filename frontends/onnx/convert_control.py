@@ -13,7 +13,7 @@ from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.open_axes import in_steps
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import OPEN_END
-from tilework.frontends.onnx.values import Known, Value, as_dims
+from tilework.frontends.onnx.values import Known, Value
 
 MOST_STEPS = 2**31 - 1
 """A loop of more is one that ends by its condition."""
@@ -55,12 +55,7 @@ def _count(node: Node) -> Expr:
     """How many iterations there are at most."""
     if not node.has(0):
         raise node.error("it has no number of iterations: where it ends depends on data")
-    value = node.value(0)
-    if not isinstance(value, Known):
-        raise node.error("its number of iterations is computed from data, but has to be known beforehand")
-    if value.array.size != 1:
-        raise node.error(f"it has one number of iterations, not {value.array.size}")
-    [count] = as_dims(value.array)
+    count = node.count(0, "number of iterations")
     return const(max(count.constant, 0)) if count.constant is not None else count
 
 

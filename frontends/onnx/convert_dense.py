@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tilework.algebra.index_expr import const
-from tilework.dialects.graph import AddOp, DenseOp, MatmulOp, MulOp, TransposeOp
-from tilework.dialects.graph.base import ints
+from tilework.dialects.graph import AddOp, DenseOp, MatmulOp, MulOp
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.values import Value
 
@@ -16,16 +15,12 @@ def gemm(node: Node) -> Value:
         if len(node.dims(i)) != 2:
             raise node.error(f"input {i} is not a matrix")
     a, b = node.value(0), node.value(1)
-    a = _transposed(node, a) if node.attribute("transA", 0) else a
-    b = b if node.attribute("transB", 0) else _transposed(node, b)
+    a = node.transposed(a, [1, 0]) if node.attribute("transA", 0) else a
+    b = b if node.attribute("transB", 0) else node.transposed(b, [1, 0])
     result = _scaled(node, node.emit(DenseOp, a, b), node.attribute("alpha", 1.0))
     if not node.has(2) or (beta := node.attribute("beta", 1.0)) == 0:
         return result
     return node.emit(AddOp, result, _scaled(node, node.value(2), beta))
-
-
-def _transposed(node: Node, matrix: Value) -> Value:
-    return node.emit(TransposeOp, matrix, permutation=ints([1, 0]))
 
 
 def _scaled(node: Node, value: Value, factor: float) -> Value:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i64
-from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import AddOp, CastOp, EqualOp, GatherOp, LessOp, MulOp, WhereOp
 from tilework.frontends.onnx.axes import axis_from_front, from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
-from tilework.frontends.onnx.values import Value, as_dims
+from tilework.frontends.onnx.values import Value
 
 
 @converter("GatherElements")
@@ -21,7 +20,7 @@ def gather_elements(node: Node) -> Value:
     axis = axis_from_front(node, 0)
     if len(dims) != len(wanted):
         raise node.error(f"its indices have as many axes as its input, {len(dims)}, not {len(wanted)}")
-    return elements_at(node, node.value(0), axis, not_negative(node, whole(node, node.value(1)), dims[axis]), wanted)
+    return elements_at(node, node.value(0), axis, not_negative(node, node.cast(node.value(1), i64), dims[axis]), wanted)
 
 
 @converter("GatherND", since=11)
@@ -38,8 +37,8 @@ def one_hot(node: Node) -> Value:
     """Along a new axis the second of two values where the index is, the first elsewhere."""
     rank = len(node.dims(0))
     [axis] = from_front(node, [node.attribute("axis", -1)], rank + 1)
-    [depth] = as_dims(node.array(1, "depth"))
-    indices = not_negative(node, whole(node, node.value(0)), depth)
+    depth = node.count(1, "depth")
+    indices = not_negative(node, node.cast(node.value(0), i64), depth)
     dims = list(node.dims(0))
     spread = node.reshape(indices, [*dims[:axis], const(1), *dims[axis:]])
     off, on = (node.reshape(sliced(node, node.value(2), {0: range(i, i + 1)}), []) for i in (0, 1))
@@ -65,7 +64,7 @@ def elements_at(node: Node, value: Value, axis: int, place: Value, wanted: Seque
 
 def parts_named(node: Node, batch: int) -> tuple[Value, int]:
     """The numbers of the parts of input 0 that rows of indices, input 1, name, and how many axes these go along."""
-    dims, indices = node.dims(0), whole(node, node.value(1))
+    dims, indices = node.dims(0), node.cast(node.value(1), i64)
     *outer, length = value_dims(indices)
     count = length.constant or 0
     named = batch + count
@@ -96,9 +95,3 @@ def not_negative(node: Node, indices: Value, extent: Expr) -> Value:
     """Indices below zero, which count from the end, from the beginning."""
     is_from_end = node.emit(LessOp, indices, node.size(0))
     return node.emit(WhereOp, is_from_end, node.emit(AddOp, indices, node.size(extent)), indices)
-
-
-def whole(node: Node, indices: Value) -> Value:
-    """Indices as int64."""
-    tensor: SSAValue = node.emitter.tensor(indices)
-    return tensor if node.dtype_of(tensor) == i64 else node.emit(CastOp, tensor, to=i64)

@@ -49,7 +49,7 @@ def _left_over(node: Node, dims: Sequence[Expr], others: Sequence[Expr]) -> Expr
         elif d in rest:
             rest.remove(d)
         else:
-            for size in rest:
+            for size in rest:  # a guess, which is checked when the program runs: without it -1 is no expression
                 find_same_sizes(d, size)
             raise node.error(f"-1 cannot be computed: {d} is no dimension of the input")
     if divisor == 0:
@@ -249,7 +249,7 @@ def gather(node: Node) -> Value:
     """One known index along an axis of constant size is a slice without that axis."""
     axis = axis_from_front(node, 0)
     indices, extent = node.value(1), node.dims(0)[axis].constant
-    if isinstance(indices, Known) and extent is not None:
+    if isinstance(indices, Known) and not indices.is_symbolic and extent is not None:
         known = node.integers(1, "list of indices")
         if wrong := [index for index in known if not -extent <= index < extent]:
             raise node.error(f"axis {axis} of size {extent} has no element {wrong[0]}")

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, LessEqualOp, TransposeOp, WhereOp
-from tilework.dialects.graph.base import ints
+from tilework.dialects.graph import AddOp, LessEqualOp, WhereOp
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.scans import scan
 from tilework.frontends.onnx.sizes import repeated
-from tilework.frontends.onnx.values import Value, as_dims
+from tilework.frontends.onnx.values import Value
 
 FAR = 1 << 40
 """Further than any axis is long."""
@@ -25,7 +24,7 @@ def trilu(node: Node) -> Value:
     """Zero on one side of a diagonal, the second input, which may be absent and then is 0."""
     if len(node.dims(0)) < 2:
         raise node.error("a triangle needs rows and columns")
-    diagonal = _single(node, as_dims(node.array(1, "diagonal")), "diagonal") if node.has(1) else const(0)
+    diagonal = node.count(1, "diagonal") if node.has(1) else const(0)
     if diagonal.constant is not None:  # so far from the middle that it does not matter
         diagonal = const(max(-FAR, min(diagonal.constant, FAR)))
     rows, columns = (node.emitter.range(const(0), size, 1, node.title) for size in node.dims(0)[-2:])
@@ -38,10 +37,10 @@ def trilu(node: Node) -> Value:
 def cumulative_sum(node: Node) -> Value:
     """The sum of all elements along an axis up to each, from either end; without it where `exclusive`."""
     rank = len(node.dims(0))
-    [axis] = from_front(node, [_single(node, node.integers(1, "axis"), "axis")], rank)
+    [axis] = from_front(node, [int(node.number(1, "axis"))], rank)
     to_front = [axis, *(i for i in range(rank) if i != axis)]
     back = [to_front.index(i) for i in range(rank)]
-    sequence = node.emit(TransposeOp, node.value(0), permutation=ints(to_front))
+    sequence = node.transposed(node.value(0), to_front)
     start = repeated(node, node.scalar(0, sequence), value_dims(sequence)[1:])
     is_exclusive = bool(node.attribute("exclusive", 0))
 
@@ -50,10 +49,4 @@ def cumulative_sum(node: Node) -> Value:
         return [total], [states[0] if is_exclusive else total]
 
     _, [sums] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
-    return node.emit(TransposeOp, sums, permutation=ints(back))
-
-
-def _single(node: Node, numbers: Sequence[Number], what: str) -> Number:
-    if len(numbers) != 1:
-        raise node.error(f"it has one {what}, not {len(numbers)}")
-    return numbers[0]
+    return node.transposed(sums, back)

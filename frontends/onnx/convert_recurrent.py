@@ -252,6 +252,8 @@ def _lengths(node: Node, steps: Expr) -> Value | None:
 
 
 def _check_shapes(node: Node, kind: _Kind) -> None:
+    if len(node.dims(2)) != 3:
+        raise node.error(f"its recurrent weight has rank 3, not {len(node.dims(2))}")
     if (hidden := node.dims(2)[-1].constant) is None or node.attribute("hidden_size", hidden) != hidden:
         raise node.error(f"hidden_size is that of the weight, {node.dims(2)[-1]}")
     directions, rows = const(len(_directions(node))), const(kind.gates * hidden)

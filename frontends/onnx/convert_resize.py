@@ -21,7 +21,7 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.open_resize import resized_openly
-from tilework.frontends.onnx.sizes import repeated
+from tilework.frontends.onnx.sizes import repeated, require_sizes
 from tilework.frontends.onnx.values import Value, as_dims
 
 HALF = Fraction(1, 2)
@@ -71,6 +71,7 @@ def resize(node: Node) -> Value:
         sizes = as_dims(node.array(3, "list of sizes"))
         changed = _changed(node, axes, sizes)
         if node.attribute("keep_aspect_ratio_policy", "stretch") == "stretch" and _are_open(node, changed):
+            require_sizes(node, sizes, "list of sizes")
             return resized_openly(node, changed, how, rounding)
         resized = _to_sizes(node, axes, sizes)
     return _resized(node, resized, how, rounding)
@@ -80,7 +81,7 @@ def resize(node: Node) -> Value:
 
 
 def _numbers(node: Node, i: int, what: str) -> list[float]:
-    return [float(number) for number in node.array(i, what)]
+    return [float(number) for number in node.array(i, what).flat]
 
 
 def _by_scales(node: Node, axes: Sequence[int], scales: Sequence[float]) -> dict[int, _Axis]:
@@ -204,7 +205,7 @@ def _coordinate(node: Node, axis: _Axis, how: str) -> tuple[Fraction, Fraction]:
         if extent is None or size is None:
             raise node.error(f"coordinates '{how}' need constant sizes, not {axis.extent}")
         if how == "half_pixel_symmetric":
-            return slope, Fraction(extent, 2) * (1 - size / (axis.scale * extent)) + centred
+            return slope, (extent - size * slope) / 2 + centred
         if size == 1:
             return Fraction(0), Fraction(0)
         return (Fraction(extent - 1, size - 1), Fraction(0)) if how == "align_corners" else (slope, centred)

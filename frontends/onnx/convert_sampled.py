@@ -86,7 +86,8 @@ def _place(node: Node, number: Value, extent: Expr) -> Value:
 
 def _reflected(node: Node, place: Value, low: Value, span: Value) -> Value:
     """What lies beyond either end of a span is turned back at it, as often as it takes."""
-    distance, period = node.emit(SubOp, place, low), node.emit(AddOp, span, span)
+    distance = node.emit(SubOp, place, low)
+    period = node.emit(MaxOp, node.emit(AddOp, span, span), node.scalar(1.0, span))  # a span of 0 is all low
     turns = node.emit(FloorOp, node.emit(DivOp, distance, period))
     rest = node.emit(SubOp, distance, node.emit(MulOp, turns, period))
     return node.emit(AddOp, low, node.emit(SubOp, span, node.emit(AbsOp, node.emit(SubOp, rest, span))))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, i64
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import LessOp, NotOp, OrOp, ScatterOp, SubOp, WhereOp
 from tilework.dialects.graph.scatter import REPLACE
 from tilework.frontends.onnx.axes import axis_from_front, from_front
-from tilework.frontends.onnx.convert_indexed import along, elements_at, not_negative, parts_named, whole
+from tilework.frontends.onnx.convert_indexed import along, elements_at, not_negative, parts_named
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
@@ -40,7 +40,7 @@ def scatter_elements(node: Node) -> Value:
     dims, wanted = node.dims(0), node.dims(1)
     if len(wanted) != len(dims) or node.dims(2) != wanted:
         raise node.error("indices and updates are of one shape, with as many axes as the input")
-    return _scattered(node, node.value(0), whole(node, node.value(1)), node.value(2), axis_from_front(node, 0))
+    return _scattered(node, node.value(0), node.cast(node.value(1), i64), node.value(2), axis_from_front(node, 0))
 
 
 @converter("TensorScatter", since=24)
@@ -50,7 +50,7 @@ def tensor_scatter(node: Node) -> Value:
     [axis] = from_front(node, [node.attribute("axis", -2)], len(dims))
     place = along(node, axis, dims[axis], len(dims))
     if node.has(2):
-        first = node.reshape(whole(node, node.value(2)), [dims[0], *[const(1)] * (len(dims) - 1)])
+        first = node.reshape(node.cast(node.value(2), i64), [dims[0], *[const(1)] * (len(dims) - 1)])
         place = node.emit(SubOp, place, first)
     if node.attribute("mode", "linear") == "circular":
         place = not_negative(node, place, dims[axis])

@@ -21,7 +21,7 @@ from tilework.frontends.onnx.values import Value, known
 def top_k(node: Node) -> Sequence[Value]:
     """The k largest (or smallest) and their indices, in order: one after the other, each the first of those left."""
     axis, dims = axis_from_front(node, -1), node.dims(0)
-    k = node.attribute("k") or (node.integers(1, "k")[0] if node.has(1) else 0)
+    k = node.attribute("k") or (int(node.number(1, "k")) if node.has(1) else 0)
     extent = dims[axis].constant
     if extent is None:
         raise node.error(f"elements are chosen along an axis of constant size; axis {axis} has size {dims[axis]}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import ceildiv
+from tilework.algebra.index_expr import ceildiv, const
 from tilework.dialects.graph.broadcast import broadcast_dims
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.sizes import repeated, require_sizes
@@ -15,19 +15,22 @@ from tilework.frontends.onnx.values import Known, Value, as_dims
 @converter("Range")
 def range_(node: Node) -> Value:
     """Of integers; the step is a constant."""
-    [start], [limit] = (as_dims(node.array(i, what)) for i, what in ((0, "start"), (1, "limit")))
-    [step] = node.integers(2, "step")
+    start, limit, step = node.count(0, "start"), node.count(1, "limit"), int(node.number(2, "step"))
     if step == 0:
         raise node.error("its step is 0")
     count = ceildiv(limit - start, step) if step > 0 else ceildiv(start - limit, -step)
-    return node.emitter.range(start, count, step, node.title)
+    if count.constant is not None and count.constant < 0:
+        count = const(0)
+    return node.cast(node.emitter.range(start, count, step, node.title), node.dtype(0))
 
 
 @converter("ConstantOfShape")
 def constant_of_shape(node: Node) -> Value:
     """One number, repeated."""
     value = node.attribute("value", np.zeros(1, np.float32))
-    return repeated(node, Known(value.reshape(()), node.title), as_dims(node.array(0, "shape")))
+    dims = as_dims(node.array(0, "shape"))
+    require_sizes(node, dims)
+    return repeated(node, Known(value.reshape(()), node.title), dims)
 
 
 @converter("Expand")

@@ -32,6 +32,8 @@ def bias_of(node: Node, bias: int, weight: int) -> Value:
 def convolution(node: Node, x: Value, weight: Value) -> Value:
     """With what the attributes say of windows; without a bias."""
     kernel = [d.constant for d in value_dims(weight)[2:]]
+    if None in kernel:
+        raise node.error("its window is of constant size")
     declared = list(node.attribute("kernel_shape", kernel))
     if declared != kernel:
         raise node.error(f"kernel_shape {declared} is not that of the weight, {kernel}")

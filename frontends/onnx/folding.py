@@ -17,6 +17,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, to_expr
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.graph.broadcast import truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Array, Known, dims_array, known
@@ -76,7 +77,7 @@ def _element(node: Node) -> np.dtype[Any] | None:
 
 
 def _is_cheap(array: Array, op_type: str) -> bool:
-    return array.dtype.kind in "iuObB" or array.size <= SMALL or op_type in ("ConstantOfShape", "Identity")
+    return array.dtype.kind in "iuObB" or array.size <= SMALL or op_type == "ConstantOfShape"
 
 
 def folds(op_type: str) -> Callable[[Folder], Folder]:
@@ -183,8 +184,7 @@ def _div(node: Node, a: Array, b: Array) -> Array | None:
         return np.divide(a, b)
     if not b.all():
         raise ZeroDivisionError("division by zero")
-    quotient = np.abs(a) // np.abs(b)
-    return np.asarray(np.where((a < 0) == (b < 0), quotient, -quotient), a.dtype)
+    return truncated_quotient(a, b)
 
 
 def _may_be_negative(e: int | Expr) -> bool:
@@ -206,11 +206,6 @@ def _mod(node: Node, a: Array, b: Array) -> Array | None:
     if b.dtype == object or not (b > 0).all() or node.attribute("fmod", 0):
         return None
     return np.asarray(a % b, object)
-
-
-@folds("Identity")
-def _identity(node: Node, a: Array) -> Array:
-    return a
 
 
 def _joint(a: Array, b: Array) -> Any:
@@ -235,7 +230,9 @@ def _reduce_prod(node: Node, a: Array, _: Array | None = None) -> Any:
 
 
 @folds("Gather")
-def _gather(node: Node, a: Array, indices: Array) -> Array:
+def _gather(node: Node, a: Array, indices: Array) -> Array | None:
+    if indices.dtype == object:
+        return None
     return np.asarray(np.take(a, indices.astype(np.int64), axis=node.attribute("axis", 0)), a.dtype)
 
 

@@ -19,6 +19,9 @@ from tilework.dialects.diagnostics import TileworkError, UsageError
 
 Array = NDArray[Any]
 
+PACKED_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
+"""Of element types that are packed into bytes, by numpy's name."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -88,7 +91,8 @@ def _external_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
         raise TileworkError(f"the elements of '{tensor.name}' are strings, which a side file cannot hold")
     path = _inside(folder, location, tensor.name)
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
-    size = prod(tensor.dims) * dtype.itemsize
+    packed = PACKED_BITS.get(dtype.name)
+    size = prod(tensor.dims) * dtype.itemsize if packed is None else -(-prod(tensor.dims) * packed // 8)
     offset, length = (_number(entries, key, default, tensor.name) for key, default in (("offset", 0), ("length", size)))
     if not path.is_file():
         raise TileworkError(f"the elements of '{tensor.name}' are missing: there is no file {path}")
@@ -96,6 +100,9 @@ def _external_array(tensor: onnx.TensorProto, folder: Path | None) -> Array:
         raise TileworkError(f"{path} does not hold the {size} bytes of '{tensor.name}' at offset {offset}")
     if size == 0:
         return np.zeros(tuple(tensor.dims), dtype)
+    if packed is not None:
+        raw = np.memmap(path, np.uint8, "r", offset, (size,)).tobytes()
+        return numpy_helper.to_array(onnx.TensorProto(data_type=tensor.data_type, dims=tensor.dims, raw_data=raw))
     return np.memmap(path, dtype, "r", offset, tuple(tensor.dims))
 
 

@@ -154,6 +154,13 @@ class Node:
             raise self.error(f"its {what} depends on symbolic dimensions")
         return [int(x) for x in array.flat]
 
+    def count(self, i: int, what: str) -> Expr:
+        """A known integer from input `i`, which may depend on symbolic dimensions."""
+        array = self.array(i, what)
+        if array.size != 1:
+            raise self.error(f"its {what} is one number, not {array.size}")
+        return to_expr(array.item())
+
     def number(self, i: int, what: str) -> float | int:
         """A known number from input `i`."""
         array = self.array(i, what)
@@ -189,7 +196,7 @@ class Node:
             return value
         sizes = [d.constant for d in dims if d.constant is not None]
         if isinstance(value, Known) and len(sizes) == len(dims) and prod(sizes) == value.array.size:
-            return known(value.array.reshape(sizes), value.name)
+            return known(value.array.reshape(sizes), value.name, value.element)
         return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
 
     def size(self, size: ExprLike) -> Known:

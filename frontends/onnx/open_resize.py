@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import AnyFloat, f32, f64
-from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, CastOp, DivOp, GatherOp, MaxOp, MinOp, MulOp, SubOp
@@ -76,13 +75,9 @@ def _blended(node: Node, value: Value, axis: int, numerators: Value, divisor: Va
     share = node.emit(DivOp, node.emit(CastOp, rest, to=wide), node.emit(CastOp, divisor, to=wide))
     shape = [*value_dims(share), *[const(1)] * (len(value_dims(value)) - axis - 1)]
     behind = node.emit(AddOp, before, node.size(1))
-    first, second = (_in_type(node, _taken(node, value, axis, at), wide) for at in (before, behind))
+    first, second = (node.cast(_taken(node, value, axis, at), wide) for at in (before, behind))
     blend = node.emit(AddOp, first, node.emit(MulOp, node.emit(SubOp, second, first), node.reshape(share, shape)))
-    return _in_type(node, blend, dtype)
-
-
-def _in_type(node: Node, value: Value, dtype: Attribute) -> Value:
-    return value if node.dtype_of(value) == dtype else node.emit(CastOp, value, to=dtype)
+    return node.cast(blend, dtype)
 
 
 def _taken(node: Node, value: Value, axis: int, numbers: Value) -> Value:

@@ -52,6 +52,7 @@ _FLOAT: dict[str, Make] = {
     "round": math.RoundOp,
     "nearbyint": math.RoundEvenOp,
     "power": math.PowFOp,
+    "fmod": arith.RemFOp,
     "copysign": math.CopySignOp,
 }
 _INTEGER: dict[str, Make] = {
@@ -101,7 +102,7 @@ class ScalarWriter:
             true = self.constant(Constant("bool", 1))
             return self.insert(arith.XOrIOp(operands[0], true))
         if is_float(dtype):
-            return self._float(function, dtype, *operands)
+            return self.insert(_FLOAT[function](*operands))
         if function in _INTEGER:
             return self.insert(_INTEGER[function](*operands))
         if is_signed(dtype):
@@ -109,13 +110,6 @@ class ScalarWriter:
         if function == "abs":
             return operands[0]
         return self.insert(_UNSIGNED[function](*operands))
-
-    def _float(self, function: str, dtype: str, *operands: SSAValue) -> SSAValue:
-        if function == "fmod":
-            a, b = operands
-            whole = self.apply("trunc", dtype, self.apply("div", dtype, a, b))
-            return self.apply("sub", dtype, a, self.apply("mul", dtype, whole, b))
-        return self.insert(_FLOAT[function](*operands))
 
     def _signed(self, function: str, *operands: SSAValue) -> SSAValue:
         if function == "floormod":

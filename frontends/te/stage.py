@@ -240,14 +240,15 @@ class Stage:
     def set_store_predicate(self, predicate: object) -> None:
         """Of the threads that share a reduction only one stores: `tx.equal(0)` for a thread axis tx bound here."""
         expr = predicate.predicate.expr if isinstance(predicate, Test) and predicate.predicate.kind == "==" else None
-        keys = () if expr is None else expr.variables()
-        if expr is None or len(keys) != 1 or keys[0] not in self._threads:
+        key, *others = (() if expr is None else expr.variables()) or (None,)
+        sign = 0 if expr is None or key is None or others else expr.coefficient(key)
+        if expr is None or key not in self._threads or abs(sign) != 1 or not expr.is_affine_in(key):
             raise UsageError(
                 f"set_store_predicate of stage '{self.name}' takes tx.equal(0) of a thread axis bound in it"
             )
-        number = -expr.offset * expr.coefficient(keys[0])
+        number = -expr.offset * sign
         handle = self.handle
-        axis = self._threads[keys[0]]  # pyright: ignore[reportArgumentType]
+        axis = self._threads[key]  # pyright: ignore[reportArgumentType]
         self.primitives.add(SetStorePredicateOp(handle, self.leaf(axis, "set_store_predicate"), number))
 
     def env_threads(self, threads: IterVar | Sequence[IterVar]) -> None:

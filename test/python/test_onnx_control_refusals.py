@@ -69,7 +69,7 @@ def test_a_body_of_a_loop_of_another_number_of_inputs_or_outputs(count: int):
 @pytest.mark.parametrize("counts", [[], [3, 4]])
 def test_another_number_of_numbers_of_iterations(counts: list[int]):
     made = loop_model(DOUBLING, {"h": [4]}, given="counts go h", counts=np.array(counts, np.int64), count=1)
-    assert f"it has one number of iterations, not {len(counts)}" in refusal(made)
+    assert f"its number of iterations is one number, not {len(counts)}" in refusal(made)
 
 
 @pytest.mark.parametrize("go", [[], [True, True]])

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilework.dialects.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
+from tilework.frontends.onnx.load import to_array
 
 FLOAT = TensorProto.FLOAT
 
@@ -110,6 +111,18 @@ def test_external_data_is_read(tmp_path: Path):
     np.arange(6, dtype=np.float32).tofile(tmp_path / "data" / "w.bin")
     imported = import_onnx(with_external_data(tmp_path, "data/w.bin", offset=8, length=16))
     assert "dense<[2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00]>" in str(imported.module)
+
+
+@pytest.mark.parametrize(("kind", "values"), [(TensorProto.INT4, [-8, 7, -1]), (TensorProto.UINT4, [0, 15, 9])])
+def test_external_data_of_half_a_byte(tmp_path: Path, kind: int, values: list[int]):
+    """Two numbers are in a byte there, the lower half first; the length, which need not be told, counts bytes."""
+    low, high, last = (value & 15 for value in values)
+    (tmp_path / "w.bin").write_bytes(bytes([99, low | high << 4, last, 99, 99, 99]))
+    for entries in ({"length": 2}, {}):
+        tensor = onnx.TensorProto(name="w", data_type=kind, dims=[3], data_location=TensorProto.EXTERNAL)
+        for key, value in {"location": "w.bin", "offset": 1, **entries}.items():
+            tensor.external_data.add(key=key, value=str(value))
+        assert [int(x) for x in to_array(tensor, tmp_path)] == values
 
 
 def test_missing_external_data(tmp_path: Path):

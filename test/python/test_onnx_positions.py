@@ -206,7 +206,7 @@ def test_an_axis_that_a_size_decides_is_refused():
 @pytest.mark.parametrize(("operator", "what"), [("CumSum", "axis"), ("Trilu", "diagonal")])
 def test_one_number_is_taken(operator: str, what: str):
     made = model([node(operator, "x i", "y")], {"x": [3, 4]}, "y", {"i": np.array([0, 1])}, opset=14)
-    assert f"it has one {what}, not 2" in refusal(made)
+    assert f"its {what} is one number, not 2" in refusal(made)
 
 
 @pytest.mark.parametrize("upper", [0, 1])

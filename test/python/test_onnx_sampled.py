@@ -59,6 +59,22 @@ def test_places_inside_and_outside(padding: str, aligned: bool, cache: KernelCac
             np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_images_of_one_row_between_the_middles_of_which_nothing_is(mode: str, cache: KernelCache):
+    made = model(
+        [node("GridSample", "x g", "y", mode=mode, padding_mode="reflection", align_corners=1)],
+        {"x": [2, 3, 1, 5], "g": [2, 4, 6, 2]},
+        "y",
+        opset=20,
+    )
+    x = RANDOM.standard_normal((2, 3, 1, 5)).astype(np.float32)
+    grid = RANDOM.uniform(-3, 3, (2, 4, 6, 2)).astype(np.float32)
+    grid[..., 0] = RANDOM.integers(0, 5, (2, 4, 6)) / 2 - 1  # the middles of columns
+    place = np.round((grid[..., 0] + 1) * 2).astype(int)
+    expected = np.stack([x[i, :, 0][:, place[i]] for i in range(2)])
+    np.testing.assert_allclose(tw.compile(made, cache=cache, processes=1)(x, grid), expected, rtol=1e-4, atol=1e-5)
+
+
 def test_refusals():
     images = {"x": [1, 3, 5, 5], "g": [1, 4, 4, 3]}
     assert "the grid has a place for each" in refusal(model([node("GridSample", "x g", "y")], images, "y", opset=20))

@@ -210,3 +210,61 @@ def test_a_table_is_repeated_an_unknown_number_of_times(cache: KernelCache):
         node("Tile", "table times", "y"),
     ]
     check(model(nodes, {"x": ["N", 3]}, two=ints(2), table=np.ones((1, 4), np.float32)), cache, (1, 3), (5, 3))
+
+
+def test_sizes_of_32_bits_stay_such(cache: KernelCache):
+    """Counted up to, and in other dimensions, beside other numbers of 32 bits."""
+    numbers = [
+        SHAPE,
+        node("Cast", "shape", "short", to=TensorProto.INT32),
+        node("Gather", "short zero", "n"),
+    ]
+    counted = [node("Range", "none n one", "places"), node("Add", "places seven", "y")]
+    seven, zero, none, one = (np.array(n, np.int32) for n in (7, 0, 0, 1))
+    made = model([*numbers, *counted], {"x": ["B", 2]}, seven=seven, zero=zero, none=none, one=one)
+    check(made, cache, (3, 2), (1, 2))
+    shaped = [node("Unsqueeze", "n axes", "row"), node("Mul", "row seven", "y")]
+    check(model([*numbers, *shaped], {"x": ["B", 2]}, seven=seven, zero=zero, axes=ints(0)), cache, (3, 2), (1, 2))
+
+
+def test_a_range_that_ends_before_it_begins_is_empty(cache: KernelCache):
+    nodes = [
+        SHAPE,
+        node("Gather", "shape zero", "n"),
+        node("Sub", "n three", "less"),
+        node("Range", "n less one", "none"),
+        node("Concat", "none shape", "y", axis=0),
+    ]
+    made = model(nodes, {"x": ["B", 2]}, zero=np.array(0), three=np.array(3), one=np.array(1))
+    check(made, cache, (2, 2), (5, 2))
+
+
+@pytest.mark.parametrize("rows", [512, 4])
+def test_the_row_of_a_table_that_a_size_names(cache: KernelCache, rows: int):
+    """Of a large one, and one that is small enough to be known."""
+    nodes = [SHAPE, node("Gather", "shape zero", "n"), node("Sub", "n one", "last"), node("Gather", "table last", "y")]
+    table = np.random.default_rng(1).standard_normal((rows, 8)).astype(np.float32)
+    check(model(nodes, {"x": ["B", 2]}, zero=np.array(0), one=np.array(1), table=table), cache, (4, 2), (1, 2))
+
+
+def test_a_constant_of_a_negative_size_is_refused(cache: KernelCache):
+    nodes = [SHAPE, node("Concat", "shape less", "sizes", axis=0), node("ConstantOfShape", "sizes", "y")]
+    with pytest.raises(TileworkError, match="-1 in its shape .* is no size"):
+        tw.compile(model(nodes, {"x": ["B", 2]}, less=ints(-1)), cache=cache)
+
+
+def test_a_window_of_unknown_size_is_refused(cache: KernelCache):
+    made = model([node("Conv", "x w", "y", auto_pad="SAME_UPPER")], {"x": [1, 3, 8, 8], "w": [4, 3, "k", "k"]})
+    with pytest.raises(TileworkError, match="its window is of constant size"):
+        tw.compile(made, cache=cache)
+
+
+def test_an_image_without_rows_is_resized(cache: KernelCache):
+    how = {"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"}
+    made = model(
+        [helper.make_node("Resize", ["x", "", "scales"], ["y"], **how)],
+        {"x": [1, 3, 0, 4]},
+        scales=np.array([1, 1, 2, 2], np.float32),
+    )
+    made.opset_import[0].version = 19
+    assert tw.compile(made, cache=cache)(np.zeros((1, 3, 0, 4), np.float32)).shape == (1, 3, 0, 8)

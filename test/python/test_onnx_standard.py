@@ -125,6 +125,8 @@ HUGE = int64(10**6, 10**6)
         ("GRU", [STEPS, f32(1, 15, 4), f32(1, 15, 5)], [], {"activations": ["Tanh", "Elu"]}, "activation 'Elu' is not"),
         ("LSTM", [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS], [], {}, "sequence_lens is of shape [2]"),
         ("LSTM", [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS], [4], {}, "sequence_lens is of shape [2]"),
+        ("LSTM", [STEPS, LSTM_WEIGHTS[0], f32()], [1, 2], {}, "its recurrent weight has rank 3, not 0"),
+        ("OneHot", [int64(1, 2), int64(3, 4), f32(2)], [1], {}, "its depth is one number, not 2"),
         ("Concat", [f32(2), f32(3)], [], {"axis": 5}, "a tensor of rank 1 has no axis 5"),
         ("Resize", [X, NONE, f32(4)], [1, 2], {"mode": "cubic"}, "mode 'cubic' is not supported, only 'nearest' and"),
         ("Resize", [X, NONE, f32(3)], [1, 2], {}, "4 different axes have as many scales, not 3"),
@@ -223,7 +225,7 @@ def test_strings_are_no_symbolic_dimensions():
     made = model(node("Identity"), [])
     made.graph.node[0].input.append("s")
     made.graph.initializer.append(numpy_helper.from_array(np.array(["a", "b"], object), "s"))
-    assert refusal(made) == "'y' holds elements of type STRING, which Tilework does not compute with"
+    assert refusal(made) == "'s' holds elements of type STRING, which Tilework does not compute with"
 
 
 def test_an_output_of_another_element_type_than_declared():

@@ -94,6 +94,8 @@ def test_mattr_changes_a_named_processor():
             "-mcpu=haswell is a processor of x86_64, -mtriple=aarch64-linux-gnu is for aarch64",
         ),
         ("llvm -mtriple=sparc-linux", "-mtriple=sparc-linux: the known architectures are x86_64, aarch64, not 'sparc'"),
+        ("llvm -mcpu=native -mattr=-avx512f", "-mcpu=native is this machine as it is, without -mattr"),
+        ("llvm -mcpu=native -mtriple=aarch64-linux-gnu", "this machine as it is, without -mtriple"),
         ("llvm -mcpu=hasswell", "unknown processor 'hasswell' in -mcpu: known are native, x86-64"),
         ("llvm -mcpu=haswell -mattr=avx2", "'avx2' lacks a sign; write \\+avx2"),
         ("llvm -num-cores=none", "-num-cores=none: expected a positive number"),

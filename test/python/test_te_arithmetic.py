@@ -86,6 +86,14 @@ def test_functions(run_te, name):
     np.testing.assert_allclose(run_te(s, [A, B], a), FUNCTIONS[name](a.astype(np.float64)), rtol=3e-6)
 
 
+def test_remainders_of_numbers_far_apart(run_te):
+    """Exact, as C's fmod: the quotient is not rounded in between."""
+    A, B = te.placeholder((4,), name="A"), te.placeholder((4,), name="B")
+    C = te.compute((4,), lambda i: te.fmod(A[i], B[i]), name="C")
+    a, b = np.array([3, 1e20, -7.5, 1e-3], np.float32), np.array([np.inf, 3, 2, 7e-20], np.float32)
+    np.testing.assert_array_equal(run_te(te.create_schedule(C.op), [A, B, C], a, b), np.fmod(a, b))
+
+
 def test_functions_of_two(run_te):
     A, B = te.placeholder((20,), name="A"), te.placeholder((20,), name="B")
     rules = {

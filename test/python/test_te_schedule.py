@@ -370,6 +370,9 @@ def test_threads_write_their_primitives():
         s[B].bind(B.op.axis[0], te.thread_axis("pipeline"))
     with pytest.raises(tw.UsageError, match="^set_store_predicate of stage 'B' takes tx.equal"):
         s[B].set_store_predicate(tx > 0)
+    for other in ((tx * 2).equal(4), (tx % 2).equal(1), (tx + te.var("n")).equal(0)):
+        with pytest.raises(tw.UsageError, match="^set_store_predicate of stage 'B' takes tx.equal"):
+            s[B].set_store_predicate(other)
 
 
 def running_sums(rows: int, columns: int):

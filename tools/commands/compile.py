@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     target = target_to_compile_for(options.target)
     imported = import_model(options.model)
     if options.explain_fusion:
-        _explain_fusion(imported.module.clone(), target)
+        _explain_fusion(imported.module.clone(), target, options.precision)
     _lower_beside(options, imported, target)
     with shown_progress(title_of(options.model)) as progress:
         module = compile_model(
@@ -72,9 +72,9 @@ def report_text(report: CompileReport) -> str:
     return f"kernels: {generated} generated, {len(report.cached)} from the cache\nseconds: {phases}"
 
 
-def _explain_fusion(module: ModuleOp, target: Target) -> None:
+def _explain_fusion(module: ModuleOp, target: Target, precision: str) -> None:
     """Print a line for every two neighbours that stay apart, as the graph stands before fusion."""
-    levels = lower_by_levels(module, target)
+    levels = lower_by_levels(module, target, precision=precision)
     optimized = next(module for name, module in levels if name == "2-optimized")
     for op in optimized.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == "main":
