@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from ctypes import addressof
 from math import prod
 from typing import Any, cast
@@ -28,6 +29,16 @@ def dtype_named(name: str) -> np.dtype[Any]:
         import ml_dtypes  # a dependency of onnx
 
         return np.dtype(getattr(ml_dtypes, name))
+
+
+def check_arrays(arrays: Mapping[str, Array], specs: Sequence[TensorSpec]) -> None:
+    """Raise ValueError unless there is an array for each of `specs`, of its dtype and shape."""
+    for spec in specs:
+        array = arrays.get(spec.name)
+        if array is None:
+            raise ValueError(f"there is no parameter '{spec.name}'")
+        if array.dtype != dtype_named(spec.dtype) or array.shape != spec.shape:
+            raise ValueError(f"parameter '{spec.name}' is {array.dtype} {array.shape}, the manifest has {spec}")
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

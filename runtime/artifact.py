@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from threading import get_ident
-from typing import IO
+from typing import IO, cast
 
 from tilework.algebra.errors import TileworkError
-from tilework.runtime.arrays import Array
+from tilework.runtime.arrays import Array, check_arrays
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
 
@@ -31,6 +32,8 @@ _LOCAL_HEADER_BYTES = 30
 
 def write_artifact(path: Path, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]) -> None:
     """Write the file whole or not at all. Raises TileworkError where the folder cannot be written."""
+    if not path.name:
+        raise TileworkError(f"cannot write {path}: it is a folder")
     aside = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with open(aside, "wb") as file:
@@ -77,20 +80,24 @@ def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str,
             head = json.loads(archive.read(_MANIFEST))
             _check_format(path, head)
             objects = [archive.read(_object_name(index)) for index in range(head["objects"])]
-            return Manifest.from_json(head["module"]), objects, _parameters(file, archive.getinfo(_PARAMETERS))
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+            manifest = Manifest.from_json(head["module"])
+            parameters = _parameters(file, archive.getinfo(_PARAMETERS))
+            check_arrays(parameters, manifest.parameters)
+            return manifest, objects, parameters
+    except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, EOFError, RuntimeError) as error:
         if not begins_as_zip:
             raise TileworkError(f"{path} is not a Tilework artefact: write one with Module.save") from None
         raise TileworkError(f"{path} is damaged or truncated ({error}): save the module again") from None
 
 
-def _check_format(path: Path, head: Mapping[str, object]) -> None:
-    found = head.get("format")
+def _check_format(path: Path, head: object) -> None:
+    fields = cast("dict[str, object]", head) if isinstance(head, dict) else {}
+    found = fields.get("format")
     if not isinstance(found, int):
         raise TileworkError(f"{path} is not a Tilework artefact: its {_MANIFEST} names no format")
     if found > FORMAT:
         raise TileworkError(
-            f"{path} was saved by Tilework {head.get('tilework')} in format {found}; this is Tilework "
+            f"{path} was saved by Tilework {fields.get('tilework')} in format {found}; this is Tilework "
             f"{version('tilework')}, which reads formats up to {FORMAT}: upgrade it"
         )
 

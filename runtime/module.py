@@ -16,6 +16,7 @@ from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import (
     Array,
     aligned,
+    check_arrays,
     dtype_named,
     input_array,
     output_array,
@@ -69,8 +70,8 @@ class Module:
         self.report: CompileReport | None = None
         """How it was compiled; None for one that was loaded."""
         self.objects = list(objects)
+        check_arrays(parameters, manifest.parameters)
         self.parameters = {spec.name: aligned(parameters[spec.name]) for spec in manifest.parameters}
-        self._check_parameters()
         self._input_specs = {spec.name: spec for spec in manifest.inputs}
         self._output_names = [spec.name for spec in manifest.outputs]
         self._input_dtypes = [dtype_named(spec.dtype) for spec in manifest.inputs]
@@ -178,13 +179,6 @@ class Module:
         runtime = openmp_runtime()
         library = NativeLibrary(self.objects, runtime.symbols)
         return _Code(_Entry(library.get_function(self.manifest.entry)), library, runtime)
-
-    def _check_parameters(self) -> None:
-        """The compiler made both the manifest and the parameters: a difference is its defect."""
-        for spec in self.manifest.parameters:
-            array = self.parameters[spec.name]
-            if array.dtype != dtype_named(spec.dtype) or array.shape != spec.shape:
-                raise ValueError(f"parameter '{spec.name}' is {array.dtype} {array.shape}, the manifest has {spec}")
 
     def _wrong_names(self, inputs: Mapping[str, object]) -> UsageError:
         missing = [f"'{spec.name}' is missing" for spec in self.manifest.inputs if spec.name not in inputs]

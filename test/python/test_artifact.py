@@ -148,11 +148,40 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path: Path):
         Module.load(tmp_path / "absent.tw")
 
 
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_a_folder_is_no_file_to_write(path: str):
+    with pytest.raises(TileworkError, match="cannot write [./]: it is a folder"):
+        module().save(path)
+
+
 @pytest.mark.parametrize("fraction", [0.001, 0.3, 0.9, 0.9999])
 def test_a_truncated_file_is_refused(saved: Path, fraction: float):
     saved.write_bytes(saved.read_bytes()[: int(saved.stat().st_size * fraction)])
     with pytest.raises(TileworkError, match="model.tw is damaged or truncated .*: save the module again"):
         Module.load(saved)
+
+
+def test_damaged_names_and_shapes_of_parameters_are_noticed(saved: Path):
+    """The bytes that are read nowhere but in the map have no checksum that is looked at."""
+    content, damaged = saved.read_bytes(), saved.with_name("damaged.tw")
+    begin = content.index(b'{"none":')
+    for position in range(begin, content.index(b"}}", begin) + 2):
+        damaged.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
+        with pytest.raises(TileworkError, match="damaged.tw is damaged or truncated .*: save the module again"):
+            Module.load(damaged)
+
+
+def test_an_archive_with_other_flags_is_refused(saved: Path):
+    """Flags and compression of the manifest, which is the first file, in the directory at the end."""
+    content = bytearray(saved.read_bytes())
+    directory = content.index(b"PK\x01\x02")
+    for position, value in ((8, 1), (10, 8), (10, 99)):  # encrypted, compressed, compressed in an unknown way
+        damaged = bytearray(content)
+        for header, offset in ((0, position - 2), (directory, position)):
+            damaged[header + offset] = value
+        saved.write_bytes(damaged)
+        with pytest.raises(TileworkError, match="damaged or truncated"):
+            Module.load(saved)
 
 
 def test_damaged_code_is_refused(saved: Path):
@@ -175,10 +204,11 @@ def test_a_foreign_archive_is_refused(tmp_path: Path):
         archive.writestr("x.npy", b"")
     with pytest.raises(TileworkError, match="data.npz is not a Tilework artefact: it has no manifest.json"):
         Module.load(tmp_path / "data.npz")
-    with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
-        archive.writestr("manifest.json", json.dumps({"format": "of my own"}))
-    with pytest.raises(TileworkError, match="not a Tilework artefact: its manifest.json names no format"):
-        Module.load(tmp_path / "data.npz")
+    for manifest in ({"format": "of my own"}, []):
+        with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
+            archive.writestr("manifest.json", json.dumps(manifest))
+        with pytest.raises(TileworkError, match="not a Tilework artefact: its manifest.json names no format"):
+            Module.load(tmp_path / "data.npz")
 
 
 def test_a_newer_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
