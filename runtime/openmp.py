@@ -36,6 +36,9 @@ in a row cost 0.4 us.
 """
 _WAITING_CHOICES = ("OMP_WAIT_POLICY", *_WAITING)
 
+_FIRST_PROCESS = os.getpid()
+"""The process that imported this file, of which the others are children made by fork."""
+
 
 @dataclass(frozen=True)
 class OpenMPRuntime:
@@ -44,7 +47,7 @@ class OpenMPRuntime:
     path: str | None
     symbols: Mapping[str, int]
     process: int
-    """The process that loaded it: a child made by fork has the code but not the threads."""
+    """The process that loaded it, or may have: a child made by fork has the code but not the threads."""
 
     @property
     def is_parallel(self) -> bool:
@@ -77,10 +80,11 @@ def openmp_runtime() -> OpenMPRuntime:
 @cache
 def _load() -> OpenMPRuntime:
     physical_cores()  # before OMP_PROC_BIND can pin this thread
-    for path in (*loaded_libraries(), *installed_libraries()):
+    loaded = loaded_libraries()
+    for path in (*loaded, *installed_libraries()):
         symbols = _open(path)
         if symbols:
-            return OpenMPRuntime(path, symbols, os.getpid())
+            return OpenMPRuntime(path, symbols, _FIRST_PROCESS if path in loaded else os.getpid())
     return OpenMPRuntime(None, _serial_symbols(), os.getpid())
 
 
@@ -145,7 +149,10 @@ def installed_libraries() -> list[str]:
 
 def _in_wheel(package: str, *patterns: str) -> list[Path]:
     """Files of an installed package, which is not imported for it."""
-    spec = importlib.util.find_spec(package)
+    try:
+        spec = importlib.util.find_spec(package)
+    except ValueError:  # a module without a spec, which somebody put in the package's place
+        return []
     if spec is None or spec.origin is None:
         return []
     folders = [(Path(spec.origin).parent / pattern).parent.resolve() for pattern in patterns]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import types
 
 import pytest
 
@@ -160,3 +161,26 @@ def test_pinning_by_the_runtime_does_not_change_the_number_of_cores():
     """
     done = run_python(program, OMP_PROC_BIND="true")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_looks_first_may_have_a_runtime_of_its_parent():
+    program = """
+        import ctypes, os
+        from tilework.runtime.openmp import installed_libraries, openmp_runtime
+        from tilework.runtime.threads import set_num_threads, threads_for_call
+        ctypes.CDLL([path for path in installed_libraries() if "libgomp" in path][-1])
+        set_num_threads(2)
+        child = os.fork()
+        if child == 0:
+            os._exit(threads_for_call(openmp_runtime()))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+        assert threads_for_call(openmp_runtime()) == 2
+    """
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stand_in_for_a_package_with_a_runtime_is_passed_over(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))  # which has no spec
+    assert openmp.installed_libraries()
