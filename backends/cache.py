@@ -104,10 +104,18 @@ def default_cache() -> KernelCache:
 
 def _platform_folder() -> Path:
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
+        return _home() / "Library" / "Caches"
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local")
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache")
+
+
+def _home() -> Path:
+    """The user's folder; one in which nothing can be written for a user without any."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.devnull)
 
 
 @cache

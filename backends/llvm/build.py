@@ -21,33 +21,27 @@ from tilework.targets import parse_target
 
 PIPELINE = "compile-kernel"
 """The named pipeline from a kernel at te, with or without a schedule, or at loop, to what the emitter takes."""
-_OPTIONS = {"opt_level": 2}
 
 
-def build_kernel(text: str, kernel_name: str, target: str, options: dict[str, Any]) -> tuple[bytes, dict[str, Any]]:
+def build_kernel(text: str, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
     """Lower and compile the kernel of a module's text.
 
     text: a module with a `te.kernel` and perhaps its `schedule.sequence`, or with a `loop.kernel`. target: as
-    `parse_target` reads. options: `opt_level`, LLVM's pipeline 0 to 3, by default 2. Returns the object code and
-    `{"declaration": text}`: the `loop.kernel` without a body, with its scratch and its in-place pairs. Raises what the
-    passes and the emitter raise, UsageError for an unknown option or a kernel that is not there.
+    `parse_target` reads. Returns the object code and `{"declaration": text}`: the `loop.kernel` without a body, with
+    its scratch and its in-place pairs. Raises what the passes and the emitter raise, UsageError for a kernel that is
+    not there.
     """
     module = SourceParser(make_context(), text, kernel_name).parse_module()
     verify(module)
-    return compile_kernel(module, kernel_name, target, options)
+    return compile_kernel(module, kernel_name, target)
 
 
-def compile_kernel(
-    module: ModuleOp, kernel_name: str, target: str, options: dict[str, Any]
-) -> tuple[bytes, dict[str, Any]]:
+def compile_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
     """As `build_kernel`, from a module, which is consumed."""
-    unknown = options.keys() - _OPTIONS.keys()
-    if unknown:
-        raise UsageError(f"unknown option '{min(unknown)}' of the LLVM backend; the options are {', '.join(_OPTIONS)}")
     PassManager(Pipeline(ModuleOp.name, with_options(PIPELINES[PIPELINE], target=target))).run(make_context(), module)
     kernel = _find(module, kernel_name)
     machine = parse_target(target)
-    object_code = compile_ir(emit_kernels(module, machine), machine, {**_OPTIONS, **options}["opt_level"])
+    object_code = compile_ir(emit_kernels(module, machine), machine)
     return object_code, {"declaration": str(declaration_of(kernel))}
 
 

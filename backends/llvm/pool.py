@@ -117,13 +117,13 @@ class _Worker:
     """A worker process as its parent sees it."""
 
     def __init__(self):
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()
+        self._stderr = _temporary_file()
         # A session of its own: Ctrl-C in the terminal reaches the parent only, which kills the workers.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tilework.backends.llvm.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._stderr,
+            stderr=subprocess.DEVNULL if self._stderr is None else self._stderr,
             start_new_session=True,
         )
         self.is_alive = True
@@ -134,8 +134,12 @@ class _Worker:
         try:
             send(self._process.stdin, job)
             outcome = receive(self._process.stdout)
-        except (OSError, ValueError):
-            outcome = None  # a broken pipe, or one that `kill` has closed
+        except OSError:
+            outcome = None  # a broken pipe
+        except Exception as error:
+            self.kill()
+            message = f"the answer of the compiler process cannot be read: {error!r}"
+            return FailedKernel(job.kernel, message, "Tilework's sources may have been edited meanwhile")
         if outcome is None:
             self.is_alive = False
             return self._death(job)
@@ -143,13 +147,25 @@ class _Worker:
 
     def _death(self, job: Job) -> FailedKernel:
         status = self._process.wait()
-        self._stderr.seek(0)
-        last_words = self._stderr.read().decode(errors="replace").strip()
         cause = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return FailedKernel(job.kernel, f"the compiler process died ({cause})", last_words or "it printed nothing")
+        return FailedKernel(job.kernel, f"the compiler process died ({cause})", self._last_words())
+
+    def _last_words(self) -> str:
+        if self._stderr is None:
+            return "what it printed is not known, for want of a folder for temporary files"
+        self._stderr.seek(0)
+        return self._stderr.read().decode(errors="replace").strip() or "it printed nothing"
 
     def kill(self) -> None:
         """End the process, whatever it is doing."""
         self.is_alive = False
         self._process.kill()
         self._process.wait()
+
+
+def _temporary_file() -> IO[bytes] | None:
+    """None where no folder takes one, as in a container that can only be read."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:
+        return None

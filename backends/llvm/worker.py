@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import traceback
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 from tilework.algebra.errors import TileworkError
@@ -22,7 +22,7 @@ from tilework.lowering.garbage import no_cyclic_gc
 
 @dataclass(frozen=True)
 class KernelJob:
-    """One kernel to compile. text: its te and schedule module. target: as `parse_target` reads. options: JSON values.
+    """One kernel to compile. text: its te and schedule module. target: as `parse_target` reads.
 
     cost: how long it may take, in any unit; the longest are begun first.
     """
@@ -30,7 +30,6 @@ class KernelJob:
     text: str
     kernel: str
     target: str
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
     cost: float = 0.0
 
 
@@ -98,7 +97,7 @@ def do_job(job: Job) -> Outcome:
 def _compiled(job: KernelJob) -> CompiledKernel:
     from tilework.backends.llvm.build import build_kernel  # the compiler: a parent that only hands out jobs needs none
 
-    return CompiledKernel(job.kernel, *build_kernel(job.text, job.kernel, job.target, job.options))
+    return CompiledKernel(job.kernel, *build_kernel(job.text, job.kernel, job.target))
 
 
 def _priced(job: PriceJob) -> PricedKernel:

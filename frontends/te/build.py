@@ -64,7 +64,7 @@ def build(
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = compile_kernel(module, _ENTRY, machine, {})
+            entry = compile_kernel(module, _ENTRY, machine)
         kept.put(key, *entry)
     object_code, metadata = entry
     [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops

@@ -128,6 +128,15 @@ def test_the_folder_is_the_users_choice_or_the_systems(monkeypatch: pytest.Monke
     assert default_cache().folder == tmp_path / "tilework"
 
 
+def test_a_user_without_a_folder_goes_on_without(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    for name in ("TILEWORK_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 987_654_321)  # whom nobody knows
+    kernels = default_cache()
+    kernels.put("key", b"code", {})
+    assert kernels.get("key") is None and caplog.text.count("cannot be written") == 1
+
+
 def test_the_hash_covers_every_source_and_changes_with_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     covered = {path.name for path in cache._sources(Path(cache.__file__).parents[1])}
     assert {"cache.py", "index_expr.py", "base.py"} <= covered and "test_cache.py" not in covered

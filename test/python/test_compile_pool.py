@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from tilework.algebra.errors import TileworkError
 from tilework.backends.llvm.pool import CompilePool, _Worker
 from tilework.backends.llvm.worker import (
+    _MESSAGES,
     CompiledKernel,
     FailedKernel,
     KernelBuildError,
@@ -25,7 +27,7 @@ from tilework.backends.llvm.worker import (
 STAND_IN = """
 import os, sys, time, types
 
-def build_kernel(text, kernel, target, options):
+def build_kernel(text, kernel, target):
     print("chatter on standard output", flush=True)
     if kernel == "refused":
         from tilework.algebra.errors import TileworkError
@@ -35,7 +37,7 @@ def build_kernel(text, kernel, target, options):
     if kernel == "dies":
         sys.stderr.write("LLVM ERROR: out of registers\\n")
         os._exit(3)
-    time.sleep(options.get("seconds", 0.0))
+    time.sleep(float(target.partition("-seconds=")[2] or 0))
     return text.encode() * 1000, {"target": target, "pid": os.getpid(), "began": time.monotonic()}
 
 build = types.ModuleType("tilework.backends.llvm.build")
@@ -52,8 +54,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     exec(STAND_IN, {})
 
 
-def jobs(count: int, **options: object) -> list[KernelJob]:
-    return [KernelJob(f"text{i}", f"k{i}", "llvm", dict(options), cost=i) for i in range(count)]
+def jobs(count: int, seconds: float = 0.0) -> list[KernelJob]:
+    return [KernelJob(f"text{i}", f"k{i}", f"llvm -seconds={seconds}", cost=i) for i in range(count)]
 
 
 def processes(outcomes: list[object]) -> set[int]:
@@ -118,6 +120,28 @@ def test_a_worker_killed_by_a_signal_names_it():
     assert outcome == FailedKernel("k", "the compiler process died (signal 9)", "it printed nothing")
 
 
+def test_an_answer_that_cannot_be_read_ends_the_worker(monkeypatch: pytest.MonkeyPatch):
+    """As when a worker was started after an edit of what it sends."""
+    monkeypatch.delitem(_MESSAGES, "CompiledKernel")
+    worker = _Worker()
+    outcome = worker.do(KernelJob("", "k", "llvm"))
+    assert isinstance(outcome, FailedKernel)
+    assert outcome.message == "the answer of the compiler process cannot be read: KeyError('CompiledKernel')"
+    assert not worker.is_alive
+
+
+def test_workers_need_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch):
+    def fail() -> None:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+    worker = _Worker()
+    assert isinstance(worker.do(KernelJob("", "k", "llvm")), CompiledKernel)
+    outcome = worker.do(KernelJob("", "dies", "llvm"))
+    assert isinstance(outcome, FailedKernel) and outcome.message == "the compiler process died (exit status 3)"
+    assert outcome.trace == "what it printed is not known, for want of a folder for temporary files"
+
+
 def test_the_other_jobs_survive_a_dead_worker():
     with CompilePool(3) as pool:
         pool._workers = [_Worker(), _Worker()]
@@ -145,7 +169,7 @@ def test_ctrl_c_ends_parent_and_workers_at_once(tmp_path: Path):
         with CompilePool(2) as pool:
             pool._started(9)
             print(pool._workers[0]._process.pid, flush=True)
-            pool.run([KernelJob("", f"k{i}", "llvm", {"seconds": 600}) for i in range(9)])
+            pool.run([KernelJob("", f"k{i}", "llvm -seconds=600") for i in range(9)])
     """)
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     worker = int(parent.stdout.readline())
