@@ -93,7 +93,10 @@ class ScheduleToLoop(TileworkPass):
 
 
 def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None) -> loop.KernelOp:
-    """The loop nest of one kernel. Raises CompileError where the schedule is refused."""
+    """The loop nest of one kernel. Raises CompileError where the schedule is refused, or nothing computes a result."""
+    for i, result in enumerate(kernel.results_returned):
+        if isinstance(result, BlockArgument):
+            raise CompileError(f"result {i} of kernel @{kernel.sym_name.data} is an argument: compute a copy", kernel)
     state = read_schedule(kernel, sequence)
     return _Emitter(state, infer_bounds(state)).emit()
 

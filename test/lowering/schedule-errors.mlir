@@ -404,3 +404,14 @@ schedule.sequence @k {
   %o, %n = schedule.split %i factor 4 tail shift
   schedule.reorder %k, %o, %n
 }
+
+// -----
+
+// expected-error@+1 {{result 1 of kernel @k is an argument: compute a copy}}
+te.kernel @k(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %y, %x : tensor<8xf32>, tensor<8xf32>
+}
