@@ -1,4 +1,4 @@
-"""Indices of a host function as expressions over the names of symbolic dimensions."""
+"""A host function's attributes, and its indices as expressions over the names of symbolic dimensions."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ from tilework.dialects.loop import ApplyOp
 
 DIMS = "tilework.dims"
 """The attribute of a host function's argument that holds its dimensions over symbols' names."""
+
+NAME = "tilework.name"
+"""That which holds the name of an input or output for the caller."""
+
+OUTPUT = "tilework.output"
+"""That of the arguments which are outputs."""
+
+ARENA = "tilework.arena"
+"""That of the argument which is the arena."""
+
+ARENA_BYTES = "tilework.arena_bytes"
+"""The attribute of a host function that says how large its arena is, over the symbols."""
 
 
 class HostSymbols:

@@ -20,12 +20,12 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, const
+from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
@@ -48,8 +48,6 @@ from tilework.interpreters.loop import LoopProgram
 from tilework.interpreters.scalar import evaluate
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te import run_kernel
-
-ARENA, ARENA_BYTES, DIMS, OUTPUT = "tilework.arena", "tilework.arena_bytes", "tilework.dims", "tilework.output"
 
 
 def run_host(module: ModuleOp, name: str, inputs: Sequence[Array], parameters: Mapping[str, Array]) -> list[Array]:
@@ -77,15 +75,15 @@ class HostSignature:
     """The arguments of a host function: inputs, then outputs, then an arena of so many bytes if there is one."""
 
     function: func.FuncOp
-    inputs: tuple[SSAValue, ...]
-    outputs: tuple[SSAValue, ...]
+    inputs: tuple[BlockArgument, ...]
+    outputs: tuple[BlockArgument, ...]
     arena: Expr | None
 
     @classmethod
     def of(cls, function: func.FuncOp) -> HostSignature:
         """Read it from the attributes of the arguments."""
-        marked = [set(_attributes(function, i)) for i in range(len(function.args))]
-        arguments = list(zip(function.args, marked, strict=True))
+        marks = [set(attributes.data) for attributes in HostSymbols(function).attributes]
+        arguments = list(zip(function.args, marks, strict=True))
         size = function.attributes.get(ARENA_BYTES)
         return cls(
             function,
@@ -94,15 +92,9 @@ class HostSignature:
             size.data[0] if isinstance(size, DimsAttr) else None,
         )
 
-    def dims(self, argument: SSAValue) -> tuple[Expr, ...]:
+    def dims(self, argument: BlockArgument) -> tuple[Expr, ...]:
         """The dimensions of an argument over the symbols' names."""
-        given = _attributes(self.function, self.function.args.index(argument)).get(DIMS)
-        if isinstance(given, DimsAttr):
-            return given.data
-        assert isa(argument.type, MemRefType)
-        if DYNAMIC_INDEX in argument.type.get_shape():
-            raise CompileError(f"{argument.type} has dynamic dimensions: expected {DIMS}", self.function)
-        return tuple(map(const, argument.type.get_shape()))
+        return HostSymbols(self.function).argument_dims(argument)
 
     def symbols(self, shapes: Sequence[Sequence[int]]) -> dict[Key, int]:
         """The values of the symbols, told by the inputs' shapes."""
@@ -290,8 +282,3 @@ def stand_in(name: str, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> 
     random = np.random.default_rng(seed)
     for buffer in outputs:
         buffer.array[...] = random.integers(0, 2 if buffer.dtype.kind == "b" else 9, buffer.shape)
-
-
-def _attributes(function: func.FuncOp, i: int) -> Mapping[str, Attribute]:
-    given = function.arg_attrs
-    return {} if given is None else given.data[i].data

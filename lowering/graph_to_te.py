@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilework.analysis.functions import body_of
+from tilework.analysis.host_symbols import DIMS, NAME, OUTPUT
 from tilework.analysis.parameters import PREPARE, graph_functions
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
@@ -115,7 +116,7 @@ class HostFunction:
     def build(self) -> func.FuncOp:
         """The function, in no module yet."""
         attributes = [*self._input_attributes(), *self._output_attributes()]
-        names = [cast(StringAttr, a.data["tilework.name"]).data for a in attributes]
+        names = [cast(StringAttr, a.data[NAME]).data for a in attributes]
         for argument, name in zip(self._block.args, names, strict=True):
             argument.name_hint = _identifier(name)
         at = Builder(InsertPoint.at_end(self._block))
@@ -143,16 +144,15 @@ class HostFunction:
     def _input_attributes(self) -> list[DictionaryAttr]:
         given = _attributes(self._function.arg_attrs, len(self._inputs))
         return [
-            DictionaryAttr({"tilework.name": StringAttr(f"input{i}"), **own, "tilework.dims": _dims(value)})
+            DictionaryAttr({NAME: StringAttr(f"input{i}"), **own, DIMS: _dims(value)})
             for i, (own, value) in enumerate(zip(given, self._inputs, strict=True))
         ]
 
     def _output_attributes(self) -> list[DictionaryAttr]:
         values = self._returned.arguments
         given = _attributes(self._function.res_attrs, len(values))
-        marks = {"tilework.output": UnitAttr()}
         return [
-            DictionaryAttr({"tilework.name": StringAttr(f"output{i}"), **own, **marks, "tilework.dims": _dims(value)})
+            DictionaryAttr({NAME: StringAttr(f"output{i}"), **own, OUTPUT: UnitAttr(), DIMS: _dims(value)})
             for i, (own, value) in enumerate(zip(given, values, strict=True))
         ]
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import cf, func, memref
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DictionaryAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument
 
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, NAME, OUTPUT, HostSymbols
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
@@ -70,7 +71,7 @@ def emit_host(module: ModuleOp, target: Target) -> tuple[str, HostInfo]:
 
     Raises CompileError where there is no function `@main`, or it holds an operation that has no counterpart.
     """
-    text = ModuleText(target.triple)
+    text = ModuleText(target)
     info = emit_host_function(text, module)
     return str(text), info
 
@@ -83,7 +84,7 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
     _refuse_narrow(host)
     e = HostEmitter(text, HOST_HANDLERS, ENTRY)
     parameters = _globals(e, module)
-    arguments = [_Argument(host, argument) for argument in body_of(host).args]
+    arguments = [_Argument(HostSymbols(host), argument) for argument in body_of(host).args]
     symbols = _symbols(arguments)
     e.threads = e.text.fresh("num_threads")
     for table in ("inputs", "outputs", "parameters", "arena", "symbols"):
@@ -126,20 +127,16 @@ def _refuse_narrow(host: func.FuncOp) -> None:
 class _Argument:
     """One argument of the host function and its attributes."""
 
-    def __init__(self, host: func.FuncOp, value: BlockArgument):
-        attributes = host.arg_attrs.data[value.index] if host.arg_attrs is not None else DictionaryAttr({})
-        type_: Attribute = value.type
+    def __init__(self, symbols: HostSymbols, value: BlockArgument):
+        host, attributes, type_ = symbols.function, symbols.attributes[value.index].data, value.type
         if not isinstance(type_, MemRefType):
             raise CompileError(f"argument {value.index} of '@{HOST}' is {type_}, not a memref", host)
         self.value = value
         self.type = cast("MemRefType[Attribute]", type_)
         self.op = host
-        self.role = "inputs"
-        for role, name in (("arena", "tilework.arena"), ("outputs", "tilework.output")):
-            if name in attributes.data:
-                self.role = role
-        dims, name = attributes.data.get("tilework.dims"), attributes.data.get("tilework.name")
-        self.dims = dims.data if isinstance(dims, DimsAttr) else tuple(map(const, self.type.get_shape()))
+        self.role = "arena" if ARENA in attributes else "outputs" if OUTPUT in attributes else "inputs"
+        self.dims = () if self.role == "arena" else symbols.argument_dims(value)
+        name = attributes.get(NAME)
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
 
     @property
@@ -192,7 +189,7 @@ def _globals(e: HostEmitter, module: ModuleOp) -> tuple[TensorInfo, ...]:
 
 
 def _arena_bytes(host: func.FuncOp) -> Dim:
-    size = host.attributes.get("tilework.arena_bytes")
+    size = host.attributes.get(ARENA_BYTES)
     return _dim(size.data[0]) if isinstance(size, DimsAttr) else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.in_place import in_place_pairs
-from tilework.backends.llvm.bfloat import define_rounding
+from tilework.backends.llvm.conversions import define_conversions
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
@@ -34,11 +34,16 @@ def emit_kernels(module: ModuleOp, target: Target) -> str:
     Raises CompileError, about the operation, for what has no counterpart: a loop still vectorized, an operation that
     is not known here, local buffers beyond the stack.
     """
-    text = ModuleText(target.triple, target.partial_bits, target.scales, target.dot_bits)
+    text = ModuleText(target)
+    add_kernels(text, module)
+    return str(text)
+
+
+def add_kernels(text: ModuleText, module: ModuleOp) -> None:
+    """Add all kernels of `module` with a body."""
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not op.is_declaration:
             emit_kernel(text, op)
-    return str(text)
 
 
 def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
@@ -60,7 +65,7 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     parameters.append(f"i32 {e.num_threads}")
     e.block(kernel.body.block)
     e.text.line("ret void")
-    define_rounding(module, kernel)
+    define_conversions(module, kernel)
     module.define(name, e.text.definition(f"void @{name}", parameters))
 
 

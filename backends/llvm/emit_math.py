@@ -56,7 +56,6 @@ _FUNCTIONS: dict[type[Operation], str] = {
     math.AsinhOp: "asinh",
     math.AcoshOp: "acosh",
     math.AtanhOp: "atanh",
-    math.CbrtOp: "cbrt",
     math.PowFOp: "pow",
     arith.RemFOp: "fmod",
     math.Atan2Op: "atan2",
@@ -90,7 +89,7 @@ def _call(e: Emitter, name: str, arguments: list[str], element: str, lanes: int 
         symbol = math_function_name(name, n)
         if name in OF_LIBM:
             _declare_libm(e, f"{name}f", element, 1)
-        e.module.define_once(symbol, lambda: math_function(name, n, e.module.scales))
+        e.module.define_once(symbol, lambda: math_function(name, n, e.module.target.scales))
         return e.text.value(f"call {type_} @{symbol}({', '.join(f'{type_} {a}' for a in arguments)})")
     return _call_libm(e, name, arguments, element, lanes)
 

@@ -88,7 +88,7 @@ def _padded(e: Emitter, op: LoadOp | StoreOp, lanes: int, element_bytes: int) ->
     Not of registers: LLVM keeps in them only what is accessed without masks.
     """
     whole = 1 << (lanes - 1).bit_length()
-    fits = whole != lanes and whole * element_bytes * 8 <= e.module.partial_bits
+    fits = whole != lanes and whole * element_bytes * 8 <= e.module.target.partial_bits
     return whole if fits and memory_space(op.memref) != "register" else None
 
 
@@ -227,7 +227,7 @@ def _load_touched(e: Emitter, op: LoadOp, a: _Access, lanes: int, touched: tuple
     rest, hint = None if op.otherwise is None else e.get(op.otherwise), op.result.name_hint
     if rest is not None and a.memory != a.element:
         rest = e.text.value(f"zext {a.element} {rest} to {a.memory}")
-    if 1 < a.stride <= NEAR and e.module.partial_bits:
+    if 1 < a.stride <= NEAR and e.module.target.partial_bits:
         return _load_near(e, a, lanes, touched, rest)
     if a.padded is not None:
         loaded = _load_between(e, a, a.padded, _mask(e, lanes, a.padded, touched), rest)

@@ -11,7 +11,6 @@ from typing import cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -186,31 +185,17 @@ def _negf(e: Emitter, op: arith.NegfOp) -> None:
     e.define(op.result, f"fneg {e.type(op.operand)} {e.get(op.operand)}")
 
 
-def _round_division(up: bool) -> Handler:
-    """Signed division rounded down or up: the truncated quotient, corrected where a remainder of that side is left."""
-
-    def emit(e: Emitter, op: Operation) -> None:
-        a, b = map(e.get, op.operands)
-        type_, condition = e.type(op.results[0]), vector_text("i1", lanes_of(op.results[0].type))
-        value = e.text.value
-        quotient = value(f"sdiv {type_} {a}, {b}")
-        remainder = value(f"srem {type_} {a}, {b}")
-        left = value(f"icmp ne {type_} {remainder}, zeroinitializer")
-        mixed = value(f"xor {type_} {a}, {b}")
-        side = value(f"icmp {'sge' if up else 'slt'} {type_} {mixed}, zeroinitializer")
-        both = value(f"and {condition} {left}, {side}")
-        step = value(f"{'zext' if up else 'sext'} {condition} {both} to {type_}")
-        e.define(op.results[0], f"add {type_} {quotient}, {step}")
-
-    return emit
-
-
-def _ceildiv_unsigned(e: Emitter, op: arith.CeilDivUIOp) -> None:
+def _floor_division(e: Emitter, op: arith.FloorDivSIOp) -> None:
+    """The truncated quotient, and one less where it is negative and a remainder is left."""
     a, b, type_ = e.get(op.lhs), e.get(op.rhs), e.type(op.result)
-    quotient = e.text.value(f"udiv {type_} {a}, {b}")
-    remainder = e.text.value(f"urem {type_} {a}, {b}")
-    left = e.text.value(f"icmp ne {type_} {remainder}, zeroinitializer")
-    step = e.text.value(f"zext {vector_text('i1', lanes_of(op.result.type))} {left} to {type_}")
+    condition, value = vector_text("i1", lanes_of(op.result.type)), e.text.value
+    quotient = value(f"sdiv {type_} {a}, {b}")
+    remainder = value(f"srem {type_} {a}, {b}")
+    left = value(f"icmp ne {type_} {remainder}, zeroinitializer")
+    mixed = value(f"xor {type_} {a}, {b}")
+    negative = value(f"icmp slt {type_} {mixed}, zeroinitializer")
+    both = value(f"and {condition} {left}, {negative}")
+    step = value(f"sext {condition} {both} to {type_}")
     e.define(op.result, f"add {type_} {quotient}, {step}")
 
 
@@ -237,65 +222,6 @@ def splat_of(e: Emitter, scalar: str, element: str, lanes: int) -> str:
     return e.text.value(f"shufflevector {type_} {first}, {type_} poison, {mask}")
 
 
-def _position(e: Emitter, op: vector.ExtractOp | vector.InsertOp) -> str:
-    static = op.static_position.get_values()
-    if len(static) != 1:
-        raise CompileError(f"{op.name} takes one position, not {len(static)}", op)
-    return e.get(op.dynamic_position[0]) if static[0] == DYNAMIC_INDEX else str(static[0])
-
-
-def _extract(e: Emitter, op: vector.ExtractOp) -> None:
-    e.define(op.result, f"extractelement {e.type(op.vector)} {e.get(op.vector)}, i64 {_position(e, op)}")
-
-
-def _insert(e: Emitter, op: vector.InsertOp) -> None:
-    into, scalar = f"{e.type(op.dest)} {e.get(op.dest)}", f"{e.type(op.source)} {e.get(op.source)}"
-    e.define(op.result, f"insertelement {into}, {scalar}, i64 {_position(e, op)}")
-
-
-def _shuffle(e: Emitter, op: vector.ShuffleOp) -> None:
-    mask = op.mask.get_values()
-    lanes = ", ".join("i32 poison" if lane < 0 else f"i32 {lane}" for lane in mask)
-    v1, v2 = (f"{e.type(v)} {e.get(v)}" for v in (op.v1, op.v2))
-    e.define(op.result, f"shufflevector {v1}, {v2}, <{len(mask)} x i32> <{lanes}>")
-
-
-_REDUCTIONS = {
-    "add": ("fadd", "add"),
-    "mul": ("fmul", "mul"),
-    "maximumf": ("fmaximum", ""),
-    "minimumf": ("fminimum", ""),
-    "maxnumf": ("fmax", ""),
-    "minnumf": ("fmin", ""),
-    "maxsi": ("", "smax"),
-    "minsi": ("", "smin"),
-    "maxui": ("", "umax"),
-    "minui": ("", "umin"),
-    "and": ("", "and"),
-    "or": ("", "or"),
-    "xor": ("", "xor"),
-}
-"""Combining kind -> LLVM's reduction of floats, of integers."""
-
-
-def _reduction(e: Emitter, op: vector.ReductionOp) -> None:
-    """Sums of floats go by halves, which is what fast code does; that the order is free is the schedule's decision."""
-    of_float = is_float(op.vector.type)
-    name = _REDUCTIONS[op.kind.data.value][0 if of_float else 1]
-    if not name or op.acc is not None:
-        said = "with an accumulator" if name else f"of kind {op.kind.data.value} on {op.vector.type}"
-        raise CompileError(f"the LLVM backend does not know vector.reduction {said}", op)
-    vector_type, element = e.type(op.vector), e.type(op.dest)
-    intrinsic = f"@llvm.vector.reduce.{name}.{suffix(op.vector.type, op)}"
-    argument = f"{vector_type} {e.get(op.vector)}"
-    if name in ("fadd", "fmul"):
-        start = constant(-0.0 if name == "fadd" else 1.0, op.dest.type, op)
-        e.define(op.dest, f"call reassoc contract {element} {intrinsic}({element} {start}, {argument})")
-    else:
-        flag = " nsz" if name in ("fmaximum", "fminimum") else ""
-        e.define(op.dest, f"call{flag} {element} {intrinsic}({argument})")
-
-
 def _vector_fma(e: Emitter, op: vector.FMAOp) -> None:
     type_ = e.type(op.res)
     arguments = ", ".join(f"{type_} {e.get(v)}" for v in (op.lhs, op.rhs, op.acc))
@@ -313,15 +239,9 @@ ARITH_HANDLERS: Handlers = {
     arith.CmpiOp: _cmpi,
     arith.SelectOp: _select,
     arith.NegfOp: _negf,
-    arith.FloorDivSIOp: _round_division(up=False),
-    arith.CeilDivSIOp: _round_division(up=True),
-    arith.CeilDivUIOp: _ceildiv_unsigned,
+    arith.FloorDivSIOp: _floor_division,
 }
 VECTOR_HANDLERS: Handlers = {
     vector.BroadcastOp: _broadcast,
-    vector.ExtractOp: _extract,
-    vector.InsertOp: _insert,
-    vector.ShuffleOp: _shuffle,
-    vector.ReductionOp: _reduction,
     vector.FMAOp: _vector_fma,
 }

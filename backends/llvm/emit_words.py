@@ -43,12 +43,12 @@ def _accumulated(e: Emitter, op: DotOp, accumulator: SSAValue | None) -> str:
     type_, lanes = e.type(op.result), lanes_of(op.result.type)
     start = "zeroinitializer" if accumulator is None else e.get(accumulator)
     bits = WORD.bitwidth * (lanes or 1)
-    if lanes not in _LANES or bits > e.module.dot_bits:
+    if lanes not in _LANES or bits > e.module.target.dot_bits:
         return _sum_of_products(e, op, start)
     factors = [e.get(op.unsigned), e.get(op.signed)]
     # x86's are declared of words, which LLVM's younger versions understand: there, they are of bytes
     name, parts = f"llvm.x86.avx512.vpdpbusd.{bits}", type_
-    if e.module.is_arm:
+    if e.module.target.architecture == "aarch64":
         name, parts = f"llvm.aarch64.neon.usdot.v{lanes}i32.v{BYTES * lanes}i8", f"<{BYTES * lanes} x i8>"
         factors = [e.text.value(f"bitcast {type_} {v} to {parts}") for v in factors]
     e.module.declare(name, f"declare {type_} @{name}({type_}, {parts}, {parts})")

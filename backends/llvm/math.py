@@ -1,4 +1,4 @@
-"""Elementary functions as LLVM IR over vectors of float: exp, log, tanh, sigmoid, erf, pow, and those of angles.
+"""Elementary functions as LLVM IR over vectors of float: exp, log, tanh, erf, pow, and those of angles.
 
 `llvm.exp.v16f32` becomes sixteen calls of expf; these are a few polynomials on whole vectors, ten times faster, at
 most two units in the last place from the true value, denormals included. NaN, infinities, overflow, underflow and
@@ -103,7 +103,7 @@ def math_function(name: str, lanes: int, scales: bool = False) -> str:
     """The text of `define internal <lanes x float> @tw.<name>.v<lanes>f32(<lanes x float> %x ..)`, always inlined.
 
     `name` is one of `VECTOR_FUNCTIONS`; one lane is a scalar. scales: whether the target multiplies by powers of two in
-    one instruction. Only float has such functions: double goes through LLVM's own intrinsics, lane by lane. Raises
+    one instruction. Only float has such functions: those of double are the C library's, lane by lane. Raises
     ValueError for any other name.
     """
     if name not in VECTOR_FUNCTIONS:
@@ -191,13 +191,6 @@ def _tanh(ir: FloatIR, x: str) -> str:
     denominator = ir.add(_exp_within_range(ir, ir.multiply(bounded, 2.0)), 1.0)
     large = ir.subtract(1.0, ir.divide(2.0, denominator))
     return ir.copysign(ir.select(ir.compare("olt", t, 0.625), small, large), x)
-
-
-def _sigmoid(ir: FloatIR, x: str) -> str:
-    # 1 / (1 + exp(-|x|)) or, for x < 0, exp(-|x|) / (1 + exp(-|x|)): no overflow, and denormal results are kept.
-    e = _exp(ir, ir.negate(ir.unary("fabs", x)))
-    numerator = ir.select(ir.compare("olt", x, 0.0), e, 1.0)
-    return ir.divide(numerator, ir.add(e, 1.0))
 
 
 def _erf(ir: FloatIR, x: str) -> str:
@@ -337,7 +330,6 @@ _OF_ONE: dict[str, Callable[[FloatIR, str], str]] = {
     "exp": _exp,
     "log": _log,
     "tanh": _tanh,
-    "sigmoid": _sigmoid,
     "erf": _erf,
     "sin": _sin,
     "cos": _cos,

@@ -9,18 +9,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilework.backends.llvm.compile import assembly, compile_ir
 from tilework.backends.llvm.emit_host import emit_host_function, find_host
-from tilework.backends.llvm.emit_kernel import emit_kernel
+from tilework.backends.llvm.emit_kernel import add_kernels
 from tilework.backends.llvm.text import ModuleText
-from tilework.dialects.loop import KernelOp
 from tilework.targets import Target, parse_target
 
 
 def emit_module(module: ModuleOp, target: Target) -> str:
     """Kernels and host in one LLVM module, as text."""
-    text = ModuleText(target.triple, target.partial_bits, target.scales, target.dot_bits)
-    for op in module.body.block.ops:
-        if isinstance(op, KernelOp) and not op.is_declaration:
-            emit_kernel(text, op)
+    text = ModuleText(target)
+    add_kernels(text, module)
     if find_host(module) is not None:
         emit_host_function(text, module)
     return str(text)

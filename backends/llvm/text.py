@@ -5,29 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from tilework.targets import Target
+
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
 
 
 class ModuleText:
     """The parts of a module, each written once; `str` puts them together."""
 
-    def __init__(self, triple: str | None = None, partial_bits: int = 0, scales: bool = False, dot_bits: int = 0):
-        self._triple = triple
-        self.partial_bits = partial_bits
-        """Up to which width a part of a vector is one access, under a mask."""
-        self.scales = scales
-        """Whether an instruction multiplies vectors of floats by powers of two."""
-        self.dot_bits = dot_bits
-        """Up to which width an instruction multiplies vectors of bytes and sums up words."""
+    def __init__(self, target: Target):
+        self.target = target
         self._declarations: dict[str, str] = {}
         self._definitions: dict[str, str] = {}
         self._metadata: list[str] = []
         self._shared: dict[str, str] = {}
-
-    @property
-    def is_arm(self) -> bool:
-        """Whether the intrinsics of that family are there, else those of x86."""
-        return self._triple is not None and self._triple.startswith(("aarch64", "arm64"))
 
     def declare(self, name: str, declaration: str) -> None:
         """Declare the external function `@name`, unless it was; intrinsics need no declaration."""
@@ -57,9 +48,9 @@ class ModuleText:
         return self._shared[operand]
 
     def __str__(self) -> str:
-        head = [] if self._triple is None else [f'target triple = "{self._triple}"\n']
+        head = f'target triple = "{self.target.triple}"\n'
         declarations = [text for name, text in self._declarations.items() if name not in self._definitions]
-        parts = [*head, *self._definitions.values(), "\n".join(declarations), "\n".join(self._metadata)]
+        parts = [head, *self._definitions.values(), "\n".join(declarations), "\n".join(self._metadata)]
         return "\n".join(part for part in parts if part) + "\n"
 
 
@@ -69,7 +60,7 @@ class FunctionText:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._entry: list[str] = []
-        self._used: dict[str, int] = {}
+        self._used: dict[str, int] = {"entry": 1}
         self._count = 0
         self.block = "entry"
         """The label of the block being written: what a phi names as the edge from here."""

@@ -133,6 +133,13 @@ def test_what_the_entry_takes_is_described(parse_module):
                }""",
             "no memref.global @w in the module",
         ),
+        (
+            """func.func @main(%x: memref<?xf32>, %y: memref<?xf32> {tilework.output}) {
+                 "memref.copy"(%x, %y) : (memref<?xf32>, memref<?xf32>) -> ()
+                 func.return
+               }""",
+            "argument %x of @main has type memref<.xf32> but no tilework.dims attribute",
+        ),
     ],
 )
 def test_refusals(parse_module, text, message):

@@ -449,3 +449,18 @@ loop.kernel @relu ins(%x: memref<32xf32>, %w: memref<1xf32>) outs(%y: memref<32x
     expected = np.maximum(2 * x, 0)
     compile_kernel(text)(x, np.array([2], np.float32), x)
     np.testing.assert_array_equal(x, expected)
+
+
+@pytest.mark.parametrize(("buffer", "symbol"), [("entry", "N"), ("x", "entry")])
+def test_a_buffer_or_a_symbol_may_be_called_entry(compile_kernel, buffer, symbol):
+    """So is the first block of the function that is emitted."""
+    text = f"""
+loop.kernel @k ins(%{buffer}: memref<?xf32> [{symbol}]) outs(%y: memref<?xf32> [{symbol}]) symbols(%{symbol}) {{
+  loop.for %i = 0 to %{symbol} "i" {{
+    %v = loop.load %{buffer}[%i] : memref<?xf32>
+    loop.store %v, %y[%i] : memref<?xf32>
+  }}
+}}"""
+    x, y = integers(5), np.zeros(5, np.float32)
+    compile_kernel(text)(x, y, 5)
+    np.testing.assert_array_equal(y, x)

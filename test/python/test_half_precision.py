@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
+from ctypes import c_int32, c_int64, c_void_p
 from typing import Any
 
 import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
+from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
 from tilework.backends.cache import KernelCache
+from tilework.backends.llvm.compile import compile_ir
+from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.native import load_objects
+from tilework.targets import parse_target
+from tilework.targets.host import host_target
 
 Array = np.ndarray[Any, Any]
 
@@ -79,3 +87,44 @@ def test_accumulation(operator: str, arrays: Sequence[Array], attributes: dict[s
     for result in (tw.compile(model, cache=cache, processes=1).run(feeds)["y"], meant):
         assert result.dtype == np.float16 and result.shape == np.shape(expected)
         np.testing.assert_allclose(result, expected, rtol=2e-3, atol=1e-3)
+
+
+CONVERSIONS = """
+loop.kernel @convert ins(%x: memref<?xSOURCE> [N]) outs(%y: memref<?xRESULT> [N]) symbols(%N) {
+  loop.for %i = 0 to %N "i" {
+    %v = loop.load %x[%i] : memref<?xSOURCE>
+    %r = arith.OPERATION %v : SOURCE to RESULT
+    loop.store %r, %y[%i] : memref<?xRESULT>
+  }
+}
+"""
+
+
+@pytest.mark.skipif(host_target().architecture != "x86_64", reason="of processors of x86 without F16C")
+@pytest.mark.parametrize(
+    ("operation", "source", "result"),
+    [("extf", "f16", "f32"), ("extf", "f16", "f64"), ("truncf", "f32", "f16"), ("truncf", "f64", "f16")],
+)
+def test_conversions_without_instructions(
+    operation: str, source: str, result: str, parse_module: Callable[[str], ModuleOp]
+):
+    text = CONVERSIONS.replace("OPERATION", operation).replace("SOURCE", source).replace("RESULT", result)
+    target = parse_target(f"llvm -mtriple={host_target().triple} -mcpu=x86-64-v2")
+    code = emit_kernels(parse_module(text), target)
+    library = load_objects([compile_ir(code, target)])
+    function = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_int64, c_int32)(library.get_function("convert"))
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    x = halves.astype(source.replace("f", "float"))
+    if operation == "truncf":
+        finite = x[np.isfinite(x)]
+        between = (finite[:-1] + finite[1:]) / 2
+        beside = [np.nextafter(between, side) for side in (-np.inf, np.inf)]
+        x = np.concatenate([x, between, *beside, np.array([65519, 65520, 65536, 1e9], x.dtype)])
+    y = np.empty(len(x), result.replace("f", "float"))
+    function(x.ctypes.data, y.ctypes.data, len(x), 1)
+    with np.errstate(all="ignore"):
+        expected = x.astype(y.dtype)
+    np.testing.assert_array_equal(y, expected)
+    np.testing.assert_array_equal(np.signbit(y), np.signbit(expected))
+    assert "define weak_odr hidden half @__truncsfhf2(float %x)" in code
+    assert "@__truncsfhf2" not in emit_kernels(parse_module(text), parse_target("llvm -mcpu=haswell"))

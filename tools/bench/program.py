@@ -30,7 +30,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import Expr, product
 from tilework.analysis.accesses import memref_type
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import HostSymbols
+from tilework.analysis.host_symbols import NAME, OUTPUT, HostSymbols
 from tilework.analysis.liveness import Span, buffer_uses
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import find_host
@@ -174,7 +174,7 @@ def _add_output(host: func.FuncOp, type_: MemRefType[Any]) -> SSAValue:
 
 
 def _output_attributes() -> DictionaryAttr:
-    return DictionaryAttr({"tilework.output": UnitAttr(), "tilework.name": StringAttr(TICKS)})
+    return DictionaryAttr({OUTPUT: UnitAttr(), NAME: StringAttr(TICKS)})
 
 
 def _tick(ticks: SSAValue, place: int) -> list[Operation]:

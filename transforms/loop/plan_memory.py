@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key, product, var
 from tilework.analysis.accesses import memref_type, root_buffer
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import HostSymbols
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, HostSymbols
 from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.liveness import buffer_uses, spans_of
 from tilework.analysis.packing import Lifetime, pack
@@ -34,12 +34,6 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, CallOp, KernelOp
 from tilework.transforms.base import TileworkPass
-
-ARENA = "tilework.arena"
-"""The attribute of the argument that is the arena."""
-
-ARENA_BYTES = "tilework.arena_bytes"
-"""The attribute of a function that says how large its arena is, over the symbols."""
 
 
 def _legal(op: Operation) -> str | None:
