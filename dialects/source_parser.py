@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Input, Position, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.lexer import Input, Position, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from tilework.algebra.errors import did_you_mean
 from tilework.dialects.locations import SourcePosition, file_location
@@ -22,9 +22,20 @@ LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.]*(?=[ \t]*=[ \t]*loc\()", re.MULT
 
 
 class _SourceLexer(MLIRLexer):
-    """xDSL's lexer, except that a string that is never closed is found in linear time, not in exponential time."""
+    """xDSL's lexer, except that strings are what UTF-8 writes, not bytes where that is not ASCII.
+
+    One that is never closed is found in linear time, not in exponential time.
+    """
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def _lex_string_literal(self, start_pos: Position) -> MLIRToken:
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is MLIRTokenKind.BYTES_LIT:
+            with suppress(UnicodeDecodeError):
+                StringLiteral.from_span(token.span).bytes_contents.decode()
+                return Token(MLIRTokenKind.STRING_LIT, token.span)
+        return token
 
 
 class SourceParser(Parser):

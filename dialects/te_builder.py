@@ -26,6 +26,7 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import arith, loop
+from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of, scalar_type, tensor_type
 from tilework.dialects.te import (
     ComputeOp,
@@ -44,7 +45,6 @@ from tilework.dialects.te import (
 )
 from tilework.dialects.te.operands import INDEX
 from tilework.dialects.te.reduce import Number
-from tilework.dialects.te.structure import identifier
 from tilework.dialects.te_scalars import (
     UNARY,
     UNARY_INTEGER,

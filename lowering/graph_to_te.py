@@ -21,6 +21,7 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.locations import copy_location
+from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of
 from tilework.lowering.host_blocks import HostBlock, located, lower_graph
 from tilework.lowering.host_buffers import HostBuffers, plan_placements
@@ -118,7 +119,7 @@ class HostFunction:
         attributes = [*self._input_attributes(), *self._output_attributes()]
         names = [cast(StringAttr, a.data[NAME]).data for a in attributes]
         for argument, name in zip(self._block.args, names, strict=True):
-            argument.name_hint = _identifier(name)
+            argument.name_hint = identifier(name)
         at = Builder(InsertPoint.at_end(self._block))
         shapes, plan = HostShapes(at), plan_placements(list(self._graph.ops)[:-1], self._returned.arguments)
         buffers = HostBuffers(at, shapes, self._block.args[len(self._inputs) :], plan)
@@ -163,8 +164,3 @@ def _attributes(given: ArrayAttr[DictionaryAttr] | None, count: int) -> list[dic
 
 def _dims(value: SSAValue) -> DimsAttr:
     return DimsAttr(dims_of(value.type))
-
-
-def _identifier(name: str) -> str | None:
-    word = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
-    return None if word[:1].isdigit() else word

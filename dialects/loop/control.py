@@ -53,6 +53,7 @@ from tilework.dialects.loop.common import (
     resolve,
     verify_positions,
 )
+from tilework.dialects.names import identifier
 
 
 class Kind(StrEnum):
@@ -120,7 +121,7 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
         """Bounds are expressions over SSA values. Without a body there is an empty one, its argument the index."""
         if body is None:
             body = Region(Block(arg_types=[INDEX]))
-            body.block.args[0].name_hint = "".join(c if c.isalnum() else "_" for c in axis)
+            body.block.args[0].name_hint = identifier(axis)
         operands, indexed = _indexed(lower, upper, when)
         super().__init__(
             operands=[operands],

@@ -12,6 +12,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.dialects.names import identifier
+
 
 @irdl_attr_definition
 class StageType(ParametrizedAttribute, TypeAttribute):
@@ -45,7 +47,7 @@ class ScheduleOp(IRDLOperation):
 
 def hint(value: SSAValue, name: str) -> None:
     """Name a result in the text."""
-    value.name_hint = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    value.name_hint = identifier(name)
 
 
 def hint_stage(handle: SSAValue, name: str, axes: Sequence[SSAValue], axis_names: Sequence[str]) -> None:

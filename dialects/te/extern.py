@@ -23,10 +23,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects import loop
+from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te.scalars import ReadOp
 from tilework.dialects.te.scan import ScanOp, StateOp
-from tilework.dialects.te.structure import ComputeOp, KernelOp, identifier
+from tilework.dialects.te.structure import ComputeOp, KernelOp
 
 STATEMENTS = (
     *(loop.ForOp, loop.IfOp, loop.YieldOp, loop.LoadOp, loop.StoreOp, loop.ApplyOp),

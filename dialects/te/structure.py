@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, ExprLike
 from tilework.algebra.parse import parse_expr
 from tilework.dialects.index_attr import ParserTokens, TeIndexAttr
+from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of, scalar_type
 from tilework.dialects.te.reduce import ReduceOp
 from tilework.dialects.te.scalars import ReadOp, YieldOp
@@ -242,11 +243,6 @@ class ReturnOp(IRDLOperation):
 def symbols_in(types: Iterable[Attribute]) -> tuple[str, ...]:
     """The names of the symbolic dimensions of tensor types, in order of first use."""
     return tuple(dict.fromkeys(cast(str, key) for t in types for dim in dims_of(t) for key in dim.variables()))
-
-
-def identifier(stage: str) -> str:
-    """The name of a stage as one of a value."""
-    return "".join(c if c.isalnum() else "_" for c in stage)
 
 
 def _axes_text(axes: Sequence[tuple[str, Expr]]) -> str:

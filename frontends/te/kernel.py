@@ -13,6 +13,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects import te
+from tilework.dialects.names import identifier
 from tilework.dialects.shapes import tensor_type
 from tilework.frontends.te.dtypes import element_type_of
 from tilework.frontends.te.extern import ExternOp
@@ -191,9 +192,3 @@ def placeholders(operations: Iterable[Operation]) -> list[Tensor]:
 def _states(operations: Iterable[Operation]) -> set[Tensor]:
     """The placeholders that stand for the states of scans."""
     return {state for op in operations if isinstance(op, ScanOp) for state in op.state_placeholder}
-
-
-def identifier(name: str) -> str:
-    """The name with what the text of a module does not allow replaced by underscores."""
-    text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
-    return text if text and not text[0].isdigit() else f"_{text}"

@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects.names import identifier
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
@@ -24,7 +25,7 @@ from tilework.dialects.schedule import (
     set_knobs,
 )
 from tilework.frontends.te.index import IterVar, Range
-from tilework.frontends.te.kernel import build_kernel, identifier, name_everything, operations_for, placeholders
+from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.stage import Stage, extent_of
 from tilework.frontends.te.tensor import Operation, ScheduledOp, StagedOp, Tensor

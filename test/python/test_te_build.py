@@ -237,3 +237,14 @@ def test_the_gemm_example():
     assert [line.split()[0] for line in steps] == named
     refused = subprocess.run([sys.executable, "gemm.py", "100"], cwd=EXAMPLES, capture_output=True, text=True)
     assert refused.returncode == 2 and refused.stderr.startswith("gemm.py: the size is a multiple of ")
+
+
+@pytest.mark.parametrize("name", ["β", "größe", "495", "_1", "1a"])
+def test_any_name_is_good(name, parse_module):
+    k = te.reduce_axis((0, 4), name)
+    A = te.placeholder((8, 4), name=name)
+    B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name=f"{name}b")
+    s = te.create_schedule(B.op)
+    s[B].unroll(s[B].split(k, 2)[1])
+    for text in (str(s), str(tw.lower(s, [A, B], simple_mode=True)), str(tw.lower(s, [A, B]))):
+        assert str(parse_module(text)).strip() == text.strip()
