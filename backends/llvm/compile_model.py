@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from tilework.algebra.index_expr import Expr
@@ -204,7 +204,6 @@ def _declare(
             declared.add(key)
             [declaration] = SourceParser(context, compiled[key][1]["declaration"], "cache").parse_module().ops
             declaration.detach()
-            declaration.attributes["tilework.kernel"] = StringAttr(kernel.sym_name.data)
             module.body.block.insert_op_before(declaration, kernel)
         kernel.detach()
         kernel.erase()
