@@ -63,6 +63,14 @@ class Scope:
         return self.domain.proves(p)
 
 
+def loops_around(op: Operation, inside: Operation | None = None) -> Iterator[ForOp]:
+    """The loops that enclose an operation, innermost first; only those inside another operation, if one is given."""
+    while (parent := op.parent_op()) is not inside and parent is not None:
+        if isinstance(parent, ForOp):
+            yield parent
+        op = parent
+
+
 def positive(domain: Domain, e: Expr) -> Domain:
     """The domain where an expression is 1 or more, as the extent of a loop that runs: none of its factors is 0."""
     if len(e.terms) != 1:

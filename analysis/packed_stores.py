@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import VectorType
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.modular import modular_set
 from tilework.analysis.accesses import root_buffer
-from tilework.analysis.domains import Scope, scope_at
+from tilework.analysis.domains import Scope, loops_around, scope_at
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ForOp, Kind, StoreOp
 
@@ -23,7 +23,7 @@ def check_whole_bytes(stores: Sequence[StoreOp]) -> None:
     """
     inside: dict[ForOp, list[StoreOp]] = {}
     for store in stores:
-        for loop in _loops_around(store):
+        for loop in loops_around(store):
             if loop.kind.data in THREADS:
                 raise CompileError(
                     f"4-bit integers of {_name(store)} are stored by the threads of loop '{loop.axis.data}', "
@@ -106,14 +106,6 @@ def _is_made_in(loop: ForOp, key: object) -> bool:
     assert isinstance(key, SSAValue)
     owner = key.owner if isinstance(key.owner, Operation) else key.owner.parent_op()
     return owner is not None and owner is not loop and loop.is_ancestor(owner)
-
-
-def _loops_around(op: Operation) -> Iterator[ForOp]:
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp):
-            yield parent
-        parent = parent.parent_op()
 
 
 def _name(store: StoreOp) -> str:

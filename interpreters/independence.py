@@ -19,6 +19,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, var
+from tilework.analysis.domains import loops_around
 from tilework.dialects import arith
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 
@@ -146,7 +147,7 @@ class Dependences:
     def _may_conflict(self, loop: ForOp, a: Access, b: Access) -> bool:
         if a.view != b.view:
             return True
-        outside = {parent.index for parent in _enclosing_loops(loop)}
+        outside = {parent.index for parent in loops_around(loop)}
         known = set(self.ranges)
         domain = Domain({key: ends for key, ends in self.ranges.items()})
         for key in known - outside:
@@ -283,11 +284,3 @@ def _arguments(e: Expr, kind: str) -> Sequence[Expr]:
 def _is_inside(root: Root, loop: ForOp) -> bool:
     owner = root.owner
     return isinstance(owner, Operation) and loop.is_ancestor(owner)
-
-
-def _enclosing_loops(op: Operation) -> Iterator[ForOp]:
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp):
-            yield parent
-        parent = parent.parent_op()

@@ -7,12 +7,13 @@ changes the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilework.analysis.domains import loops_around
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.interpreters.independence import Dependences
 
@@ -73,7 +74,7 @@ def plan_loops(kernel: KernelOp, facts: Dependences, *, sampled: bool = False, o
     for block in kernel.body.blocks:
         _limit(block, facts, modes)
     for loop in reversed(modes):  # inner ones first
-        if any(modes[between] is not Mode.AXIS for s in stores[loop] for between in _loops_between(s, loop)):
+        if any(modes[between] is not Mode.AXIS for s in stores[loop] for between in loops_around(s, loop)):
             modes[loop] = _in_order(loop)
     positions: dict[ForOp, int] = {}
     for block in kernel.body.blocks:
@@ -84,14 +85,6 @@ def plan_loops(kernel: KernelOp, facts: Dependences, *, sampled: bool = False, o
 
 def _in_order(loop: ForOp) -> Mode:
     return Mode.BACKWARDS if loop.kind.data is Kind.PARALLEL else Mode.SERIAL
-
-
-def _loops_between(store: StoreOp, loop: ForOp) -> Iterator[ForOp]:
-    parent = store.parent_op()
-    while parent is not None and parent is not loop:
-        if isinstance(parent, ForOp):
-            yield parent
-        parent = parent.parent_op()
 
 
 def _limit(block: Block, facts: Dependences, modes: dict[ForOp, Mode]) -> int:

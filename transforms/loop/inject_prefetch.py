@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, minimum, var
 from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.accesses import element_position, memref_type, root_buffer
+from tilework.analysis.domains import loops_around
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
@@ -70,7 +71,7 @@ def _inject(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
 def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
     for load in _loads(loop, buffer):
         position = element_position(load)
-        around = list(_loops_between(load, loop))
+        around = list(loops_around(load, loop))
         followed = [f for f in around if f.index in position.variables()]
         if not all(position.is_affine_in(f.index) for f in (loop, *followed)):
             continue
@@ -198,18 +199,8 @@ def _shifted(ends: Interval, later: dict[Key, Expr]) -> Interval:
 
 def _region(load: LoadOp, loop: ForOp) -> list[Interval]:
     """What a load reads in one iteration of the loop."""
-    inner: dict[Key, Interval] = {
-        inside.index: (inside.lower, inside.upper - 1) for inside in _loops_between(load, loop)
-    }
+    inner: dict[Key, Interval] = {op.index: (op.lower, op.upper - 1) for op in loops_around(load, loop)}
     return [interval(e, inner) for e in load.exprs]
-
-
-def _loops_between(op: Operation, loop: ForOp) -> Iterator[ForOp]:
-    parent = op.parent_op()
-    while parent is not None and parent is not loop:
-        if isinstance(parent, ForOp):
-            yield parent
-        parent = parent.parent_op()
 
 
 def _per_line(buffer: SSAValue) -> int:

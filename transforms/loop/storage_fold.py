@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import less_than
 from tilework.analysis.accesses import memref_type
-from tilework.analysis.domains import kernel_scope, scope_at
+from tilework.analysis.domains import kernel_scope, loops_around, scope_at
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.transforms.base import TileworkPass
@@ -63,7 +63,7 @@ def _rows_needed(kernel: KernelOp, buffer: BlockArgument) -> int | None:
         return None
     loop, written = filling
     inside = [a for a in accesses if loop.is_ancestor(a)]
-    if not all(_has_own_slice(outer.index, inside) for outer in _loops_around(loop)):
+    if not all(_has_own_slice(outer.index, inside) for outer in loops_around(loop)):
         return None
     behind = [_rows_behind(loop, written, a) for a in accesses]
     if None in behind:
@@ -75,21 +75,10 @@ def _filling_loop(accesses: Sequence[LoadOp | StoreOp]) -> tuple[ForOp, Expr] | 
     """The serial loop that stores one row an iteration, and that row; None where there is none."""
     for store in (a for a in accesses if isinstance(a, StoreOp)):
         row = store.exprs[0]
-        for loop in _loops_around(store):
+        for loop in loops_around(store):
             if loop.kind.data is Kind.SERIAL and (row - var(loop.index)).is_constant:
                 return loop, row
     return None
-
-
-def _loops_around(op: Operation) -> list[ForOp]:
-    """The loops that enclose an operation, innermost first."""
-    found: list[ForOp] = []
-    while not isinstance(parent := op.parent_op(), KernelOp):
-        assert parent is not None
-        op = parent
-        if isinstance(op, ForOp):
-            found.append(op)
-    return found
 
 
 def _has_own_slice(index: SSAValue, accesses: Sequence[LoadOp | StoreOp]) -> bool:

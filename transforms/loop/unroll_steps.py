@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from tilework.algebra.bounds import Domain
 from tilework.analysis.accesses import element_position, memory_space
+from tilework.analysis.domains import loops_around
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import UNROLL_FACTOR
 from tilework.transforms.base import TileworkPass
@@ -75,7 +76,7 @@ def _steps_share_loads(loop: ForOp, count: int) -> bool:
 
 def _is_shared(load: LoadOp, loop: ForOp, count: int) -> bool:
     position = element_position(load)
-    unrolled = [op for op in _loops_inside(load, loop) if op.index in position.variables()]
+    unrolled = [op for op in loops_around(load, loop) if op.index in position.variables()]
     if not all(position.is_affine_in(op.index) for op in (loop, *unrolled)):
         return True
     step = position.coefficient(loop.index)
@@ -87,14 +88,3 @@ def _is_shared(load: LoadOp, loop: ForOp, count: int) -> bool:
         sum(i * position.coefficient(op.index) for i, op in zip(at, unrolled, strict=True)) for at in product(*apart)
     }
     return None in extents or any(step * distance in reached for distance in range(1, count))
-
-
-def _loops_inside(op: Operation, loop: ForOp) -> list[ForOp]:
-    """The loops around an operation that are inside another."""
-    found: list[ForOp] = []
-    parent = op.parent_op()
-    while parent is not loop and parent is not None:
-        if isinstance(parent, ForOp):
-            found.append(parent)
-        parent = parent.parent_op()
-    return found
