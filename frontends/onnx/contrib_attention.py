@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilework.frontends.onnx.contrib import defined
+from tilework.frontends.onnx.contrib import DOMAIN, define, defined
 from tilework.frontends.onnx.node import Node
 
 MASKED = """
@@ -71,6 +71,16 @@ Attention <num_heads, unidirectional, qkv_hidden_sizes, mask_filter_value: float
 }}"""
 
 
+define(f"""
+QAttention <num_heads, unidirectional, mask_filter_value: float = -10000.0, scale>
+    (input, weights, bias, input_scale, weight_scale, mask, input_zero, weight_zero, past) => (Y, present) {{
+   x = DequantizeLinear (input, input_scale, input_zero)
+   w = DequantizeLinear <axis = 1> (weights, weight_scale, weight_zero)
+   Y, present = {DOMAIN}.Attention <num_heads: int = @num_heads, unidirectional: int = @unidirectional,
+      mask_filter_value: float = @mask_filter_value, scale: float = @scale> (x, w, bias, mask, past)
+}}""")
+
+
 @defined("MultiHeadAttention")
 def multi_head_attention(node: Node) -> str:
     """Of projected queries; keys and values as well, or by heads already, as they were when they were made."""
@@ -112,13 +122,21 @@ MultiHeadAttention <num_heads, unidirectional, mask_filter_value: float = -10000
 }}"""
 
 
+def _turned_width(node: Node, i: int) -> int:
+    """How much of a head is turned: two elements by each column of the caches, the first of which is input `i`."""
+    dims = node.dims(i)
+    if len(dims) != 2 or not dims[1].constant:
+        raise node.error("its caches of cosines and sines are matrices with a constant number of columns")
+    return dims[1].constant * 2
+
+
 @defined("RotaryEmbedding")
 def rotary_embedding(node: Node) -> str:
     """Positions are one for each row, or that of the first. Heads are as wide as two columns of the caches for each."""
-    dims, width = node.dims(0), node.dims(2)[-1]
+    dims, width = node.dims(0), _turned_width(node, 2)
     heads, turned = node.attribute("num_heads", 0), node.attribute("rotary_embedding_dim", 0)
     if len(dims) == 3 and not heads:
-        heads = (dims[2] // (width * 2)).constant or 0
+        heads = (dims[2] // width).constant or 0
     return f"""
 RotaryEmbedding <interleaved, num_heads, rotary_embedding_dim, scale> (X, positions, cos, sin) => (Y) {{
    zero = Constant <value_int = 0> ()
@@ -152,8 +170,8 @@ def group_query_attention(node: Node) -> str:
     if size is None:
         raise node.error("the size of its heads is a constant")
     turned = node.attribute("do_rotary", 0)
-    width = (node.dims(7)[-1] * 2).constant if turned else None
-    partly = width if width is not None and width < size else 0
+    width = _turned_width(node, 7) if turned else size
+    partly = width if width < size else 0
     window = node.attribute("local_window_size", -1)
     query, key = ("turned_query", "turned_key") if turned else ("q", "k")
     turning = f"""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
 from tilework.frontends.onnx.contrib import define, defined
-from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.node import Node, element_number
 
 # ---- Quantized numbers in and out ------------------------------------------------------------------------------------
 
@@ -185,4 +187,49 @@ MatMulNBits <K, N, bits, block_size, accuracy_level> (A, B, scale, zero, order, 
    product = MatMul (A, right)
    Y = Identity (product)                                       # if no bias
    Y = Add (product, bias)                                      # if bias
+}}"""
+
+
+@defined("GatherBlockQuantized")
+def gather_of_few_bits(node: Node) -> str:
+    """Rows of a table whose numbers, packed into bytes or of 4 bits by their type, are in blocks that have a scale."""
+    dims, bits, block = node.dims(0), node.attribute("bits", 4), node.attribute("block_size", 128)
+    packed = element_number(node.value(0)) == TensorProto.UINT8
+    axes = node.attribute("gather_axis", 0), node.attribute("quantize_axis", 1) % max(len(dims), 1)
+    if len(dims) != 2 or axes != (0, 1) or bits not in PACKED or block < 1 or dims[1].constant is None:
+        raise node.error("it gathers rows of a matrix whose rows are blocks of 2, 4 or 8 bits a number")
+    columns = dims[1].constant * 8 // bits if packed else dims[1].constant
+    blocks = -(-columns // block)
+    if columns % block:
+        raise node.error(f"its rows of {columns} numbers are no blocks of {block}")
+    outer = "0, " * len(node.dims(1))
+    numbers, zero_numbers = ("numbers", "zero_numbers") if packed else ("rows", "zero_rows")
+    zeros = f"""
+   zero_table = {"Identity (zero)" if packed else "Cast <to = 3> (zero)"}
+   zero_rows = Gather <axis = 0> (zero_table, indices)
+{apart("zero_rows", "zero_numbers", bits) if packed else ""}
+   by_zero = Constant <value_ints = [{outer}-1, 1]> ()
+   end = Constant <value_ints = [{blocks}]> ()
+   start = Constant <value_ints = [0]> ()
+   axis = Constant <value_ints = [-2]> ()
+   all_zeros = Reshape ({zero_numbers}, by_zero)
+   zeros = Slice (all_zeros, start, end, axis)"""
+    middle = f"   zeros = Constant <value_float = {2.0 ** (bits - 1) if packed else 0.0}> ()"
+    return f"""
+GatherBlockQuantized <bits, block_size, gather_axis, quantize_axis> (data, indices, scale, zero) => (Y) {{
+   table = {"Identity (data)" if packed else "Cast <to = 3> (data)"}
+   rows = Gather <axis = 0> (table, indices)
+   scale_rows = Gather <axis = 0> (scale, indices)
+{apart("rows", "numbers", bits) if packed else ""}
+   by_block = Constant <value_ints = [{outer}{blocks}, {block}]> ()
+   by_scale = Constant <value_ints = [{outer}{blocks}, 1]> ()
+   by_column = Constant <value_ints = [{outer}-1]> ()
+   in_blocks = Reshape ({numbers}, by_block)
+{zeros if node.has(3) else middle}
+   count = CastLike (in_blocks, scale)
+   middle = CastLike (zeros, scale)
+   distance = Sub (count, middle)
+   scales = Reshape (scale_rows, by_scale)
+   scaled = Mul (distance, scales)
+   Y = Reshape (scaled, by_column)
 }}"""

@@ -19,6 +19,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.graph.broadcast import truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
+from tilework.frontends.onnx.load import PACKED_BITS
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Array, Known, dims_array, known
 
@@ -77,7 +78,8 @@ def _element(node: Node) -> np.dtype[Any] | None:
 
 
 def _is_cheap(array: Array, op_type: str) -> bool:
-    return array.dtype.kind in "iuObB" or array.size <= SMALL or op_type == "ConstantOfShape"
+    is_integer = array.dtype.kind in "iuObB" or array.dtype.name in PACKED_BITS
+    return is_integer or array.size <= SMALL or op_type == "ConstantOfShape"
 
 
 def folds(op_type: str) -> Callable[[Folder], Folder]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -258,6 +259,21 @@ def test_weights_of_few_bits(case: Case, cache: KernelCache):
     check(case, cache)
 
 
+@pytest.mark.parametrize("zeros", [False, True])
+def test_rows_of_few_bits(zeros: bool, cache: KernelCache):
+    table, indices = integers(0, 256, 9, 32), integers(0, 9, 2, 3, dtype=np.int64)
+    inputs = (table, indices, floats(9, 4, scale=0.1), integers(0, 256, 9, 2) if zeros else None)
+    numbers = {"bits": 4, "block_size": 16}
+    check(Case("GatherBlockQuantized", inputs, numbers, constants=(0, 2, 3) if zeros else (0, 2)), cache)
+
+
+@pytest.mark.parametrize("kind", ["int4", "uint4"])
+def test_rows_of_a_type_of_few_bits(kind: str, cache: KernelCache):
+    table = integers(-8 if kind == "int4" else 0, 7, 9, 32, dtype=np.int8).astype(getattr(ml_dtypes, kind))
+    inputs = (table, integers(0, 9, 5, dtype=np.int64), floats(9, 2, scale=0.1), None)
+    check(Case("GatherBlockQuantized", inputs, {"block_size": 16}, constants=(0, 2)), cache)
+
+
 # ---- Attention -------------------------------------------------------------------------------------------------------
 
 B, S, P, N, H = 2, 5, 3, 4, 8
@@ -301,6 +317,22 @@ ATTENTION = [
         (floats(B, S, D), floats(D, 80, scale=0.2), floats(80)),
         {**HEADS, "qkv_hidden_sizes": [32, 32, 16]},
         title="sizes",
+    ),
+    Case(
+        "QAttention",
+        (
+            integers(0, 256, B, S, D),
+            integers(-128, 128, D, 3 * D, dtype=np.int8),
+            floats(3 * D),
+            np.float32(0.01),
+            np.float32(0.002),
+            right_mask(S),
+            np.uint8(128),
+            np.int8(0),
+        ),
+        HEADS,
+        constants=(1, 2, 3, 4, 6, 7),
+        tolerance=1e-4,
     ),
     Case("MultiHeadAttention", (floats(B, S, D), floats(B, 7, D), floats(B, 7, 2 * D)), HEADS),
     Case("MultiHeadAttention", (floats(B, S, D), floats(B, S, D), floats(B, S, D), floats(3 * D)), HEADS, title="bias"),
