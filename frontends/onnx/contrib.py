@@ -53,8 +53,10 @@ def is_contrib(node: Node) -> bool:
 
 
 def contrib_function(node: Node) -> onnx.FunctionProto | None:
-    """What a node's operator is made of, given its inputs and attributes. Raises TileworkError for attributes that the
-    text does not have, unless they are 0: that asks for nothing."""
+    """What a node's operator is made of, given its inputs and attributes; None for other operators.
+
+    Raises TileworkError for attributes that the text does not have, unless they are 0: that asks for nothing.
+    """
     writer = _WRITERS.get(_key(node))
     if writer is None:
         return None
@@ -69,6 +71,8 @@ def contrib_function(node: Node) -> onnx.FunctionProto | None:
     for attribute in node.proto.attribute:
         if attribute.name not in known and node.attribute(attribute.name):
             raise node.error(f"its attribute {attribute.name} is not supported")
+    if not any(function.output[0] in made.output for made in function.node):
+        raise node.error("what its attributes ask for is not supported")
     return function
 
 

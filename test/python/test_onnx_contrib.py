@@ -438,6 +438,8 @@ def test_a_batch_that_has_seen_more_and_less(cache: KernelCache):
             Case("MultiHeadAttention", (floats(B, S, N, 3, H), None, None), HEADS),
             "query, key and value are three tensors",
         ),
+        (Case("FusedConv", (IMAGE, FILTERS), {"activation": "Elu"}), "what its attributes ask for is not supported"),
+        (Case("RotaryEmbedding", (ROWS, np.array([0]), floats(4), floats(4))), "its caches of cosines and sines are"),
         (grouped(7, 1, [8], "", smooth_softmax=1), "smooth_softmax are not supported"),
         (grouped(7, 1, [8], "", causal=0), "not causal"),
     ],
