@@ -62,11 +62,16 @@ def buffer_dims(buffer: SSAValue) -> tuple[Expr, ...]:
     return tuple(map(const, memref_type(buffer.type).get_shape()))
 
 
+def row_major_strides(dims: Sequence[Expr]) -> tuple[Expr, ...]:
+    """How many elements apart neighbours along each dimension of a buffer without gaps lie."""
+    return tuple(product(dims[i + 1 :]) for i in range(len(dims)))
+
+
 def element_strides(type_: Attribute, dims: Sequence[Expr], op: Operation | None = None) -> tuple[Expr, ...]:
     """How many elements apart neighbours along each dimension lie; raises CompileError for a layout without strides."""
     layout = memref_type(type_).layout
     if isinstance(layout, NoneAttr):
-        return tuple(product(dims[i + 1 :]) for i in range(len(dims)))
+        return row_major_strides(dims)
     strides = layout.get_strides() if isinstance(layout, StridedLayoutAttr) else None
     if strides is None or None in strides:
         raise CompileError(f"{type_} has no static strides: expected a row-major or a strided<[..]> layout", op)
@@ -81,6 +86,6 @@ def element_position(op: LoadOp | StoreOp | PrefetchOp) -> Expr:
 
 def element_count(dims: Sequence[Expr], strides: Sequence[Expr]) -> Expr:
     """How many elements a buffer spans from its first to its last."""
-    if strides == tuple(product(dims[i + 1 :]) for i in range(len(dims))):
+    if strides == row_major_strides(dims):
         return product(dims)
     return sum(((d - 1) * s for d, s in zip(dims, strides, strict=True)), const(1))

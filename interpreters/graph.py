@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Key
 from tilework.analysis.functions import body_of
+from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
@@ -58,7 +59,7 @@ def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dic
     Each `graph.define_parameter` is evaluated on its own, from what it depends on; nothing else is kept meanwhile.
     """
     prepared: dict[str, Array] = {}
-    prepare = find_function(module, "prepare")
+    prepare = find_function(module, PREPARE)
     for op in body_of(prepare).ops if prepare is not None else ():
         if isinstance(op, DefineParameterOp):
             prepared[op.sym_name.data] = _evaluate_slice(op.value, parameters)

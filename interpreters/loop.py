@@ -47,7 +47,7 @@ from tilework.interpreters.buffers import (
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
 from tilework.interpreters.loop_plan import Mode, plan_loops
-from tilework.interpreters.scalar import element_dtype, meaning_of
+from tilework.interpreters.scalar import element_dtype, meaning_of, multiply_add
 from tilework.interpreters.symbols import bind_symbols
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
@@ -383,7 +383,7 @@ def _vector_meaning(op: Operation) -> Callable[..., Any] | None:
         case vector.BroadcastOp():
             return _itself
         case vector.FMAOp():
-            return _multiply_add
+            return multiply_add
         case vector.BitcastOp():
             return _bitcast(op)
         case _:
@@ -401,10 +401,6 @@ def _bitcast(op: vector.BitcastOp) -> Callable[[Any], Any]:
         return np.ascontiguousarray(np.broadcast_to(a, (*a.shape[:-1], lanes))).view(dtype)
 
     return cast
-
-
-def _multiply_add(a: Any, b: Any, c: Any) -> Any:
-    return a * b + c
 
 
 def _narrowed(mask: Mask, holds: Any) -> Mask:

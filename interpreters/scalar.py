@@ -109,7 +109,8 @@ def _dot(unsigned: Value, signed: Value) -> Value:
     return np.sum(x.view(np.uint8).astype(np.int32) * w.view(np.int8), axis=-1, dtype=np.int32)
 
 
-def _multiply_add(a: Value, b: Value, c: Value) -> Value:
+def multiply_add(a: Value, b: Value, c: Value) -> Value:
+    """Rounded twice."""
     return a * b + c
 
 
@@ -164,7 +165,7 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     math.Exp2Op: np.exp2,
     math.ExpM1Op: np.expm1,
     math.FloorOp: np.floor,
-    math.FmaOp: _multiply_add,
+    math.FmaOp: multiply_add,
     math.LogOp: np.log,
     math.Log10Op: np.log10,
     math.Log1pOp: np.log1p,

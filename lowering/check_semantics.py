@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -25,7 +25,7 @@ from tilework.lowering.compare_answers import Answer, compare
 from tilework.lowering.fuzz_data import fuzz_array, fuzz_indices, symbol_values
 from tilework.lowering.instrumentation import Instrumentation
 from tilework.lowering.program_data import Data, parameters_of
-from tilework.lowering.programs_to_check import Program, Spec, TeProgram, program_of
+from tilework.lowering.programs_to_check import Program, Spec, TeProgram, program_of, symbol_of
 from tilework.transforms.base import TileworkPass
 
 MAX_WORK = 2.0**29
@@ -104,7 +104,7 @@ class SemanticCheck(Instrumentation):
             else:
                 self._known[name] = self._checked(pass_, known, program, _live(op, name))
         if isinstance(op, ModuleOp):
-            here = {_symbol(child) for child in op.ops}
+            here = {symbol_of(child) for child in op.ops}
             self._known = {name: known for name, known in self._known.items() if name in here}
 
     # -- versions
@@ -112,10 +112,10 @@ class SemanticCheck(Instrumentation):
     def _programs(self, op: Operation) -> dict[str, Program[Any]]:
         """The programs in `op` that are new or differ from what is known."""
         root = _root(op)
-        siblings = {_symbol(child): child for child in root.ops} if isinstance(root, ModuleOp) else {}
+        siblings = {symbol_of(child): child for child in root.ops} if isinstance(root, ModuleOp) else {}
         found: dict[str, Program[Any]] = {}
         for child in op.ops if isinstance(op, ModuleOp) else [op]:
-            known = self._known.get(_symbol(child))
+            known = self._known.get(symbol_of(child))
             program = program_of(child, siblings, None if known is None else known.program.text)
             if program is not None:
                 found[program.name] = program
@@ -146,7 +146,7 @@ class SemanticCheck(Instrumentation):
     def _keep_prepared(self, name: str, root: Operation) -> None:
         """Before a program is replaced: what its @prepare made, where that was dropped because it has run."""
         known = self._known.get(name)
-        dropped = isinstance(root, ModuleOp) and all(_symbol(child) != PREPARE for child in root.ops)
+        dropped = isinstance(root, ModuleOp) and all(symbol_of(child) != PREPARE for child in root.ops)
         if dropped and known is not None and PREPARE in known.program.module:
             made = parameters_of(known.program.in_module(), known.data[0])
             self._parameters = {**self._parameters, **made}
@@ -242,12 +242,7 @@ def _root(op: Operation) -> Operation:
     return op
 
 
-def _symbol(op: Operation) -> str:
-    name = op.get_attr_or_prop("sym_name")
-    return name.data if isinstance(name, StringAttr) else ""
-
-
 def _live(op: Operation, name: str) -> Operation:
     """The operation of that name in the program itself, for messages."""
     children = op.ops if isinstance(op, ModuleOp) else ()
-    return next((child for child in children if _symbol(child) == name), op)
+    return next((child for child in children if symbol_of(child) == name), op)

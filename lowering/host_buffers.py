@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.accesses import offset_of
+from tilework.analysis.accesses import offset_of, row_major_strides
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects import loop
@@ -25,7 +25,7 @@ from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.lowering.host_shapes import HostShapes, memref_type, row_major_strides
+from tilework.lowering.host_shapes import HostShapes, memref_type
 from tilework.lowering.te_kernels import Layout
 
 
@@ -286,7 +286,7 @@ def reshaped_strides(before: Sequence[Expr], strides: Sequence[Expr], after: Seq
     anywhere and what follows the dimensions that are the same is not constant.
     """
     if are_gapless(before, strides):
-        return row_major_strides(after)
+        return list(row_major_strides(after))
     same = next(
         (i for i, (b, a) in enumerate(zip(before, after, strict=False)) if b != a), min(len(before), len(after))
     )

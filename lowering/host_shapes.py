@@ -95,16 +95,6 @@ class HostShapes:
         return [self.value(d) for d in dims if d.constant is None]
 
 
-def row_major_strides(dims: Sequence[Expr]) -> list[Expr]:
-    """How far apart, in elements, neighbours along each axis lie in a buffer without gaps."""
-    strides: list[Expr] = []
-    stride = Expr((), 1)
-    for dim in reversed(dims):
-        strides.append(stride)
-        stride = stride * dim
-    return strides[::-1]
-
-
 def memref_type(tensor: Attribute, layout: StridedLayoutAttr | NoneAttr | None = None) -> MemRefType[Attribute]:
     """The buffer that holds a tensor; without gaps where no layout is given."""
     shape = [DYNAMIC_INDEX if d.constant is None else d.constant for d in dims_of(tensor)]

@@ -250,7 +250,7 @@ def program_of(op: Operation, siblings: Mapping[str, Operation], known: str | No
     text = str(op) + str(needed.get(PREPARE, ""))  # kernels are programs of their own
     if text == known:
         return None
-    return kind(_symbol(op), text, op.clone(), {name: other.clone() for name, other in needed.items()})
+    return kind(symbol_of(op), text, op.clone(), {name: other.clone() for name, other in needed.items()})
 
 
 def _kind(op: Operation) -> type[Program[Any]] | None:
@@ -274,8 +274,10 @@ def _needed(op: func.FuncOp, siblings: Mapping[str, Operation]) -> dict[str, Ope
     return {n: s for n, s in siblings.items() if n in called or isinstance(s, memref.GlobalOp)}
 
 
-def _symbol(op: Operation) -> str:
-    return cast(StringAttr, op.get_attr_or_prop("sym_name")).data
+def symbol_of(op: Operation) -> str:
+    """The name of a function, kernel or the like; an empty one for another operation."""
+    name = op.get_attr_or_prop("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""
 
 
 def _tensor_spec(type_: Attribute) -> Spec:

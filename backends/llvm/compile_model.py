@@ -12,10 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
 
 from tilework.algebra.index_expr import Expr
-from tilework.analysis.parameters import graph_functions
+from tilework.analysis.parameters import PREPARE, graph_functions
 from tilework.analysis.sizes_that_must_be_positive import sizes_that_must_be_positive
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.compile import compile_ir
@@ -26,7 +25,7 @@ from tilework.backends.llvm.worker import CompiledKernel, FailedKernel, KernelJo
 from tilework.dialects import loop, te
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
-from tilework.interpreters.graph import prepare_parameters
+from tilework.interpreters.graph import find_function, prepare_parameters
 from tilework.lowering.canonical_text import CANONICAL_NAME, canonical_text
 from tilework.lowering.garbage import no_cyclic_gc
 from tilework.lowering.instrumentation import Instrumentation
@@ -120,10 +119,10 @@ def _silent(phase: str, done: int, total: int) -> None:
 
 def drop_prepare(module: ModuleOp) -> None:
     """Remove @prepare, once it has run: its results are parameters then."""
-    for op in list(module.ops):
-        if isinstance(op, FuncOp) and op.sym_name.data == "prepare":
-            op.detach()
-            op.erase()
+    prepare = find_function(module, PREPARE)
+    if prepare is not None:
+        prepare.detach()
+        prepare.erase()
 
 
 # -- kernels

@@ -335,20 +335,16 @@ def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
     e.define(op.result, f"getelementptr inbounds {memory}, ptr {source}, i64 {index}")
 
 
-def _bytes(e: Emitter, op: BytesOp) -> None:
-    e.set(op.result, e.get(op.source))
-
-
-def _cast(e: Emitter, op: memref.CastOp | memref.MemorySpaceCastOp) -> None:
-    e.set(op.results[0], e.get(op.operands[0]))
+def _cast(e: Emitter, op: memref.CastOp | BytesOp) -> None:
+    e.set(op.results[0], e.get(op.source))
 
 
 MEMORY_HANDLERS: Handlers = {
     LoadOp: _load,
     StoreOp: _store,
     PrefetchOp: _prefetch,
-    BytesOp: _bytes,
     memref.AllocaOp: _alloca,
     memref.ReinterpretCastOp: _reinterpret_cast,
     memref.CastOp: _cast,
+    BytesOp: _cast,
 }
