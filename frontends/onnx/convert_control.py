@@ -1,4 +1,4 @@
-"""Converters: If, Loop and Scan. A condition is known beforehand; steps that are few, and are known, are unrolled."""
+"""Converters: If, Loop and Scan. Where data decide, both branches are computed; few steps, if known, are unrolled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import ConcatOp
+from tilework.algebra.index_expr import Expr, const, product
+from tilework.dialects.graph import ConcatOp, WhereOp
 from tilework.frontends.onnx.axes import from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.open_axes import in_steps
@@ -23,12 +23,23 @@ _TRUE = np.array(True)
 
 @converter("If")
 def if_(node: Node) -> Sequence[Value]:
-    """The branch that is taken."""
-    condition = node.value(0)
-    if not isinstance(condition, Known):
-        raise node.error("which branch it takes depends on data; Tilework takes one that is known beforehand")
-    branch = "then_branch" if _truth(node, condition) else "else_branch"
-    return node.graph(branch, [], len(node.proto.output))
+    """The branch that is taken; where that depends on data, one of what both branches make."""
+    condition, branches, count = node.value(0), ("then_branch", "else_branch"), len(node.proto.output)
+    if isinstance(condition, Known):
+        return node.graph(branches[not _truth(node, condition)], [], count)
+    if product(value_dims(condition)) != 1:
+        raise node.error("its condition is one truth value")
+    taken = node.reshape(condition, [])
+    return [
+        _either(node, taken, a, b) for a, b in zip(*(node.graph(name, [], count) for name in branches), strict=True)
+    ]
+
+
+def _either(node: Node, condition: Value, first: Value, second: Value) -> Value:
+    """The first of two values where a condition holds, else the second."""
+    if value_dims(first) != value_dims(second) or node.dtype_of(first) != node.dtype_of(second):
+        raise node.error("which branch it takes depends on data, so both have to make tensors of the same type")
+    return node.emit(WhereOp, condition, first, second)
 
 
 @converter("Loop")

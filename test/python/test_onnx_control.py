@@ -376,6 +376,28 @@ def test_a_branch_in_a_loop(cache: KernelCache):
     check(loop_model(body, {"h": [4]}, 3), {"h": numbers(4)}, cache, scans=0)
 
 
-def test_a_branch_that_data_decides_is_refused():
-    made = model([node("If", "c", "y", then_branch=ONES, else_branch=TWOS)], {"c": []}, "y")
-    assert "which branch it takes depends on data; Tilework takes one that is known beforehand" in refusal(made)
+@pytest.mark.parametrize("shape", [(), (1,)])
+@pytest.mark.parametrize("condition", [True, False])
+def test_a_branch_that_data_decides(condition: bool, shape: tuple[int, ...], cache: KernelCache):
+    """Of several outputs, which read what is around them, and in a branch of a branch."""
+    inner = node("If", "other", "z", then_branch=ONES, else_branch=TWOS)
+    branches = [
+        graph([node("Neg", "x", "y"), node("Identity", "x", "z")], {}, "y z"),
+        graph([node("Exp", "x", "y"), inner], {}, "y z"),
+    ]
+    nodes = [
+        node("Greater", "x0 zero", "other"),
+        node("If", "c", "y z", then_branch=branches[0], else_branch=branches[1]),
+    ]
+    made = model(nodes, {"c": shape, "x": [4], "x0": []}, "y z", {"zero": np.zeros((), np.float32)})
+    for number in (-1, 1):
+        feeds = {"c": np.full(shape, condition), "x": numbers(4), "x0": np.float32(number)}
+        check(made, {name: np.asarray(value) for name, value in feeds.items()}, cache)
+
+
+def test_branches_of_different_shapes_that_data_decides_are_refused():
+    other = graph([node("Concat", "one one", "y", axis=0)], {}, "y", {"one": np.ones(4, np.float32)})
+    made = model([node("If", "c", "y", then_branch=ONES, else_branch=other)], {"c": []}, "y")
+    assert "so both have to make tensors of the same type" in refusal(made)
+    made = model([node("If", "c", "y", then_branch=ONES, else_branch=TWOS)], {"c": [2]}, "y")
+    assert "its condition is one truth value" in refusal(made)
