@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
-from tilework.runtime.manifest import Dim, TensorSpec
+from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.shapes import InputShapes, Requirements, Shape, SymbolicShape, Symbols
 
 REMEMBERED = 256

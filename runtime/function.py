@@ -11,12 +11,12 @@ from typing import cast
 import numpy as np
 
 from tilework.algebra.errors import UsageError
+from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.compatibility import check_runs_on
-from tilework.runtime.manifest import Dim, TensorSpec
 from tilework.runtime.native import NativeLibrary
 from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
 from tilework.runtime.shapes import InputShapes

@@ -6,26 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-Dim = int | str
-"""An extent: a number, or an index expression over the module's symbols such as "N" or "2 * N + 1"."""
-
-
-@dataclass(frozen=True)
-class TensorSpec:
-    """Name, numpy dtype name and shape of an input, output or parameter."""
-
-    name: str
-    dtype: str
-    shape: tuple[Dim, ...]
-
-    @property
-    def shape_text(self) -> str:
-        """The shape as numpy writes shapes: "(N, 64)", "(N,)"."""
-        comma = "," if len(self.shape) == 1 else ""
-        return f"({', '.join(map(str, self.shape))}{comma})"
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.dtype} {self.shape_text}"
+from tilework.backends.tensor_spec import Dim, TensorSpec
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.parse import parse
-from tilework.runtime.manifest import Dim, TensorSpec
+from tilework.backends.tensor_spec import Dim, TensorSpec
 
 Symbols = dict[str, int]
 Shape = tuple[int, ...]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError
 from tilework.runtime.arrays import aligned
-from tilework.runtime.manifest import Manifest, TensorSpec
+from tilework.runtime.manifest import Manifest
 from tilework.runtime.module import Module
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
@@ -109,15 +109,11 @@ def build(
 
 def _manifest(compiled: CompiledModel, target: str) -> Manifest:
     info = compiled.info
-
-    def specs(tensors: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        return tuple(TensorSpec(t.name, t.dtype, t.shape) for t in tensors)
-
     return Manifest(
         target,
-        specs(info.inputs),
-        specs(info.outputs),
-        specs(info.parameters),
+        info.inputs,
+        info.outputs,
+        info.parameters,
         info.symbols,
         info.arena_bytes,
         info.kernels,

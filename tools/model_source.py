@@ -12,8 +12,8 @@ from onnx import ModelProto
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.api import compile as compile_model
+from tilework.backends.tensor_spec import TensorSpec
 from tilework.frontends.onnx import ImportedModel, import_onnx
-from tilework.runtime.manifest import TensorSpec
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
 from tilework.tools.bench.networks.catalogue import NETWORK, network_model

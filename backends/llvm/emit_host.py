@@ -26,6 +26,7 @@ from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.llvm_types import dtype_name
 from tilework.backends.llvm.text import ModuleText
+from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import CallOp
@@ -36,17 +37,6 @@ ENTRY = "tilework_main"
 HOST = "main"
 """The name of the function that becomes the entry."""
 
-Dim = int | str
-
-
-@dataclass(frozen=True)
-class TensorInfo:
-    """Name, numpy's dtype name and shape; an extent is a number or an expression over symbols such as "2 * N"."""
-
-    name: str
-    dtype: str
-    shape: tuple[Dim, ...]
-
 
 @dataclass(frozen=True)
 class HostInfo:
@@ -56,9 +46,9 @@ class HostInfo:
     than 0 means.
     """
 
-    inputs: tuple[TensorInfo, ...]
-    outputs: tuple[TensorInfo, ...]
-    parameters: tuple[TensorInfo, ...]
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    parameters: tuple[TensorSpec, ...]
     symbols: tuple[str, ...]
     arena_bytes: Dim
     kernels: int
@@ -140,8 +130,8 @@ class _Argument:
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
 
     @property
-    def info(self) -> TensorInfo:
-        return TensorInfo(self.name, dtype_name(self.type.element_type, self.op), tuple(map(_dim, self.dims)))
+    def info(self) -> TensorSpec:
+        return TensorSpec(self.name, dtype_name(self.type.element_type, self.op), tuple(map(_dim, self.dims)))
 
 
 def _dim(e: Expr) -> Dim:
@@ -172,9 +162,9 @@ def _bind(e: HostEmitter, arguments: list[_Argument]) -> None:
         e.define(argument.value, f"load ptr, ptr {slot}, align 8")
 
 
-def _globals(e: HostEmitter, module: ModuleOp) -> tuple[TensorInfo, ...]:
+def _globals(e: HostEmitter, module: ModuleOp) -> tuple[TensorSpec, ...]:
     """Number the parameters; the other globals have their values with them."""
-    parameters: list[TensorInfo] = []
+    parameters: list[TensorSpec] = []
     for op in module.body.block.ops:
         if not isinstance(op, memref.GlobalOp):
             continue
@@ -184,7 +174,7 @@ def _globals(e: HostEmitter, module: ModuleOp) -> tuple[TensorInfo, ...]:
             continue
         e.parameters[name] = len(parameters)
         type_: MemRefType[Attribute] = op.type
-        parameters.append(TensorInfo(name, dtype_name(type_.element_type, op), type_.get_shape()))
+        parameters.append(TensorSpec(name, dtype_name(type_.element_type, op), type_.get_shape()))
     return tuple(parameters)
 
 

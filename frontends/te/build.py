@@ -15,6 +15,7 @@ from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache, default_cache, source_hash
 from tilework.backends.llvm.build import compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
+from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.shapes import element_type
@@ -28,7 +29,6 @@ from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES, with_options
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.function import Function, FunctionInfo
-from tilework.runtime.manifest import Dim, TensorSpec
 from tilework.targets.llvm_names import target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow

@@ -1,15 +1,14 @@
 """Host functions with their kernels, compiled and called as a runtime module calls them."""
 
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 
 from tilework.backends.llvm.compile import compile_ir
-from tilework.backends.llvm.emit_host import TensorInfo, emit_host
+from tilework.backends.llvm.emit_host import emit_host
 from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.backends.tensor_spec import TensorSpec
 from tilework.dialects.diagnostics import CompileError, TileworkError
-from tilework.runtime.manifest import Manifest, TensorSpec
+from tilework.runtime.manifest import Manifest
 from tilework.runtime.module import Module
 from tilework.targets.host import host_target
 
@@ -69,11 +68,8 @@ def module_of(text, parse_module, **parameters) -> Module:
     """What the compiler makes of a lowered module: kernels and host in separate objects, and a manifest."""
     module, target = parse_module(text), host_target()
     host, info = emit_host(module, target)
-    fields = asdict(info)
-    for group in ("inputs", "outputs", "parameters"):
-        fields[group] = tuple(TensorSpec(**spec) for spec in fields[group])
     objects = [compile_ir(text, target) for text in (emit_kernels(module, target), host)]
-    return Module(Manifest(target=str(target), **fields), objects, parameters)
+    return Module(Manifest(target=str(target), **vars(info)), objects, parameters)
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +91,9 @@ def test_a_failed_assertion_is_reported(module):
 
 def test_what_the_entry_takes_is_described(parse_module):
     _, info = emit_host(parse_module(HOST), host_target())
-    assert info.inputs == (TensorInfo("input", "float32", ("N", 4)),)
-    assert info.outputs == (TensorInfo("output", "float32", ("N", 8)),)
-    assert info.parameters == (TensorInfo("unused", "int64", (3,)), TensorInfo("bias", "float32", (4,)))
+    assert info.inputs == (TensorSpec("input", "float32", ("N", 4)),)
+    assert info.outputs == (TensorSpec("output", "float32", ("N", 8)),)
+    assert info.parameters == (TensorSpec("unused", "int64", (3,)), TensorSpec("bias", "float32", (4,)))
     assert (info.symbols, info.arena_bytes, info.kernels) == (("N",), "16 * N + 64", 2)
     assert info.messages == {1: "N is at most 5"} and info.entry == "tilework_main"
 

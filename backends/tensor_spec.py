@@ -1,0 +1,26 @@
+"""What callers of compiled code know of a tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Dim = int | str
+"""An extent: a number, or an index expression over symbols such as "N" or "2 * N + 1"."""
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """Name, numpy dtype name and shape of an input, output or parameter."""
+
+    name: str
+    dtype: str
+    shape: tuple[Dim, ...]
+
+    @property
+    def shape_text(self) -> str:
+        """The shape as numpy writes shapes: "(N, 64)", "(N,)"."""
+        comma = "," if len(self.shape) == 1 else ""
+        return f"({', '.join(map(str, self.shape))}{comma})"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype} {self.shape_text}"
