@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -16,13 +16,9 @@ from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.compatibility import check_runs_on
-from tilework.runtime.native import NativeLibrary
-from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
+from tilework.runtime.native import Code, linked
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.threads import threads_for_call
-from tilework.targets import parse_target
-from tilework.targets.host import host_target
 from tilework.targets.nibbles import is_narrow, unpack
 
 
@@ -44,15 +40,6 @@ class FunctionInfo:
     symbols: tuple[str, ...]
     scratch_bytes: tuple[Dim, ...]
     target: str
-
-
-@dataclass(frozen=True)
-class _Code:
-    """Linked code: the entry is valid as long as the library lives."""
-
-    entry: Callable[..., None]
-    library: NativeLibrary
-    runtime: OpenMPRuntime
 
 
 class Function:
@@ -155,14 +142,11 @@ class Function:
                     raise UsageError(f"'{names[0]}' is written and overlaps '{names[1]}': pass an array of its own")
 
     @cached_property
-    def _code(self) -> _Code:
-        check_runs_on(parse_target(self.info.target), host_target())
-        runtime = openmp_runtime()
-        library = NativeLibrary([self.object_code], runtime.symbols)
-        pointers = len(self.info.arguments) + len(self.info.scratch_bytes)
-        types = [ctypes.c_void_p] * pointers + [ctypes.c_int64] * len(self.info.symbols)
-        signature = ctypes.CFUNCTYPE(None, *types, ctypes.c_int32)
-        return _Code(signature(library.get_function(self.info.entry)), library, runtime)
+    def _code(self) -> Code:
+        info = self.info
+        pointers = [ctypes.c_void_p] * (len(info.arguments) + len(info.scratch_bytes))
+        types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
+        return linked([self.object_code], info.target, info.entry, types, None)
 
 
 def _rounded(size: int) -> int:

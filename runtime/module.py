@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -25,36 +24,16 @@ from tilework.runtime.arrays import (
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.manifest import Manifest
-from tilework.runtime.native import NativeLibrary
-from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
+from tilework.runtime.native import Code, linked
 from tilework.runtime.shapes import InputShapes, Requirements
 from tilework.runtime.threads import threads_for_call
-from tilework.targets import parse_target
-from tilework.targets.host import host_target
 
 if TYPE_CHECKING:
     from tilework.backends.llvm.compile_model import CompileReport
 
-_Entry = ctypes.CFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_int32,
-)
-
-
-@dataclass(frozen=True)
-class _Code:
-    """Linked code: the entry is valid as long as the library lives."""
-
-    entry: Callable[..., int]
-    library: NativeLibrary
-    runtime: OpenMPRuntime
+_ENTRY = (*[ctypes.c_void_p] * 5, ctypes.c_int32)
+"""What the entry takes."""
 
 
 class Module:
@@ -174,11 +153,8 @@ class Module:
         return outputs
 
     @cached_property
-    def _code(self) -> _Code:
-        check_runs_on(parse_target(self.manifest.target), host_target())
-        runtime = openmp_runtime()
-        library = NativeLibrary(self.objects, runtime.symbols)
-        return _Code(_Entry(library.get_function(self.manifest.entry)), library, runtime)
+    def _code(self) -> Code:
+        return linked(self.objects, self.manifest.target, self.manifest.entry, _ENTRY, ctypes.c_int32)
 
     def _wrong_names(self, inputs: Mapping[str, object]) -> UsageError:
         missing = [f"'{spec.name}' is missing" for spec in self.manifest.inputs if spec.name not in inputs]

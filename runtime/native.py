@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import llvmlite.binding as llvm
 
-from tilework.runtime.openmp import openmp_runtime
+from tilework.runtime.compatibility import check_runs_on
+from tilework.runtime.openmp import OpenMPRuntime, openmp_runtime
+from tilework.targets import parse_target
+from tilework.targets.host import host_target
 
 _LIBRARY = "tilework"
 
@@ -36,6 +42,26 @@ class NativeLibrary:
             raise LookupError(f"no function '{name}' in the linked objects: {error}") from None
         self._trackers.append(tracker)
         return tracker[name]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Linked code: the entry may be called as long as the library lives."""
+
+    entry: Callable[..., Any]
+    library: NativeLibrary
+    runtime: OpenMPRuntime
+
+
+def linked(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any], result: Any) -> Code:
+    """The function `entry` of objects for `target`, with arguments and a result of these types of ctypes.
+
+    Raises TileworkError where this machine lacks something that the target has.
+    """
+    check_runs_on(parse_target(target), host_target())
+    runtime = openmp_runtime()
+    library = NativeLibrary(objects, runtime.symbols)
+    return Code(ctypes.CFUNCTYPE(result, *types)(library.get_function(entry)), library, runtime)
 
 
 def load_objects(objects: Sequence[bytes], symbols: Mapping[str, int] | None = None) -> NativeLibrary:
