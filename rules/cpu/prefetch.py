@@ -81,10 +81,37 @@ def prefetch_operands(
             s.prefetch(s.argument(read.argument), followed[-1], 1, spread=True)
 
 
+def prefetch_images(
+    s: ScheduleBuilder, reduction: ComputeOp, vector: str, around: Sequence[tuple[SSAValue, str, int]], target: Target
+) -> None:
+    """Ask for what the next tile reads while one is computed, of images larger than the second cache.
+
+    Of those that are read tile after tile, along axes that `vector` is none of, and channel by channel: these lie far
+    apart, and the hardware is late; rows of a matrix stream without being asked for. Windows overlap: most of the next
+    ones is there already. around: as for prefetch_operands.
+    """
+    summed = frozenset(name for name, extent in reduction.reduction if extent != 1)
+    for read, tensor in _arguments(s, reduction):
+        assert read.argument is not None
+        moving = [loop for loop, name, count in around if count > 1 and name in read.axes]
+        if not moving or vector in read.axes or not all(d.is_constant for d in read.dims):
+            continue
+        streams = any(read.indices[-1].coefficient(name) == 1 for name in summed)
+        slides = any(summed & {*e.variables()} and not summed.issuperset(e.variables()) for e in read.indices)
+        if bytes_of(tensor) > target.cache_bytes[1] and not streams and not slides:
+            s.prefetch(s.argument(read.argument), moving[-1], 1, spread=True)
+
+
 def _packed(s: ScheduleBuilder, reduction: ComputeOp, step: Step) -> Iterator[tuple[Read, Attribute]]:
     """How arguments are read that are packed in blocks along the vector axis, and their types."""
-    numbers = frozenset(range(len(s.kernel.body.block.args)))
-    for read, tensor in zip(reads_of(reduction, numbers), (r.tensor.type for r in reduction.reads), strict=True):
-        packed = read.dims[-1:] == (const(step.span),) and step.vector in read.indices[-1].variables()
-        if read.argument is not None and packed:
+    for read, tensor in _arguments(s, reduction):
+        if read.dims[-1:] == (const(step.span),) and step.vector in read.indices[-1].variables():
             yield read, tensor
+
+
+def _arguments(s: ScheduleBuilder, reduction: ComputeOp) -> Iterator[tuple[Read, Attribute]]:
+    """How the kernel's arguments are read, and their types."""
+    numbers = frozenset(range(len(s.kernel.body.block.args)))
+    for read, r in zip(reads_of(reduction, numbers), reduction.reads, strict=True):
+        if read.argument is not None:
+            yield read, r.tensor.type

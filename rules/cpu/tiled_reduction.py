@@ -22,7 +22,7 @@ from tilework.rules.cpu.panels import Panel, panel_of
 from tilework.rules.cpu.parallel import TASKS_PER_CORE, Loop, parallel_prefix, run_in_parallel
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_operands
+from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_images, prefetch_operands
 from tilework.rules.cpu.reads import LARGE, Axes, Axis, bits_of, count_of, reads_of, size_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block
@@ -116,6 +116,7 @@ def tile_reduction(
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
         prefetch_operands(s, reduction, step, steps, single, target, least)
+        prefetch_images(s, reduction, tile.vector, single, target)
     return _fixed(loops, outer)
 
 

@@ -11,14 +11,17 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import graphs_of, is_returned
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.graph.base import Category, GraphOp
-from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.shapes import dims_of
 from tilework.transforms.base import TileworkPass
+
+IMAGE_RANK = 4
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class _Views:
 
     def is_view_reshape(self, op: ReshapeOp) -> bool:
         """Whether the reshape only names the same memory anew."""
-        if op.input in self._parts or not self._saves(op):
+        if op.input in self._parts or not self._saves(op) or _is_image_moved(op):
             return False
         made_in_output = isinstance(op.input.owner, GraphOp) and not is_returned(op.input)
         return made_in_output or not is_returned(op.result)
@@ -124,6 +127,23 @@ class _Views:
         if not computed or source in self._anchored or not source.has_one_use():
             return True
         return not _all_cheap(use.operation for use in op.results[0].uses)
+
+
+def _is_image_moved(op: ReshapeOp) -> bool:
+    """Whether a transpose moves images, and this makes one batch of the axes in front of them or takes it apart.
+
+    As part of that kernel: what it reads or makes are images then, which may be in blocks of channels.
+    """
+    before, after = dims_of(op.input.type), dims_of(op.result.type)
+    if _are_batch(after, before):
+        return isinstance(op.input.owner, TransposeOp) and op.input.has_one_use()
+    is_moved = op.result.has_one_use() and all(isinstance(use.operation, TransposeOp) for use in op.result.uses)
+    return is_moved and _are_batch(before, after)
+
+
+def _are_batch(images: Sequence[Expr], apart: Sequence[Expr]) -> bool:
+    """Whether dimensions are those of images, one batch of what has several axes in front of them."""
+    return len(images) == IMAGE_RANK < len(apart) and images[1:] == apart[1 - IMAGE_RANK :]
 
 
 def _all_cheap(ops: Iterable[Operation]) -> bool:
