@@ -112,7 +112,7 @@ def conv_transpose(node: Node) -> Value:
     taps = _taps(node, axes, groups)
     parts = [_convolution(node, axes, runs, taps, groups) for runs in product(*(axis.runs for axis in axes))]
     result = parts[0] if len(parts) == 1 else node.emit(ConcatOp, *parts, axis=int_attr(1))
-    result = _cut(node, axes, _interleaved(node, axes, result, node.dims(1)[1] * groups))
+    result = _cut(node, axes, _interleaved(node, axes, result, groups))
     if not node.has(2):
         return result
     if node.dims(2) != (node.dims(1)[1] * groups,):
@@ -134,14 +134,14 @@ def _taps(node: Node, axes: Sequence[_Axis], groups: int) -> Value:
 
 
 def _convolution(node: Node, axes: Sequence[_Axis], runs: Sequence[_Run], taps: Value, groups: int) -> Value:
-    """The phases of these runs, [n, filters * phases, positions...]."""
+    """The phases of these runs, [n, groups * phases * filters / groups, positions...]."""
     rank, (_, share, filters, *_) = len(axes), value_dims(taps)
     kept: dict[int, range] = {}
     for i, (axis, run) in enumerate(zip(axes, runs, strict=True)):
         kept[3 + 2 * i] = range(run.rows - 1, -1, -1)
         kept[4 + 2 * i] = range(run.first_tap, run.first_tap + axis.together)
     rows, phases = (range(first, 3 + 2 * rank, 2) for first in (3, 4))
-    weight = node.emit(TransposeOp, sliced(node, taps, kept), permutation=ints([0, 2, *phases, 1, *rows]))
+    weight = node.emit(TransposeOp, sliced(node, taps, kept), permutation=ints([0, *phases, 2, 1, *rows]))
     outputs = filters * (groups * prod(axis.together for axis in axes))
     return node.emit(
         ConvOp,
@@ -172,14 +172,17 @@ def _padded(node: Node, value: Value, before: Sequence[int], after: Sequence[int
     return node.emit(PadOp, value, pads=ints([*before, *after]), value=number_attr(0.0, node.dtype_of(value)))
 
 
-def _interleaved(node: Node, axes: Sequence[_Axis], value: Value, channels: Expr) -> Value:
-    """[n, runs... * channels * phases..., positions...] as [n, channels, positions * runs * phases...]."""
-    rank, n = len(axes), node.dims(0)[0]
+def _interleaved(node: Node, axes: Sequence[_Axis], value: Value, groups: int) -> Value:
+    """[n, runs... * groups * phases... * filters, positions...] as [n, groups * filters, positions * runs * phases...].
+
+    Filters are side by side, as they are behind it, so that blocks of them are moved as a whole.
+    """
+    rank, n, filters = len(axes), node.dims(0)[0], node.dims(1)[1]
     runs, together = [const(len(axis.runs)) for axis in axes], [const(axis.together) for axis in axes]
-    value = node.reshape(value, [n, *runs, channels, *together, *(axis.positions for axis in axes)])
-    split = [first + i for i in range(rank) for first in (2 + 2 * rank, 1, 2 + rank)]
-    value = node.emit(TransposeOp, value, permutation=ints([0, 1 + rank, *split]))
-    return node.reshape(value, [n, channels, *(axis.positions * axis.stride for axis in axes)])
+    value = node.reshape(value, [n, *runs, const(groups), *together, filters, *(axis.positions for axis in axes)])
+    split = [first + i for i in range(rank) for first in (3 + 2 * rank, 1, 2 + rank)]
+    value = node.emit(TransposeOp, value, permutation=ints([0, 1 + rank, 2 + 2 * rank, *split]))
+    return node.reshape(value, [n, filters * groups, *(axis.positions * axis.stride for axis in axes)])
 
 
 def _cut(node: Node, axes: Sequence[_Axis], value: Value) -> Value:

@@ -39,7 +39,8 @@ class AnnotateViews(TileworkPass):
     must lie at constant distances: every size but the first is constant.
 
     Operators between cheap computations are left to fusion, which then saves a whole pass over memory instead of a
-    copy. Run it right before graph-fuse-operators, which leaves views out of the kernels. Requires nothing.
+    copy. So are reshapes that take images apart, or put them together, beside a transpose: blocks of channels move as
+    a whole then. Run it right before graph-fuse-operators, which leaves views out of the kernels. Requires nothing.
     """
 
     name = "graph-annotate-views"
@@ -130,20 +131,20 @@ class _Views:
 
 
 def _is_image_moved(op: ReshapeOp) -> bool:
-    """Whether a transpose moves images, and this makes one batch of the axes in front of them or takes it apart.
+    """Whether a transpose moves images, and this takes axes in front of their rows apart or puts them together.
 
     As part of that kernel: what it reads or makes are images then, which may be in blocks of channels.
     """
     before, after = dims_of(op.input.type), dims_of(op.result.type)
-    if _are_batch(after, before):
+    if _are_images(after, before):
         return isinstance(op.input.owner, TransposeOp) and op.input.has_one_use()
     is_moved = op.result.has_one_use() and all(isinstance(use.operation, TransposeOp) for use in op.result.uses)
-    return is_moved and _are_batch(before, after)
+    return is_moved and _are_images(before, after)
 
 
-def _are_batch(images: Sequence[Expr], apart: Sequence[Expr]) -> bool:
-    """Whether dimensions are those of images, one batch of what has several axes in front of them."""
-    return len(images) == IMAGE_RANK < len(apart) and images[1:] == apart[1 - IMAGE_RANK :]
+def _are_images(images: Sequence[Expr], apart: Sequence[Expr]) -> bool:
+    """Whether dimensions are those of images, of a batch or channels that are taken apart in others."""
+    return len(images) == IMAGE_RANK < len(apart) and images[2:] == apart[2 - IMAGE_RANK :]
 
 
 def _all_cheap(ops: Iterable[Operation]) -> bool:

@@ -116,8 +116,8 @@ func.func @scan(%h: tensor<1x3xf32>, %xs: tensor<5x1x3xf32>, %w: tensor<3x3xf32>
   func.return %end, %ys : tensor<1x3xf32>, tensor<5x1x3xf32>
 }
 
-// Images that a transpose moves: what makes a batch of them, or takes it apart, is part of that; not where rows are
-// put together, too, or where another operator reads the batch as it is.
+// Images that a transpose moves: what makes a batch of them, or takes it or channels apart, is part of that; not where
+// rows are put together, or where another operator reads the batch as it is.
 // CHECK-LABEL: func.func @images
 // CHECK:         graph.reshape {{.*}} {shape = #graph.dims<[4, 8, 3, 3]>} :
 // CHECK:         graph.reshape {{.*}} {shape = #graph.dims<[1, 2, 2, 8, 3, 3]>} :
@@ -135,4 +135,16 @@ func.func @images(%x: tensor<1x8x3x2x3x2xf32>, %w: tensor<8x8x1x1xf32>) -> (tens
   %8 = graph.reshape %7 {shape = #graph.dims<[2, 4, 6, 6]>} : (tensor<1x8x6x6xf32>) -> tensor<2x4x6x6xf32>
   %9 = graph.softmax %8 {axis = 1 : i64} : (tensor<2x4x6x6xf32>) -> tensor<2x4x6x6xf32>
   func.return %6, %9 : tensor<1x8x6x6xf32>, tensor<2x4x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @phases
+// CHECK:         graph.reshape {{.*}} {shape = #graph.dims<[1, 2, 2, 4, 3, 3]>} :
+// CHECK:         graph.reshape {{.*}} {shape = #graph.dims<[1, 4, 6, 6]>, graph.view}
+func.func @phases(%x: tensor<1x8x3x3xf32>, %w: tensor<16x8x1x1xf32>, %v: tensor<4x4x1x1xf32>) -> tensor<1x4x6x6xf32> {
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x3x3xf32>, tensor<16x8x1x1xf32>) -> tensor<1x16x3x3xf32>
+  %1 = graph.reshape %0 {shape = #graph.dims<[1, 2, 2, 4, 3, 3]>} : (tensor<1x16x3x3xf32>) -> tensor<1x2x2x4x3x3xf32>
+  %2 = graph.transpose %1 {permutation = array<i64: 0, 3, 4, 1, 5, 2>} : (tensor<1x2x2x4x3x3xf32>) -> tensor<1x4x3x2x3x2xf32>
+  %3 = graph.reshape %2 {shape = #graph.dims<[1, 4, 6, 6]>} : (tensor<1x4x3x2x3x2xf32>) -> tensor<1x4x6x6xf32>
+  %4 = graph.conv %3, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x6x6xf32>
+  func.return %4 : tensor<1x4x6x6xf32>
 }
