@@ -9,4 +9,4 @@ def erf(x: Any) -> Any:
     """Of every element of a numpy array or scalar of floats; the result has its element type."""
     from scipy.special import erf as elementwise
 
-    return elementwise(x)
+    return elementwise(x).astype(x.dtype)

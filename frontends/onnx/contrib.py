@@ -27,6 +27,18 @@ Writer: TypeAlias = "Callable[[Node], str]"
 
 _WRITERS: dict[tuple[str, str], Writer] = {}
 
+_TYPES = {
+    **dict.fromkeys(("alpha", "beta", "epsilon", "mask_filter_value", "scale", "softcap"), onnx.AttributeProto.FLOAT),
+    **dict.fromkeys((f"activation_{name}" for name in ("alpha", "beta", "gamma")), onnx.AttributeProto.FLOAT),
+    **dict.fromkeys((f"{name}_norm_epsilon" for name in ("k", "q", "qk")), onnx.AttributeProto.FLOAT),
+    **dict.fromkeys(("activation", "auto_pad", "k_quant_type", "v_quant_type"), onnx.AttributeProto.STRING),
+    **dict.fromkeys(
+        ("axes", "dilations", "kernel_shape", "pads", "qkv_hidden_sizes", "strides"), onnx.AttributeProto.INTS
+    ),
+    "activation_params": onnx.AttributeProto.FLOATS,
+}
+"""The types of attributes; of others int."""
+
 _HEADER = re.compile(r"\s*(?P<name>\w+)\s*(<[^>]*>)?\s*\((?P<inputs>[^)]*)\)\s*=>")
 
 
@@ -60,6 +72,7 @@ def contrib_function(node: Node) -> onnx.FunctionProto | None:
     writer = _WRITERS.get(_key(node))
     if writer is None:
         return None
+    _check_types(node)
     text = writer(node)
     header = _HEADER.match(text)
     assert header is not None
@@ -74,6 +87,15 @@ def contrib_function(node: Node) -> onnx.FunctionProto | None:
     if not any(function.output[0] in made.output for made in function.node):
         raise node.error("what its attributes ask for is not supported")
     return function
+
+
+def _check_types(node: Node) -> None:
+    """Refuse attributes of other types than those that onnxruntime knows by their names."""
+    for attribute in node.proto.attribute:
+        wanted = _TYPES.get(attribute.name, onnx.AttributeProto.INT)
+        if attribute.type != wanted:
+            kind = onnx.AttributeProto.AttributeType.Name(wanted).lower()
+            raise node.error(f"its attribute {attribute.name} is of type {kind}")
 
 
 def _key(node: Node) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilework.algebra.index_expr import const
 from tilework.frontends.onnx.contrib import DOMAIN, define, defined
 from tilework.frontends.onnx.node import Node
 
@@ -30,6 +31,20 @@ MASKED = """
 `keys`."""
 
 
+def _check_mask(node: Node, i: int) -> None:
+    """Refuse masks that are more than a number for each of the batch, as onnxruntime has them for other processors."""
+    if node.has(i) and len(node.dims(i)) == 1 and node.dims(i) != node.dims(0)[:1]:
+        raise node.error(f"its mask has a row, or a number of keys, for each of the batch of {node.dims(0)[0]}")
+
+
+def _scale(node: Node) -> str:
+    """The factor of the scores as an attribute of the standard's Attention; 0 stands for its default."""
+    scale = node.attribute("scale", 0.0)
+    if scale < 0:
+        raise node.error(f"its scale is not negative, it is not {scale:g}")
+    return ", scale: float = @scale" if scale else ""
+
+
 def _by_heads(name: str, heads: int) -> str:
     """Lines that make [batch, heads, rows, size] of [batch, rows, heads * size]: `name_heads`."""
     return f"""
@@ -41,6 +56,7 @@ def _by_heads(name: str, heads: int) -> str:
 @defined("Attention")
 def attention(node: Node) -> str:
     """Self-attention with the projections before it; what it has seen is one tensor, of keys and values."""
+    _check_mask(node, 3)
     added = "added" if node.has(3) or node.has(5) else ""
     past_key, past_value = ("past_key", "past_value") if node.has(4) else ("", "")
     return f"""
@@ -63,8 +79,8 @@ Attention <num_heads, unidirectional, qkv_hidden_sizes, mask_filter_value: float
    keys = Squeeze (all)
 {MASKED}
    Y, present_key, present_value = Attention <
-      q_num_heads: int = @num_heads, kv_num_heads: int = @num_heads, is_causal: int = @unidirectional,
-      scale: float = @scale> (query, key, value, {added}, {past_key}, {past_value})
+      q_num_heads: int = @num_heads, kv_num_heads: int = @num_heads, is_causal: int = @unidirectional
+      {_scale(node)}> (query, key, value, {added}, {past_key}, {past_value})
    present_keys = Unsqueeze (present_key, front)
    present_values = Unsqueeze (present_value, front)
    present = Concat <axis = 0> (present_keys, present_values)
@@ -89,6 +105,9 @@ def multi_head_attention(node: Node) -> str:
     by_heads, heads = len(node.dims(1)) == 4, node.attribute("num_heads", 0)
     if by_heads and node.has(3):
         raise node.error("a bias beside keys and values of rank 4 is not supported")
+    if node.attribute("unidirectional", 0) and node.dims(1)[2 if by_heads else 1] != node.dims(0)[1]:
+        raise node.error("unidirectional attention has as many new keys as queries")
+    _check_mask(node, 4)
     added = "added" if node.has(4) or node.has(5) else ""
     past_key, past_value = ("past_key", "past_value") if node.has(6) else ("", "")
     key, value = ("key", "value") if by_heads else ("k_heads", "v_heads")
@@ -115,7 +134,7 @@ MultiHeadAttention <num_heads, unidirectional, mask_filter_value: float = -10000
    all = Identity (own)                                         # if no past_key
    keys = Squeeze (all)
 {MASKED}
-   attended, present_key, present_value = Attention <is_causal: int = @unidirectional, scale: float = @scale>
+   attended, present_key, present_value = Attention <is_causal: int = @unidirectional{_scale(node)}>
       (q_heads, {key}, {value}, {added}, {past_key}, {past_value})
    rows = Transpose <perm = [0, 2, 1, 3]> (attended)
    Y = Reshape (rows, together)
@@ -135,6 +154,8 @@ def rotary_embedding(node: Node) -> str:
     """Positions are one for each row, or that of the first. Heads are as wide as two columns of the caches for each."""
     dims, width = node.dims(0), _turned_width(node, 2)
     heads, turned = node.attribute("num_heads", 0), node.attribute("rotary_embedding_dim", 0)
+    if len(node.dims(1)) == 1 and node.dims(1) != (const(1),) or len(node.dims(1)) not in (1, 2):
+        raise node.error("its positions are that of the first row, or one for each of a batch of rows")
     if len(dims) == 3 and not heads:
         heads = (dims[2] // width).constant or 0
     return f"""
@@ -157,10 +178,13 @@ RotaryEmbedding <interleaved, num_heads, rotary_embedding_dim, scale> (X, positi
 @defined("GroupQueryAttention")
 def group_query_attention(node: Node) -> str:
     """Causal; heads of keys and values are fewer than those of queries. What of the batch has been seen ends where the
-    number of keys says: new keys go there, and what was behind them is moved behind these."""
+    number of keys says: new keys go there, and what was behind them is moved behind these. There are as many rows
+    afterwards as before and new ones together, also where onnxruntime would write into rows that are left."""
     heads, shared = node.attribute("num_heads", 0), node.attribute("kv_num_heads", 0)
     if heads < 1 or shared < 1:
         raise node.error("num_heads and kv_num_heads are positive")
+    if node.has(3) != node.has(4):
+        raise node.error("past keys and values come together")
     if any(node.has(i) for i in range(11, len(node.inputs))) or node.attribute("smooth_softmax", 0) > 0:
         raise node.error("inputs behind attention_bias and smooth_softmax are not supported")
     if not node.attribute("causal", 1):
@@ -249,7 +273,7 @@ GroupQueryAttention <num_heads, kv_num_heads, do_rotary, rotary_interleaved, sca
    away = CastLike (lowest, query)                              # if attention_bias
    masked = Where (kept, nothing, away)                         # if attention_bias
    added = Add (masked, attention_bias)                         # if attention_bias
-   attended = Attention <scale: float = @scale, softcap: float = @softcap>
+   attended = Attention <softcap: float = @softcap{_scale(node)}>
       ({query}_heads, present_key, present_value, added)
    by_row = Transpose <perm = [0, 2, 1, 3]> (attended)
    together = Constant <value_ints = [0, 0, -1]> ()

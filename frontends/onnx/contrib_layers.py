@@ -67,8 +67,9 @@ define(
 FusedGemm <alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0, activation, activation_alpha,
            activation_beta> (A, B, C) => (Y) {
    Z = Gemm <alpha: float = @alpha, beta: float = @beta, transA: int = @transA, transB: int = @transB> (A, B, C)
-   first = Constant <value_float: float = @activation_alpha> ()    # if activation_alpha
-   second = Constant <value_float: float = @activation_beta> ()    # if activation_beta
+   first = Constant <value_float: float = @activation_alpha> ()    # if activation is LeakyRelu
+   first = Constant <value_float: float = @activation_alpha> ()    # if activation is HardSigmoid
+   second = Constant <value_float: float = @activation_beta> ()    # if activation is HardSigmoid
 """
     + _ACTIVATED
 )
@@ -122,9 +123,11 @@ EmbedLayerNormalization <epsilon: float = 1e-12, mask_index_type>
    place = Slice (places, start, length, axis)  # if no positions
    place = Gather (places, positions)           # if positions
    placed = Add (word, place)
-   kind = Gather (kinds, segments)              # if segments
-   total = Add (placed, kind)                   # if segments
-   total = Identity (placed)                    # if no segments
+   kind = Gather (kinds, segments)              # if kinds and segments
+   first = Constant <value_int = 0> ()          # if kinds and no segments
+   kind = Gather (kinds, first)                 # if kinds and no segments
+   total = Add (placed, kind)                   # if kinds
+   total = Identity (placed)                    # if no kinds
    Y = LayerNormalization <axis = -1, epsilon: float = @epsilon> (total, gamma, beta)
    columns = Constant <value_ints = [1]> ()
    counted = Identity (mask)                    # if mask

@@ -45,12 +45,25 @@ QLinearReduceMean <axes, keepdims> (X, X_scale, X_zero, Y_scale, Y_zero) => (Y) 
    Y = QuantizeLinear (y, Y_scale, Y_zero)
 }""")
 
-define("""
-QLinearSoftmax <axis: int = -1, opset> (X, X_scale, X_zero, Y_scale, Y_zero) => (Y) {
+
+@defined("QLinearSoftmax")
+def qlinear_softmax(node: Node) -> str:
+    """Along an axis; before opset 13 all from that axis on is one row."""
+    lines = """
+   y = Softmax <axis: int = @axis> (x)"""
+    if node.attribute("opset", 0) < 13:
+        lines = """
+   rows = Flatten <axis: int = @axis> (x)
+   parts = Softmax <axis = 1> (rows)
+   shape = Shape (x)
+   y = Reshape (parts, shape)"""
+    return f"""
+QLinearSoftmax <axis: int = -1, opset> (X, X_scale, X_zero, Y_scale, Y_zero) => (Y) {{
    x = DequantizeLinear (X, X_scale, X_zero)
-   y = Softmax <axis: int = @axis> (x)
+{lines}
    Y = QuantizeLinear (y, Y_scale, Y_zero)
-}""")
+}}"""
+
 
 define("""
 QLinearWhere (condition, X, X_scale, X_zero, Y, Y_scale, Y_zero, Z_scale, Z_zero) => (Z) {

@@ -132,12 +132,19 @@ LAYERS = [
         {"activation": "LeakyRelu", "activation_alpha": 0.2, "transB": 1, "beta": 2.0},
         title="LeakyRelu",
     ),
+    Case(
+        "FusedGemm",
+        (floats(5, 4), floats(4, 3), floats(3)),
+        {"activation": "LeakyRelu", "activation_alpha": 0.0},
+        title="a slope of nothing",
+    ),
     Case("SkipLayerNormalization", (ROWS, floats(2, 5, 12), floats(12), floats(12))),
     Case("SkipLayerNormalization", (ROWS, floats(5, 12), floats(12)), {"epsilon": 0.1}, title="no beta"),
     Case("SkipSimplifiedLayerNormalization", (ROWS, floats(2, 5, 12), floats(12))),
     Case("SkipSimplifiedLayerNormalization", (ROWS, floats(2, 5, 12), floats(12), floats(12)), title="bias"),
     Case("SimplifiedLayerNormalization", (ROWS, floats(12)), {"epsilon": 0.01, "stash_type": 1}, domain=""),
     Case("EmbedLayerNormalization", (IDS, IDS % 2, *TABLES, IDS % 2), outputs=2),
+    Case("EmbedLayerNormalization", (IDS, None, *TABLES), outputs=2, title="first kind"),
     Case("EmbedLayerNormalization", (IDS, None, *TABLES[:2], None, *TABLES[3:]), outputs=2, title="no kinds"),
 ]
 
@@ -180,6 +187,12 @@ QUANTIZED = [
     Case("QLinearGlobalAveragePool", (BYTES, SCALE, ZERO, SCALE, ZERO), {"channels_last": 0}),
     Case("QLinearAveragePool", (BYTES, SCALE, ZERO, SCALE, ZERO), {"kernel_shape": [3, 3], "strides": [2, 2]}),
     Case("QLinearSoftmax", (integers(0, 256, 3, 9), SCALE, ZERO, np.float32(1 / 256), np.uint8(0)), {"opset": 13}),
+    Case(
+        "QLinearSoftmax",
+        (integers(0, 256, 3, 2, 9), SCALE, ZERO, np.float32(1 / 256), np.uint8(0)),
+        {"opset": 12, "axis": 1},
+        title="rows",
+    ),
     Case("QLinearConcat", (SCALE, ZERO, BYTES, SCALE, ZERO, BYTES, np.float32(0.04), ZERO), {"axis": 1}),
     Case(
         "QLinearWhere",
@@ -297,6 +310,7 @@ HEADS = {"num_heads": N}
 ATTENTION = [
     Case("Attention", (floats(B, S, D), *PROJECTION), HEADS),
     Case("Attention", (floats(B, S, D), *PROJECTION), {**HEADS, "unidirectional": 1}, title="causal"),
+    Case("Attention", (floats(B, S, D), *PROJECTION), {**HEADS, "scale": 0.0}, title="a scale of nothing"),
     Case("Attention", (floats(B, S, D), *PROJECTION, right_mask(S)), HEADS, title="mask"),
     Case("Attention", (floats(B, S, D), *PROJECTION, np.array([S, 2], np.int32)), HEADS, title="lengths"),
     Case(
@@ -440,6 +454,25 @@ def test_a_batch_that_has_seen_more_and_less(cache: KernelCache):
         ),
         (Case("FusedConv", (IMAGE, FILTERS), {"activation": "Elu"}), "what its attributes ask for is not supported"),
         (Case("RotaryEmbedding", (ROWS, np.array([0]), floats(4), floats(4))), "its caches of cosines and sines are"),
+        (Case("Gelu", (ROWS,), {"alpha": 0.5}), "its attribute alpha is not supported"),
+        (Case("QuickGelu", (ROWS,), {"alpha": 2}), "its attribute alpha is of type float"),
+        (Case("Attention", (ROWS, floats(12, 36), floats(36)), {"num_heads": 1.5}), "num_heads is of type int"),
+        (
+            Case("Attention", (ROWS, floats(12, 36), floats(36)), {"num_heads": 3, "scale": -1.0}),
+            "scale is not negative",
+        ),
+        (
+            Case("Attention", (ROWS[:1], floats(12, 36), floats(36), np.array([5, 0], np.int32)), {"num_heads": 3}),
+            "its mask has a row, or a number of keys, for each of the batch of 1",
+        ),
+        (
+            Case("MultiHeadAttention", (ROWS, ROWS[:, :2], ROWS[:, :2]), {"num_heads": 3, "unidirectional": 1}),
+            "unidirectional attention has as many new keys as queries",
+        ),
+        (
+            Case("RotaryEmbedding", (ROWS, np.array(0), floats(9, 6), floats(9, 6))),
+            "its positions are that of the first",
+        ),
         (grouped(7, 1, [8], "", smooth_softmax=1), "smooth_softmax are not supported"),
         (grouped(7, 1, [8], "", causal=0), "not causal"),
     ],
