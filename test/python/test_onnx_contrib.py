@@ -98,6 +98,7 @@ TABLES = (floats(9, 12), floats(7, 12), floats(2, 12), floats(12), floats(12))
 
 LAYERS = [
     Case("Gelu", (ROWS,)),
+    Case("Gelu", (np.linspace(-3, 3, 7, dtype=np.float16),), tolerance=2e-3, title="halves"),
     Case("BiasGelu", (ROWS, floats(12))),
     Case("FastGelu", (ROWS,)),
     Case("FastGelu", (ROWS, floats(12)), title="bias"),
