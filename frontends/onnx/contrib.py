@@ -84,9 +84,19 @@ def contrib_function(node: Node) -> onnx.FunctionProto | None:
     for attribute in node.proto.attribute:
         if attribute.name not in known and node.attribute(attribute.name):
             raise node.error(f"its attribute {attribute.name} is not supported")
-    if not any(function.output[0] in made.output for made in function.node):
-        raise node.error("what its attributes ask for is not supported")
+    if not _is_whole(function):
+        raise node.error("what its inputs and attributes ask for together is not supported")
     return function
+
+
+def _is_whole(function: onnx.FunctionProto) -> bool:
+    """Whether the lines that are there make all that they read, and the first output."""
+    made = {"", *function.input}
+    for step in function.node:
+        if not made.issuperset(step.input):
+            return False
+        made.update(step.output)
+    return function.output[0] in made
 
 
 def _check_types(node: Node) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from tilework.algebra.index_expr import const
 from tilework.frontends.onnx.contrib import DOMAIN, define, defined
 from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.values import Known
 
 MASKED = """
    over_queries = Constant <value_ints = [1, 2]> ()
@@ -35,6 +38,12 @@ def _check_mask(node: Node, i: int) -> None:
     """Refuse masks that are more than a number for each of the batch, as onnxruntime has them for other processors."""
     if node.has(i) and len(node.dims(i)) == 1 and node.dims(i) != node.dims(0)[:1]:
         raise node.error(f"its mask has a row, or a number of keys, for each of the batch of {node.dims(0)[0]}")
+
+
+def _check_flags(node: Node, *names: str) -> None:
+    """Refuse attributes that are neither 0 nor 1."""
+    if wrong := [name for name in names if node.attribute(name, 0) not in (0, 1)]:
+        raise node.error(f"its {wrong[0]} is 0 or 1, not {node.attribute(wrong[0])}")
 
 
 def _scale(node: Node) -> str:
@@ -152,6 +161,7 @@ def _turned_width(node: Node, i: int) -> int:
 @defined("RotaryEmbedding")
 def rotary_embedding(node: Node) -> str:
     """Positions are one for each row, or that of the first. Heads are as wide as two columns of the caches for each."""
+    _check_flags(node, "interleaved")
     dims, width = node.dims(0), _turned_width(node, 2)
     heads, turned = node.attribute("num_heads", 0), node.attribute("rotary_embedding_dim", 0)
     if len(node.dims(1)) == 1 and node.dims(1) != (const(1),) or len(node.dims(1)) not in (1, 2):
@@ -175,14 +185,24 @@ RotaryEmbedding <interleaved, num_heads, rotary_embedding_dim, scale> (X, positi
 }}"""
 
 
+def _present_rows(node: Node) -> str:
+    """How many rows of keys there are afterwards: as before where that is known to be enough, else with all new ones."""
+    past = node.dims(3)[2].constant if node.has(3) and len(node.dims(3)) == 4 else None
+    total = node.count(6, "total_sequence_length").constant if isinstance(node.value(6), Known) else None
+    return "Identity (held)" if past is None or total is None else f"Constant <value_int = {max(past, total)}> ()"
+
+
 @defined("GroupQueryAttention")
 def group_query_attention(node: Node) -> str:
     """Causal; heads of keys and values are fewer than those of queries. What of the batch has been seen ends where the
-    number of keys says: new keys go there, and what was behind them is moved behind these. There are as many rows
-    afterwards as before and new ones together, also where onnxruntime would write into rows that are left."""
+    number of keys says: new keys go there, and what was behind them is moved behind these. Where data say how
+    many there are in all, there are as many rows afterwards as before and new ones together."""
     heads, shared = node.attribute("num_heads", 0), node.attribute("kv_num_heads", 0)
     if heads < 1 or shared < 1:
         raise node.error("num_heads and kv_num_heads are positive")
+    _check_flags(node, "do_rotary", "rotary_interleaved")
+    if not 0 <= node.attribute("softcap", 0.0) < inf:
+        raise node.error(f"its softcap is a number that is not negative, it is not {node.attribute('softcap'):g}")
     if node.has(3) != node.has(4):
         raise node.error("past keys and values come together")
     if any(node.has(i) for i in range(11, len(node.inputs))) or node.attribute("smooth_softmax", 0) > 0:
@@ -198,6 +218,11 @@ def group_query_attention(node: Node) -> str:
     partly = width if width < size else 0
     window = node.attribute("local_window_size", -1)
     query, key = ("turned_query", "turned_key") if turned else ("q", "k")
+    near = f"""
+   window = Constant <value_int = {window}> ()
+   start = Sub (ends, window)
+   is_near = Greater (slot, start)
+   kept = And (is_before, is_near)"""
     turning = f"""
    at = Identity (positions)                                    # if positions
    at = Identity (place)                                        # if no positions
@@ -239,12 +264,13 @@ GroupQueryAttention <num_heads, kv_num_heads, do_rotary, rotary_interleaved, sca
 
    present_key = Identity ({key}_heads)                         # if no past_key
    present_value = Identity (v_heads)                           # if no past_key
-   all = Add (seen_count, row_count)
+   held = Add (seen_count, row_count)
+   all = {_present_rows(node)}
    slot = Range (zero, all, one)
    is_old = Less (slot, before)                                 # if past_key
    moved = Sub (slot, before)                                   # if past_key
    behind = Add (moved, seen_count)                             # if past_key
-   newest = Sub (all, one)                                      # if past_key
+   newest = Sub (held, one)                                     # if past_key
    new = Min (behind, newest)                                   # if past_key
    source = Where (is_old, slot, new)                           # if past_key
    over_heads = Constant <value_ints = [1]> ()                  # if past_key
@@ -263,10 +289,7 @@ GroupQueryAttention <num_heads, kv_num_heads, do_rotary, rotary_interleaved, sca
    of_places = Constant <value_ints = [1, 3]> ()
    ends = Unsqueeze (place, of_places)
    is_before = LessOrEqual (slot, ends)
-   window = Constant <value_int = {window}> ()
-   start = Sub (ends, window)
-   is_near = Greater (slot, start)
-   kept = {"And (is_before, is_near)" if window > 0 else "Identity (is_before)"}
+{near if window > 0 else "   kept = Identity (is_before)"}
    added = Identity (kept)                                      # if no attention_bias
    nothing = CastLike (zero, query)                             # if attention_bias
    lowest = Constant <value_float = -10000.0> ()                # if attention_bias

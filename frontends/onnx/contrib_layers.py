@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tilework.frontends.onnx.contrib import define
+from tilework.frontends.onnx.contrib import define, defined
+from tilework.frontends.onnx.node import Node
 
 # ---- Activations -----------------------------------------------------------------------------------------------------
 
@@ -53,23 +54,20 @@ _ACTIVATED = """
    Y = Relu (Z)                                 # if activation is Relu
    Y = Tanh (Z)                                 # if activation is Tanh
    Y = Sigmoid (Z)                              # if activation is Sigmoid
-   Y = PRelu (Z, first)                         # if activation is LeakyRelu
-   Y = Clip (Z, first, second)                  # if activation is Clip
-   steep = Mul (Z, first)                       # if activation is HardSigmoid
-   moved = Add (steep, second)                  # if activation is HardSigmoid
-   zero = Constant <value_float = 0.0> ()       # if activation is HardSigmoid
-   one = Constant <value_float = 1.0> ()        # if activation is HardSigmoid
-   Y = Clip (moved, zero, one)                  # if activation is HardSigmoid
 }"""
 
 define(
     """
 FusedGemm <alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0, activation, activation_alpha,
-           activation_beta> (A, B, C) => (Y) {
+           activation_beta, activation_gamma> (A, B, C) => (Y) {
    Z = Gemm <alpha: float = @alpha, beta: float = @beta, transA: int = @transA, transB: int = @transB> (A, B, C)
-   first = Constant <value_float: float = @activation_alpha> ()    # if activation is LeakyRelu
-   first = Constant <value_float: float = @activation_alpha> ()    # if activation is HardSigmoid
-   second = Constant <value_float: float = @activation_beta> ()    # if activation is HardSigmoid
+   Y = LeakyRelu <alpha: float = @activation_alpha> (Z)            # if activation is LeakyRelu
+   Y = Elu <alpha: float = @activation_alpha> (Z)                  # if activation is Elu
+   Y = ThresholdedRelu <alpha: float = @activation_alpha> (Z)      # if activation is ThresholdedRelu
+   Y = Selu <alpha: float = @activation_alpha, gamma: float = @activation_gamma> (Z)   # if activation is Selu
+   Y = HardSigmoid <alpha: float=@activation_alpha, beta: float=@activation_beta> (Z)  # if activation is HardSigmoid
+   Y = Softplus (Z)                             # if activation is Softplus
+   Y = Softsign (Z)                             # if activation is Softsign
 """
     + _ACTIVATED
 )
@@ -87,27 +85,49 @@ FusedConv <auto_pad, dilations, group, kernel_shape, pads, strides, activation, 
    next = Constant <value_int = 1> ()                                  # if activation_params
    first = Gather (numbers, nothing)                                   # if activation_params
    second = Gather (numbers, next)              # if activation is Clip or activation is HardSigmoid
+   Y = PRelu (Z, first)                         # if activation is LeakyRelu
+   Y = Clip (Z, first, second)                  # if activation is Clip
+   steep = Mul (Z, first)                       # if activation is HardSigmoid
+   moved = Add (steep, second)                  # if activation is HardSigmoid
+   zero = Constant <value_float = 0.0> ()       # if activation is HardSigmoid
+   one = Constant <value_float = 1.0> ()        # if activation is HardSigmoid
+   Y = Clip (moved, zero, one)                  # if activation is HardSigmoid
 """
     + _ACTIVATED
 )
 
 # ---- Normalizations --------------------------------------------------------------------------------------------------
 
-for _name, _norm, _inputs, _given in (
-    ("SkipLayerNormalization", "LayerNormalization", "gamma, beta", "gamma, beta, bias"),
-    ("SkipSimplifiedLayerNormalization", "RMSNormalization", "gamma", "gamma, bias"),
-):
-    define(f"""
-{_name} <epsilon: float = 1e-12> (input, skip, {_given}) => (Y, mean, inverse_deviation, total) {{
+
+def _skip(node: Node, norm: str, scaled_by: str) -> str:
+    """A sum, perhaps with a bias, and its normalization."""
+    for own, skip in zip(node.dims(0)[::-1], node.dims(1)[::-1], strict=False):
+        if own == 1 and skip != 1:
+            raise node.error("what is added to it does not make it larger")
+    return f"""
+{node.op_type} <epsilon: float = 1e-12> (input, skip, {scaled_by}, bias) => (Y, mean, inverse_deviation, total) {{
    both = Add (input, skip)
    total = Identity (both)                      # if no bias
    total = Add (both, bias)                     # if bias
-   Y = {_norm} <axis = -1, epsilon: float = @epsilon> (total, {_inputs})
-}}""")
+   Y = {norm} <axis = -1, epsilon: float = @epsilon> (total, {scaled_by})
+}}"""
+
+
+@defined("SkipLayerNormalization")
+def skip_layer_normalization(node: Node) -> str:
+    """By the deviation from the mean."""
+    return _skip(node, "LayerNormalization", "gamma, beta")
+
+
+@defined("SkipSimplifiedLayerNormalization")
+def skip_simplified_layer_normalization(node: Node) -> str:
+    """By the root of the mean of the squares."""
+    return _skip(node, "RMSNormalization", "gamma")
+
 
 define(
     """
-SimplifiedLayerNormalization <axis: int = -1, epsilon: float = 1e-5, stash_type> (X, scale) => (Y) {
+SimplifiedLayerNormalization <axis: int = -1, epsilon: float = 1e-5, stash_type> (X, scale) => (Y, inverse_deviation) {
    Y = RMSNormalization <axis: int = @axis, epsilon: float = @epsilon> (X, scale)
 }""",
     domain="",

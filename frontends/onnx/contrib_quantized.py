@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from tilework.frontends.onnx.contrib import define, defined
+from tilework.frontends.onnx.contrib import DOMAIN, define, defined
 from tilework.frontends.onnx.node import Node, element_number
 
 # ---- Quantized numbers in and out ------------------------------------------------------------------------------------
@@ -77,7 +77,9 @@ QLinearWhere (condition, X, X_scale, X_zero, Y, Y_scale, Y_zero, Z_scale, Z_zero
 @defined("QLinearConcat")
 def qlinear_concat(node: Node) -> str:
     """Behind the scale and zero point of the result are three inputs for each part."""
-    parts = range(len(node.inputs[2:]) // 3)
+    if len(node.inputs) < 5 or len(node.inputs) % 3 != 2:
+        raise node.error("behind the scale and zero point of its result it has three inputs for each part")
+    parts = range(len(node.inputs) // 3)
     inputs = ", ".join(f"X{i}, scale{i}, zero{i}" for i in parts)
     dequantized = "\n".join(f"   x{i} = DequantizeLinear (X{i}, scale{i}, zero{i})" for i in parts)
     return f"""
@@ -102,8 +104,8 @@ QGemm <alpha: float = 1.0, transA: int = 0, transB: int = 0>
    sum = Identity (product)                                     # if no C
    factor = Constant <value_float: float = @alpha> ()
    y = Mul (sum, factor)
-   Y = Identity (y)                                             # if no Y_scale
-   Y = QuantizeLinear (y, Y_scale, Y_zero)                      # if Y_scale
+   Y = Identity (y)                                             # if no Y_scale and no Y_zero
+   Y = QuantizeLinear (y, Y_scale, Y_zero)                      # if Y_scale and Y_zero
 }""")
 
 for _name in ("QuantizeLinear", "DequantizeLinear"):
@@ -124,16 +126,11 @@ MatMulIntegerToFloat (A, B, A_scale, B_scale, A_zero, B_zero, bias) => (Y) {
    Y = Add (product, bias)                                      # if bias
 }""")
 
-define("""
-DynamicQuantizeMatMul (A, B, B_scale, B_zero, bias) => (Y) {
+define(f"""
+DynamicQuantizeMatMul (A, B, B_scale, B_zero, bias) => (Y) {{
    quantized, A_scale, A_zero = DynamicQuantizeLinear (A)
-   integers = MatMulInteger (quantized, B, A_zero, B_zero)
-   total = Cast <to = 1> (integers)
-   scale = Mul (A_scale, B_scale)
-   product = Mul (total, scale)
-   Y = Identity (product)                                       # if no bias
-   Y = Add (product, bias)                                      # if bias
-}""")
+   Y = {DOMAIN}.MatMulIntegerToFloat (quantized, B, A_scale, B_scale, A_zero, B_zero, bias)
+}}""")
 
 # ---- Weights of few bits ---------------------------------------------------------------------------------------------
 

@@ -106,7 +106,7 @@ def dropout_by_input(node: Node) -> Value:
     """The ratio is an input, and so is whether to train."""
     if node.has(2) and node.number(2, "training mode"):
         raise node.error("training mode is not supported")
-    if node.has(1) and not isinstance(node.value(1), Known):
+    if node.has(1) and not isinstance(node.value(1), Known):  # which inference does not read
         return node.value(0)
     ratio = node.number(1, "ratio") if node.has(1) else 0.5
     return node.emit(DropoutOp, node.value(0), ratio=float_attr(ratio))

@@ -195,6 +195,16 @@ def _may_be_negative(e: int | Expr) -> bool:
     return low is None or low < 0
 
 
+@folds("DequantizeLinear")
+def _dequantize(node: Node, a: Array, scale: Array, zero: Array | None = None) -> Array | None:
+    """One number, such as that around an image; weights stay bytes."""
+    is_one = a.size == scale.size == 1 and (zero is None or zero.size == 1)
+    if not is_one or a.dtype.kind not in "iu" or scale.dtype != np.float32 or node.attribute("output_dtype", 0):
+        return None
+    distance = a.astype(np.int32) - (0 if zero is None else zero.astype(np.int32).reshape(()))
+    return distance.astype(np.float32) * scale.reshape(())
+
+
 @folds("Neg")
 def _neg(node: Node, a: Array) -> Array:
     return np.asarray(-a, a.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ml_dtypes
@@ -139,6 +139,17 @@ LAYERS = [
         {"activation": "LeakyRelu", "activation_alpha": 0.0},
         title="a slope of nothing",
     ),
+    *(
+        Case("FusedGemm", (floats(5, 4), floats(4, 3), floats(3)), {"activation": name, **numbers}, title=name)
+        for name, numbers in (
+            ("Elu", {"activation_alpha": 0.7}),
+            ("Selu", {"activation_alpha": 1.6, "activation_gamma": 1.1}),
+            ("ThresholdedRelu", {"activation_alpha": 0.2}),
+            ("HardSigmoid", {"activation_alpha": 0.3, "activation_beta": 0.0}),
+            ("Softplus", {}),
+            ("Softsign", {}),
+        )
+    ),
     Case("SkipLayerNormalization", (ROWS, floats(2, 5, 12), floats(12), floats(12))),
     Case("SkipLayerNormalization", (ROWS, floats(5, 12), floats(12)), {"epsilon": 0.1}, title="no beta"),
     Case("SkipSimplifiedLayerNormalization", (ROWS, floats(2, 5, 12), floats(12))),
@@ -182,7 +193,7 @@ SMALL = (np.float32(0.01), np.int8(0))
 
 QUANTIZED = [
     Case("QLinearAdd", (BYTES, SCALE, ZERO, BYTES[::-1].copy(), np.float32(0.02), np.uint8(7), np.float32(0.05), ZERO)),
-    Case("QLinearMul", (BYTES, SCALE, ZERO, BYTES[:1, :, :1], SCALE, ZERO, np.float32(0.05), ZERO)),
+    Case("QLinearMul", (BYTES, SCALE, ZERO, BYTES[:1, :, :1], SCALE, ZERO, np.float32(0.0413), ZERO)),
     Case("QLinearSigmoid", (BYTES, SCALE, ZERO, np.float32(1 / 256), np.uint8(0))),
     Case("QLinearLeakyRelu", (BYTES, SCALE, ZERO, SCALE, ZERO), {"alpha": 0.2}),
     Case("QLinearGlobalAveragePool", (BYTES, SCALE, ZERO, SCALE, ZERO), {"channels_last": 0}),
@@ -426,14 +437,22 @@ def test_attention_of_open_sizes(cache: KernelCache):
     check(case, cache, {**{i: ("B", "S", D) for i in range(3)}, **{i: ("B", N, "P", H) for i in (6, 7)}})
 
 
-def test_a_batch_that_has_seen_more_and_less(cache: KernelCache):
-    """Behind what counts, onnxruntime leaves what there was."""
-    lengths = [8, 5]
-    case = grouped(7, 1, lengths, "ragged", do_rotary=1)
+@pytest.mark.parametrize(
+    ("past", "lengths", "total"),
+    [(7, [8, 5], None), (12, [8, 8], 8), (7, [8, 8], 8)],
+    ids=["more and less", "room for more", "no room"],
+)
+def test_what_a_batch_has_seen(past: int, lengths: list[int], total: int | None, cache: KernelCache):
+    """Behind what counts, onnxruntime leaves what there was. How much there is at most may be a constant."""
+    case = grouped(past, 1, lengths, "", do_rotary=1)
+    if total is not None:
+        inputs = (*case.inputs[:6], np.array(total, np.int32), *case.inputs[7:])
+        case = replace(case, inputs=inputs, constants=(6,))
     session = onnxruntime.InferenceSession(case.model().SerializeToString(), providers=["CPUExecutionProvider"])
     wanted = session.run(None, case.feeds())
     results = tw.compile(case.model(), cache=cache, processes=1).run(case.feeds()).values()
     for got, expected in zip(results, wanted, strict=True):
+        assert got.shape == expected.shape
         for i, length in enumerate(lengths):
             kept = (i, slice(None), slice(0, length)) if got.ndim == 4 else (i,)
             np.testing.assert_allclose(got[kept], expected[kept], rtol=2e-5, atol=2e-5)
@@ -453,7 +472,19 @@ def test_a_batch_that_has_seen_more_and_less(cache: KernelCache):
             Case("MultiHeadAttention", (floats(B, S, N, 3, H), None, None), HEADS),
             "query, key and value are three tensors",
         ),
-        (Case("FusedConv", (IMAGE, FILTERS), {"activation": "Elu"}), "what its attributes ask for is not supported"),
+        (Case("FusedConv", (IMAGE, FILTERS), {"activation": "Elu"}), "what its inputs and attributes ask for together"),
+        (Case("FusedGemm", (ROWS[0],) * 3, {"activation": "Clip"}), "what its inputs and attributes ask for together"),
+        (Case("QLinearConcat", (SCALE, ZERO), {"axis": 0}), "three inputs for each part"),
+        (
+            Case("QGemm", (BYTES[0, 0], SCALE, ZERO, BYTES[0, 0], SCALE, ZERO, None, None, ZERO)),
+            "what its inputs and attributes ask for together",
+        ),
+        (
+            Case("SkipLayerNormalization", (ROWS[:1], ROWS, floats(12), floats(12))),
+            "what is added to it does not make it larger",
+        ),
+        (grouped(7, 1, [8], "", do_rotary=3), "its do_rotary is 0 or 1, not 3"),
+        (grouped(7, 1, [8], "", softcap=float("nan")), "its softcap is a number that is not negative"),
         (Case("RotaryEmbedding", (ROWS, np.array([0]), floats(4), floats(4))), "its caches of cosines and sines are"),
         (Case("Gelu", (ROWS,), {"alpha": 0.5}), "its attribute alpha is not supported"),
         (Case("QuickGelu", (ROWS,), {"alpha": 2}), "its attribute alpha is of type float"),

@@ -256,3 +256,18 @@ def test_fractions_that_become_bytes_are_cut_off(cache: KernelCache):
         helper.make_node("MatMulInteger", ["q", "w"], ["y"]),
     ]
     check(model(nodes, x, {"w": w}), x, x.astype(np.int32) @ w.astype(np.int32), cache)
+
+
+def test_what_is_put_around_an_image_is_dequantized(cache: KernelCache):
+    """As exporters write a Pad between quantized images: its value is a byte, too."""
+    x = RANDOM.integers(0, 256, (1, 2, 3, 3)).astype(np.uint8)
+    scale, zero, around = np.float32(0.5), np.uint8(7), np.uint8(9)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"]),
+        helper.make_node("DequantizeLinear", ["v", "s", "z"], ["dv"]),
+        helper.make_node("Pad", ["d", "pads", "dv"], ["p"]),
+        helper.make_node("QuantizeLinear", ["p", "s", "z"], ["y"]),
+    ]
+    pads = np.array([0, 0, 1, 0, 0, 0, 2, 1])
+    expected = np.pad(x, [(0, 0), (0, 0), (1, 2), (0, 1)], constant_values=around)
+    check(model(nodes, x, {"s": scale, "z": zero, "v": around, "pads": pads}), x, expected, cache)
