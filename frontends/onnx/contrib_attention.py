@@ -186,7 +186,7 @@ RotaryEmbedding <interleaved, num_heads, rotary_embedding_dim, scale> (X, positi
 
 
 def _present_rows(node: Node) -> str:
-    """How many rows of keys there are afterwards: as before where that is known to be enough, else with all new ones."""
+    """How many rows of keys there are afterwards: as before where that is known to be enough, else the new ones too."""
     past = node.dims(3)[2].constant if node.has(3) and len(node.dims(3)) == 4 else None
     total = node.count(6, "total_sequence_length").constant if isinstance(node.value(6), Known) else None
     return "Identity (held)" if past is None or total is None else f"Constant <value_int = {max(past, total)}> ()"
