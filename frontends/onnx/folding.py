@@ -35,7 +35,7 @@ _FOLDERS: dict[str, Folder] = {}
 
 _SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherElements", "GatherND", "NonZero", "ScatterElements", "ScatterND")
 _COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
-_COMPUTING = ("Abs", "Ceil", "CumSum", "Floor", "Max", "Min", "Pow", "Sign", "Sqrt")
+_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Pow", "Round", "Sign", "Sqrt")
 _REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
 _SHAPING = ("EyeLike", "Trilu")
 
