@@ -23,6 +23,7 @@ from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
+from tilework.transforms.graph.hoist_elementwise import HoistElementwise
 from tilework.transforms.graph.keep_bytes import KeepBytes
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
@@ -56,6 +57,8 @@ GRAPH: tuple[ModulePass, ...] = (
     KeepBytes(),  # before what multiplies bytes is found
     QuantizedProducts(),  # before what changes dequantized weights, or moves images
     FoldBatchNorm(),  # leaves computations on parameters
+    HoistElementwise(),
+    FoldBatchNorm(),  # what stands beside convolutions now
     SpaceToBatch(),  # it pads for itself
     TransposeWeights(),
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
