@@ -7,11 +7,11 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import Expr, ceildiv, const, product, var
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import dims_of, is_narrow
+from tilework.dialects.shapes import is_narrow
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.reads import Axes, axes_of, bits_of, count_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axes, Read, axes_of, bits_of, count_of, reads_of, size_of
 from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.loop.transpose import LANES
 
@@ -22,19 +22,20 @@ SIDE_BY_SIDE = 4
 def schedule_elementwise(
     s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target, loop: SSAValue | None
 ) -> None:
-    """Vectorize along the last axis longer than one, fused with those before it where all reads follow the axes.
+    """Vectorize along the last axis longer than one, fused with those before it where reads follow or ignore them.
 
     In parallel, unless it is computed in a loop of its consumer.
     """
     axes = list(stage.axes.values())
     extents = [e for _, e in compute.spatial]
-    own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
-    if all((r.exprs, dims_of(r.tensor.type)) == (own, dims) for r in compute.reads):  # not of a part of a tensor
-        axes, extents = [s.fuse(axes)], [product(extents)]
-    else:
+    count = _side_by_side(compute)
+    is_fused = count == len(axes) or (count > 1 and loop is None and product(extents[-count:]).is_constant)
+    if is_fused:
+        axes, extents = [*axes[:-count], s.fuse(axes[-count:])], [*extents[:-count], product(extents[-count:])]
+    if len(axes) > 1:
         last = max((i for i, e in enumerate(extents) if count_of(e) > 1), default=len(extents) - 1)
         axes, extents = axes[: last + 1], extents[: last + 1]
-        row = _row_of_lanes(compute, last)
+        row = None if is_fused else _row_of_lanes(compute, last)
         if loop is None:
             axes, extents = _for_each_core(s, compute, axes, extents, target)
         if row is not None:
@@ -42,7 +43,7 @@ def schedule_elementwise(
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = [axes_of(compute)] if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
     is_open = not extents[-1].is_constant
-    if is_open or len(axes) == 1:
+    if is_open or len(axes) == 1 or (is_fused and count_of(extents[-1]) > lanes * SIDE_BY_SIDE):
         width, tail = (lanes, Tail.MASK) if is_open else (lanes * SIDE_BY_SIDE, Tail.PARTITION)
         outer, vector = s.split(axes[-1], width, tail)
         axes, extents = [*axes[:-1], outer], [*extents[:-1], ceildiv(extents[-1], width)]
@@ -57,6 +58,19 @@ def schedule_elementwise(
         parallel_prefix(s, around, work, target)
     else:
         s.compute_at(stage, loop, "local")
+
+
+def _side_by_side(compute: ComputeOp) -> int:
+    """How many of the last axes every read follows through all of a tensor, or ignores."""
+    own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
+
+    def suits(read: Read, count: int) -> bool:
+        first = len(own) - count
+        follows = (read.indices[-count:], read.dims[-count:]) == (own[first:], dims[first:])
+        return follows or read.axes.isdisjoint(name for name, _ in compute.spatial[first:])
+
+    reads = reads_of(compute)
+    return max((n for n in range(1, len(own) + 1) if all(suits(read, n) for read in reads)), default=0)
 
 
 def _row_of_lanes(compute: ComputeOp, last: int) -> int | None:
