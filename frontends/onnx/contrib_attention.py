@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from tilework.algebra.index_expr import const
-from tilework.frontends.onnx.contrib import DOMAIN, define, defined
+from tilework.frontends.onnx.defined import DOMAIN, define, defined
 from tilework.frontends.onnx.node import Node
 from tilework.frontends.onnx.values import Known
 

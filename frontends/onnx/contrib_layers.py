@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilework.frontends.onnx.contrib import define, defined
+from tilework.frontends.onnx.defined import define, defined
 from tilework.frontends.onnx.node import Node
 
 # ---- Activations -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from tilework.frontends.onnx.contrib import DOMAIN, define, defined
+from tilework.frontends.onnx.defined import DOMAIN, define, defined
 from tilework.frontends.onnx.node import Node, element_number
 
 # ---- Quantized numbers in and out ------------------------------------------------------------------------------------

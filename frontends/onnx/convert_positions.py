@@ -1,4 +1,4 @@
-"""Converters for what depends on where an element stands: the triangle of a matrix, sums up to each element."""
+"""Converters for what depends on where an element stands: a triangle, sums and products up to each element."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, LessEqualOp, WhereOp
+from tilework.dialects.graph import AddOp, LessEqualOp, MulOp, WhereOp
+from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.scans import scan
@@ -36,17 +37,28 @@ def trilu(node: Node) -> Value:
 @converter("CumSum")
 def cumulative_sum(node: Node) -> Value:
     """The sum of all elements along an axis up to each, from either end; without it where `exclusive`."""
+    return _cumulative(node, AddOp, 0)
+
+
+@converter("CumProd", since=26)
+def cumulative_product(node: Node) -> Value:
+    """The product of all elements along an axis up to each, from either end; without it where `exclusive`."""
+    return _cumulative(node, MulOp, 1)
+
+
+def _cumulative(node: Node, op: type[GraphOp], neutral: int) -> Value:
+    """What the operator makes of all elements up to each, beginning with a neutral one."""
     rank = len(node.dims(0))
     [axis] = from_front(node, [int(node.number(1, "axis"))], rank)
     to_front = [axis, *(i for i in range(rank) if i != axis)]
     back = [to_front.index(i) for i in range(rank)]
     sequence = node.transposed(node.value(0), to_front)
-    start = repeated(node, node.scalar(0, sequence), value_dims(sequence)[1:])
+    start = repeated(node, node.scalar(neutral, sequence), value_dims(sequence)[1:])
     is_exclusive = bool(node.attribute("exclusive", 0))
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        total = inside.emit(AddOp, states[0], elements[0])
+        total = inside.emit(op, states[0], elements[0])
         return [total], [states[0] if is_exclusive else total]
 
-    _, [sums] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
-    return node.transposed(sums, back)
+    _, [totals] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
+    return node.transposed(totals, back)

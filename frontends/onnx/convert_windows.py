@@ -100,6 +100,14 @@ def positive(node: Node, name: str, rank: int) -> list[int]:
     return given
 
 
+def given_pads(node: Node, rank: int) -> list[int]:
+    """The attribute of a padding in front of every spatial axis and behind it, by default 0."""
+    given = list(node.attribute("pads", [0] * (2 * rank)))
+    if len(given) != 2 * rank or min(given, default=0) < 0:
+        raise node.error(f"the pads are {2 * rank} numbers that are not negative, not {given}")
+    return given
+
+
 def _pads(node: Node, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
     auto_pad, pads = node.attribute("auto_pad", "NOTSET"), list(node.attribute("pads", [0] * (2 * len(kernel))))
     if auto_pad == "NOTSET":

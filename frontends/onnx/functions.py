@@ -8,7 +8,7 @@ from typing import Any
 
 import onnx
 
-from tilework.frontends.onnx.contrib import is_contrib
+from tilework.frontends.onnx.defined import is_defined
 from tilework.frontends.onnx.node import Node, element_number, value_dims
 from tilework.frontends.onnx.structure import node_title
 
@@ -25,7 +25,7 @@ def is_function(node: Node, functions: Iterable[onnx.FunctionProto]) -> bool:
         return True
     schema = _schema(node)
     has_function = schema is not None and (schema.has_function or schema.has_context_dependent_function)
-    return has_function or is_contrib(node)
+    return has_function or is_defined(node)
 
 
 def opset_of(function: onnx.FunctionProto, default: int) -> int:

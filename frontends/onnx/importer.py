@@ -17,7 +17,7 @@ import tilework.frontends.onnx as package
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.shapes import element_type as element_type_of
-from tilework.frontends.onnx.contrib import contrib_function
+from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
@@ -38,7 +38,7 @@ NAME = "tilework.name"
 """The attribute of `@main`'s arguments and results that holds their ONNX name."""
 
 for _module in pkgutil.iter_modules(package.__path__):
-    if _module.name.startswith(("convert_", "contrib_")):  # a new family of operators needs no list
+    if _module.name.startswith(("convert_", "contrib_", "defined_")):  # a new family of operators needs no list
         importlib.import_module(f"{package.__name__}.{_module.name}")
 
 
@@ -186,7 +186,7 @@ class _Scope:
 
     def _call(self, node: Node) -> dict[str, Value]:
         """What the function that a node stands for makes of its inputs, by name."""
-        function = own_function(node, self.source.model.functions) or contrib_function(node)
+        function = own_function(node, self.source.model.functions) or defining_function(node)
         if function is None:
             check_node(node)
             function = standard_function(node)

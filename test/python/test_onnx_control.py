@@ -153,7 +153,7 @@ def test_a_body_of_another_number_of_inputs_is_refused():
 def test_what_a_body_does_that_is_not_supported_is_told_once():
     """With the node around it, which is none of its kind, left out."""
     body = graph(
-        [node("Det", "x", "d", name="d"), node("Add", "s d", "n"), node("Add", "s d", "y")],
+        [node("RandomNormalLike", "x", "d", name="d"), node("Add", "s d", "n"), node("Add", "s d", "y")],
         {"s": [], "x": [2, 2]},
         "n y",
     )
@@ -162,7 +162,7 @@ def test_what_a_body_does_that_is_not_supported_is_told_once():
     )
     assert refusal(made).split("\n") == [
         "1 node(s) use an operator that Tilework does not support (opset 11):",
-        "  Det 'd' of (2x2xf32)",
+        "  RandomNormalLike 'd' of (2x2xf32)",
     ]
 
 

@@ -251,16 +251,16 @@ def test_sparse_initializer():
 
 def test_all_unsupported_operators_at_once():
     nodes = [
-        helper.make_node("Det", ["x"], ["a"], name="det_1"),
+        helper.make_node("RandomNormalLike", ["x"], ["a"], name="random_1"),
         relu("a", "b"),
         helper.make_node("FusedConv", ["x", "b"], ["c"], name="fast", domain="com.vendor"),
-        helper.make_node("Det", ["x"], ["unused"], name="nobody_reads_it"),
+        helper.make_node("RandomNormalLike", ["x"], ["unused"], name="nobody_reads_it"),
         helper.make_node("Shape", ["c"], ["shape_of_c"]),
         helper.make_node("Unique", ["shape_of_c"], ["y"]),
     ]
     assert refusal(model(nodes, {"x": ["batch", 3, 3]})).split("\n") == [
         "3 node(s) use an operator that Tilework does not support (opset 13):",
-        "  Det 'det_1' of (batchx3x3xf32)",
+        "  RandomNormalLike 'random_1' of (batchx3x3xf32)",
         "  com.vendor.FusedConv 'fast' of (batchx3x3xf32, ?)",
         "  Unique 'Unique_5' of (?)",
     ]

@@ -35,7 +35,8 @@ DEFINED = [*WINDOWS, *ATTENTION, "affinegrid", "center_crop_pad", "meanvariancen
 DEFINED += ["negativeloglikelihoodloss", "softmax_cross_entropy_loss"]
 """What the standard defines by other operators."""
 
-EVALUATED = ["argmax", "argmin", "compress", "cumsum", "eyelike", "gatherelements", "gathernd", "nonzero", "trilu"]
+EVALUATED = ["argmax", "argmin", "clip", "compress", "cumsum", "eyelike", "gatherelements", "gathernd", "nonzero"]
+EVALUATED += ["trilu"]
 """Families of which nodes are computed while importing: each the name of an operator."""
 
 NOTHING_COMPUTED = {"builtin.module", "func.func", "func.return", "arith.constant", "graph.parameter"}
@@ -43,21 +44,33 @@ NOTHING_COMPUTED = {"builtin.module", "func.func", "func.return", "arith.constan
 QUANTIZED = ["convinteger", "dequantizelinear", "dynamicquantizelinear", "matmulinteger", "qlinearconv"]
 QUANTIZED += ["qlinearmatmul", "quantizelinear"]
 
+NORMS = ["lpnormalization", "lppool"]
+PLACED = ["col2im", "hardmax", "maxunpool", "reversesequence"]
+SAMPLED = ["deformconv", "roialign"]
+SIGNALS = ["dft", "melweightmatrix", "stft"]
+MATHEMATICS = ["cumprod", "det"]
+
 SCATTERED = ["scatter", "scatterelements", "scatternd", "tensorscatter"]
 SELECTED = ["gridsample", "topk"]
 
 FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS]
 FAMILIES += [LAYERS, CONTROL, DEFINED, QUANTIZED, SCATTERED, SELECTED]
+FAMILIES += [NORMS, PLACED, SAMPLED, SIGNALS, MATHEMATICS]
 
 SIZED = (
     "AffineGrid",
     "CenterCropPad",
+    "Col2Im",
+    "CumProd",
     "CumSum",
+    "DFT",
     "Expand",
+    "MaxUnpool",
     "OneHot",
     "Pad",
     "Reduce",
     "Resize",
+    "STFT",
     "Split",
     "Tile",
     "TopK",
@@ -66,7 +79,7 @@ SIZED = (
 )
 """What inputs after the first say of operators whose names begin so has to be known beforehand."""
 
-STEERED = {"If": 1, "Loop": 2, "BlackmanWindow": 1, "HammingWindow": 1, "HannWindow": 1}
+STEERED = {"If": 1, "Loop": 2, "BlackmanWindow": 1, "HammingWindow": 1, "HannWindow": 1, "MelWeightMatrix": 5}
 """How many of the first inputs say which nodes are run, and so have to be known beforehand."""
 
 ARGUED = ["test_resize_downsample_scales_linear_align_corners"]
@@ -90,6 +103,7 @@ REFUSED: dict[str, list[str]] = {
         "test_onehot_with_bfloat16_values",
         "test_celu_bfloat16",
         "test_compress_bfloat16",
+        "test_reversesequence_bfloat16",
         *(f"test_einsum_{kind}_bfloat16" for kind in ("batch_matmul", "sum", "transpose")),
         *(f"test_attention_4d_{kind}_bf16" for kind in ("attn_mask_causal", "causal", "causal_padded_kv", "padded_kv")),
         "test_attention_3d_causal_bf16",

@@ -1,4 +1,4 @@
-"""Operators that onnxruntime adds to the standard's, its contrib ops: each a function of standard operators, as text.
+"""Operators as functions of standard ones, as text: onnxruntime's own, its contrib ops, and some of the standard.
 
 The text is ONNX's own. A line may end with the condition under which it is there:
 
@@ -15,10 +15,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import onnx
+from xdsl.dialects.builtin import f16
 
 from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.standard import check_node
 
 DOMAIN = "com.microsoft"
+
+STANDARD = ""
+"""The domain of the standard's own operators."""
 
 OPSET = 23
 """Of the standard's operators in the texts."""
@@ -49,22 +54,27 @@ def define(text: str, domain: str = DOMAIN) -> None:
     _WRITERS[domain, header["name"]] = lambda node: text
 
 
-def defined(name: str) -> Callable[[Writer], Writer]:
+def defined(name: str, domain: str = DOMAIN) -> Callable[[Writer], Writer]:
     """Register a function that writes the text of an operator for a node."""
 
     def register(writer: Writer) -> Writer:
-        _WRITERS[DOMAIN, name] = writer
+        _WRITERS[domain, name] = writer
         return writer
 
     return register
 
 
-def is_contrib(node: Node) -> bool:
+def wide(node: Node) -> str:
+    """The operator that makes of halves numbers which hold their powers and positions too; of others themselves."""
+    return "Cast <to = 1>" if node.dtype(0) == f16 else "Identity"
+
+
+def is_defined(node: Node) -> bool:
     """Whether a node's operator is defined here."""
     return _key(node) in _WRITERS
 
 
-def contrib_function(node: Node) -> onnx.FunctionProto | None:
+def defining_function(node: Node) -> onnx.FunctionProto | None:
     """What a node's operator is made of, given its inputs and attributes; None for other operators.
 
     Raises TileworkError for attributes that the text does not have, unless they are 0: that asks for nothing.
@@ -72,14 +82,18 @@ def contrib_function(node: Node) -> onnx.FunctionProto | None:
     writer = _WRITERS.get(_key(node))
     if writer is None:
         return None
-    _check_types(node)
+    if node.is_standard and onnx.defs.has(node.op_type):
+        check_node(node)
+    else:
+        _check_types(node)
     text = writer(node)
     header = _HEADER.match(text)
     assert header is not None
     inputs = [name.strip() for name in header["inputs"].split(",")]
     lines = [line.partition("#") for line in text.splitlines()]
     kept = [code for code, _, condition in lines if _holds(node, condition.split(), inputs)]
-    function = onnx.parser.parse_function(f'<domain: "{DOMAIN}", opset_import: ["" : {OPSET}]>' + "\n".join(kept))
+    versions = f'<domain: "{_key(node)[0]}", opset_import: ["" : {OPSET}]>'
+    function = onnx.parser.parse_function(versions + "\n".join(kept))
     known = {*function.attribute, *(attribute.name for attribute in function.attribute_proto)}
     for attribute in node.proto.attribute:
         if attribute.name not in known and node.attribute(attribute.name):
