@@ -117,10 +117,10 @@ class _Emitter:
         scratch = [result for s in at_root for result in s.compute.results if result not in outputs]
         inputs = list(kernel.body.block.args)
         values: list[SSAValue] = [*inputs, *outputs, *scratch]
-        layouts = kernel_layouts(kernel)
         dims = [self.dims(v) for v in values]
+        layouts = [*kernel.layouts, *[None] * len(scratch)]
         types = [
-            _memref_type(v.type, dims[i], layouts[i] if i < len(layouts) else NoneAttr()) for i, v in enumerate(values)
+            _memref_type(v.type, d, layout or NoneAttr()) for v, d, layout in zip(values, dims, layouts, strict=True)
         ]
         block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
         for value, argument in zip(values, block.args, strict=False):
@@ -368,18 +368,6 @@ def _loop_order(stage: Stage) -> list[int]:
         return max(stage.leaves.index(a) for a in leaves_of(stage, stage.spatial[i]))
 
     return sorted(range(len(stage.spatial)), key=innermost)
-
-
-def kernel_layouts(kernel: KernelOp) -> Sequence[Attribute]:
-    """The memref layouts of arguments and results, in order; empty where all are contiguous.
-
-    The discardable attribute `te.layouts` lists them, `strided<...>` or unit for a contiguous one: a kernel that writes
-    into a slice of a larger buffer has them.
-    """
-    layouts = kernel.attributes.get("te.layouts")
-    if not isinstance(layouts, ArrayAttr):
-        return ()
-    return [a if isinstance(a, StridedLayoutAttr) else NoneAttr() for a in cast("ArrayAttr[Attribute]", layouts)]
 
 
 def _layout(stage: Stage, order: Sequence[int], shape: Sequence[int]) -> StridedLayoutAttr | NoneAttr:

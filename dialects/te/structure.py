@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, SymbolNameConstraint, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    StridedLayoutAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+)
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, OpResult, Region, SSAValue
 from xdsl.irdl import (
@@ -59,6 +66,19 @@ class KernelOp(IRDLOperation):
         last = self.body.block.last_op
         assert isinstance(last, ReturnOp)
         return last.values
+
+    @property
+    def layouts(self) -> list[StridedLayoutAttr | None]:
+        """How arguments and results lie in memory, in order; None for those that have no gaps.
+
+        The discardable attribute `te.layouts` lists them, `strided<...>` or unit for a contiguous one: a kernel that
+        reads or writes a slice of a larger buffer has it.
+        """
+        count = len(self.body.block.args) + len(self.results_returned)
+        attribute = self.attributes.get("te.layouts")
+        given = cast("ArrayAttr[Attribute]", attribute).data if isinstance(attribute, ArrayAttr) else ()
+        strided = [a if isinstance(a, StridedLayoutAttr) else None for a in given[:count]]
+        return [*strided, *[None] * (count - len(strided))]
 
     @property
     def symbols(self) -> tuple[str, ...]:

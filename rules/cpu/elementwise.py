@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, ceildiv, const, product, var
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import is_narrow
-from tilework.dialects.te import ComputeOp
+from tilework.dialects.shapes import dims_of, is_narrow
+from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.reads import Axes, Read, axes_of, bits_of, count_of, reads_of, size_of
@@ -61,16 +62,32 @@ def schedule_elementwise(
 
 
 def _side_by_side(compute: ComputeOp) -> int:
-    """How many of the last axes every read follows through all of a tensor, or ignores."""
+    """How many of the last axes every read follows through all of a tensor without gaps, or ignores."""
     own, dims = tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial)
 
-    def suits(read: Read, count: int) -> bool:
+    def suits(read: Read, tensor: SSAValue, count: int) -> bool:
         first = len(own) - count
         follows = (read.indices[-count:], read.dims[-count:]) == (own[first:], dims[first:])
-        return follows or read.axes.isdisjoint(name for name, _ in compute.spatial[first:])
+        return follows and count <= _without_gaps(tensor) or read.axes.isdisjoint(n for n, _ in compute.spatial[first:])
 
-    reads = reads_of(compute)
-    return max((n for n in range(1, len(own) + 1) if all(suits(read, n) for read in reads)), default=0)
+    reads = [(read, op.tensor) for read, op in zip(reads_of(compute), compute.reads, strict=True)]
+    counts = range(1, min(len(own), *map(_without_gaps, compute.results)) + 1)
+    return max((n for n in counts if all(suits(*read, n) for read in reads)), default=0)
+
+
+def _without_gaps(tensor: SSAValue) -> int:
+    """How many of a tensor's last axes lie in memory side by side."""
+    dims = dims_of(tensor.type)
+    kernel = tensor.owner.parent_op()
+    assert isinstance(kernel, KernelOp)
+    layouts = zip([*kernel.body.block.args, *kernel.results_returned], kernel.layouts, strict=True)
+    layout = next((layout for value, layout in layouts if value is tensor and layout is not None), None)
+    if layout is None:
+        return len(dims)
+    strides, count = [const(s.data) if isinstance(s, IntAttr) else None for s in layout.strides], 0
+    while count < len(dims) and (dims[-1 - count] == 1 or strides[-1 - count] == product(dims[len(dims) - count :])):
+        count += 1
+    return count
 
 
 def _row_of_lanes(compute: ComputeOp, last: int) -> int | None:

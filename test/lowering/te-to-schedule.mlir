@@ -92,6 +92,20 @@ te.kernel @scaled(%x: tensor<1x9x5x6xf32>, %s: tensor<9x1x1xf32>) -> tensor<1x9x
   te.return %mul : tensor<1x9x5x6xf32>
 }
 
+// Rows of a part of a larger tensor stay rows: between them lie others' elements.
+
+// CHECK-LABEL: schedule.sequence @gate
+// CHECK-NOT: schedule.fuse
+// CHECK: schedule.vectorize %j
+te.kernel @gate(%x: tensor<1x4x8xf32>) -> tensor<1x4x8xf32> attributes {te.layouts = [strided<[96, 24, 1]>, unit]} {
+  %tanh = te.compute "tanh" [n: 1, i: 4, j: 8] : tensor<1x4x8xf32> {
+    %a = te.read %x[n, i, j] : tensor<1x4x8xf32>
+    %t = math.tanh %a : f32
+    te.yield %t : f32
+  }
+  te.return %tanh : tensor<1x4x8xf32>
+}
+
 // A symbolic axis that becomes lanes has a masked tail: it is split once, whatever the number of lanes.
 
 // NARROW-LABEL: schedule.sequence @row_sums
