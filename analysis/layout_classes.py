@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.quantized import BYTE_TYPES
+from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp
@@ -17,6 +18,9 @@ from tilework.dialects.shapes import dims_of, element_type
 
 CHANNELS = 1
 """The axis that blocks are cut from."""
+
+MATRIX_RANK = 2
+"""The last axes of what is multiplied are a matrix's."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class LayoutClass:
 def layout_classes(graph: Block, blocks: Sequence[int]) -> list[LayoutClass]:
     """The tensors between kernels that can be in blocks of channels, those together that can only be so together.
 
-    Of f32 or bytes that callers do not see; of the sizes `blocks`, a class gets the first that fills its channels.
+    Of f32 or bytes that callers do not see; of the sizes `blocks`, a class gets the first that fills its channels. Axes
+    that count matrices are no channels.
     """
     classes = _Classes(blocks)
     for op in graph.ops:
@@ -38,6 +43,8 @@ def layout_classes(graph: Block, blocks: Sequence[int]) -> list[LayoutClass]:
         if isinstance(op, FusedOp):
             for value in op.results:
                 classes.add(value, [b for b in blocks if _has_blocks(value.type, b)])
+            for value in _stacks_of_matrices(op):
+                classes.add(value, [])
         elif VIEW in op.attributes:
             kept = [block for block in blocks if _keeps_blocks(op, block)]
             for value in values:
@@ -91,6 +98,14 @@ def _has_blocks(type_: Attribute, block: int) -> bool:
         return False
     channels = dims[CHANNELS].constant
     return bool(channels) and channels % block == 0
+
+
+def _stacks_of_matrices(group: FusedOp) -> list[SSAValue]:
+    """What a group reads and makes with axes, that of channels among them, which count matrices that it multiplies."""
+    least = CHANNELS + 1 + MATRIX_RANK
+    if not any(isinstance(op, MatmulOp) and len(dims_of(op.result.type)) >= least for op in group.body.block.ops):
+        return []
+    return [value for value in (*group.operands, *group.results) if len(dims_of(value.type)) >= least]
 
 
 def _keeps_blocks(view: Operation, block: int) -> bool:

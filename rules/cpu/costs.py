@@ -5,9 +5,10 @@ Nothing is measured: vectors loaded, stored and computed with are counted, and b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
 from xdsl.ir import Attribute, Block
@@ -32,20 +33,26 @@ CYCLES_PER_LANE = 3.0
 """Of a sum whose lanes are computed one by one, since a condition differs between them."""
 
 
-def kernel_cycles(kernel: KernelOp, computes: Iterable[ComputeOp], target: Target, parameters: Set[int]) -> float:
-    """Of a kernel with these stages, one after the other."""
+def kernel_cycles(
+    kernel: KernelOp,
+    computes: Iterable[ComputeOp],
+    target: Target,
+    parameters: Set[int],
+    fixed: Mapping[ComputeOp, Collection[str]] = MappingProxyType({}),
+) -> float:
+    """Of a kernel with these stages, one after the other. fixed: axes of loops around some of them."""
     multiplying, others = 0.0, 0.0
     for compute in computes:
         if compute.reduction:
-            multiplying += reduction_cycles(compute, target, parameters)
+            multiplying += reduction_cycles(compute, target, parameters, fixed.get(compute, ()))
         else:
             others += elementwise_cycles(compute, target)
     return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
 
 
-def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int]) -> float:
-    """Of a reduction in register tiles."""
-    tile = cheapest_tile(compute, reads_of(compute, parameters), target)
+def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int], fixed: Collection[str] = ()) -> float:
+    """Of a reduction in register tiles, inside of loops along axes that are `fixed`."""
+    tile = cheapest_tile(compute, reads_of(compute, parameters), target, fixed)
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)

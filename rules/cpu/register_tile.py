@@ -7,7 +7,7 @@ is known by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import prod
@@ -124,24 +124,36 @@ class Tile:
 
 
 def choose_tile(
-    compute: ComputeOp, reads: Sequence[Read], target: Target, block: tuple[str, int] | None = None
+    compute: ComputeOp,
+    reads: Sequence[Read],
+    target: Target,
+    block: tuple[str, int] | None = None,
+    fixed: Collection[str] = (),
 ) -> Tile | None:
     """The tile of a reduction, cheapest where there are enough for all cores; None for one with a single result.
 
     block: an axis that is cut into blocks of so many; the tiles of one leave no rest, and one core has all of them.
+    fixed: axes of the loops around, along which no tile extends.
     """
     axis, count = block or (None, 0)
     assert axis is None or axis in dict(compute.spatial), f"no axis {axis}"
-    spatial = tuple((n, const(count) if n == axis else e) for n, e in compute.spatial)
+    spatial = tuple((n, const(count) if n == axis else e) for n, e in _inside(compute, fixed))
     bits = bits_of(compute.results[0].type)
     alone, shared = _cheapest(spatial, tuple(compute.reduction), tuple(reads), target, bits, axis)
     return shared if block is None else alone
 
 
-def cheapest_tile(compute: ComputeOp, reads: Sequence[Read], target: Target) -> Tile | None:
+def _inside(compute: ComputeOp, fixed: Collection[str]) -> Axes:
+    """The axes of the results as they are inside of the loops along `fixed`."""
+    return tuple((n, const(1) if n in fixed else e) for n, e in compute.spatial)
+
+
+def cheapest_tile(
+    compute: ComputeOp, reads: Sequence[Read], target: Target, fixed: Collection[str] = ()
+) -> Tile | None:
     """The same, whether or not there are enough for all cores: what one core does in the least time."""
     bits = bits_of(compute.results[0].type)
-    alone, _ = _cheapest(tuple(compute.spatial), tuple(compute.reduction), tuple(reads), target, bits, None)
+    alone, _ = _cheapest(_inside(compute, fixed), tuple(compute.reduction), tuple(reads), target, bits, None)
     return alone
 
 

@@ -22,7 +22,6 @@ from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import bits_of, size_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
-from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
 
@@ -44,7 +43,10 @@ class RowBlocks(ScheduleRule):
         return row_form(kernel, target) is not None
 
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
-        return kernel_cycles(kernel, plan_stages(kernel, target).stages, target, parameters)
+        form = row_form(kernel, target)
+        assert form is not None, "the rule matches"
+        around = {p.reduction: form.rows[p.reduction][:-1] for p in form.products.values()}
+        return kernel_cycles(kernel, form.stages, target, parameters, around)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         form = row_form(kernel, target)

@@ -49,14 +49,15 @@ class Product:
 
 @dataclass(frozen=True)
 class RowForm:
-    """`inlined` stages by name; `final`: the stage that is returned; `inside`: those computed for `block` rows at a
-    time along the last row axis; `before`: those that belong to no row.
+    """`inlined` stages by name; `stages`: all others. `final`: the one that is returned; `inside`: those computed for
+    `block` rows at a time along the last row axis; `before`: those that belong to no row.
 
     rows: the names of the row axes, for the stages of a block. summaries: the stages with a single number for each row.
     products: other reductions, each at the stage that is computed in their tiles.
     """
 
     inlined: Sequence[str]
+    stages: Sequence[ComputeOp]
     final: ComputeOp
     inside: Sequence[ComputeOp]
     before: Sequence[ComputeOp]
@@ -95,8 +96,8 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     if block == 0:
         return None
     copied: set[SSAValue] = set()
-    tiled = {c: _product(r, (rows[r][-1], block), copied, target) for c, r in products.items()}
-    return RowForm(plan.inlined, final, inside, before, rows, summaries, tiled, block)
+    tiled = {c: _product(r, rows[r], block, copied, target) for c, r in products.items()}
+    return RowForm(plan.inlined, plan.stages, final, inside, before, rows, summaries, tiled, block)
 
 
 def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: Target) -> RowForm | None:
@@ -205,14 +206,16 @@ def _long(compute: ComputeOp) -> list[str]:
     return [name for name, extent in compute.spatial if extent != 1]
 
 
-def _product(reduction: ComputeOp, block: tuple[str, int], copied: set[SSAValue], target: Target) -> Product:
+def _product(
+    reduction: ComputeOp, row_axes: Sequence[str], count: int, copied: set[SSAValue], target: Target
+) -> Product:
     """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it.
 
     Not of one that is read in several ways: those in `copied`, to which what is copied is added, or by one product.
     """
-    row, _ = block
+    *around, row = row_axes
     reads = reads_of(reduction)
-    plain = Product(reduction, choose_tile(reduction, reads, target, block), None)
+    plain = Product(reduction, choose_tile(reduction, reads, target, (row, count), around), None)
     rows = size_of([axis for axis in reduction.spatial if axis[0] == row])
     for at, op in enumerate(reduction.reads):
         if plain.tile is None or row in reads[at].axes or rows < LEAST_PASSES * plain.tile.factors.get(row, 1):
@@ -220,7 +223,7 @@ def _product(reduction: ComputeOp, block: tuple[str, int], copied: set[SSAValue]
         copy = blocked_copy(reduction, op, plain.tile.vector, target)
         is_read_once = sum(other.tensor == op.tensor for other in reduction.reads) == 1
         if copy is not None and is_read_once and op.tensor not in copied:
-            tile = choose_tile(reduction, [*reads[:at], copy.read, *reads[at + 1 :]], target, block)
+            tile = choose_tile(reduction, [*reads[:at], copy.read, *reads[at + 1 :]], target, (row, count), around)
             if tile is not None and tile.aligned and tile.vector == plain.tile.vector:
                 copied.add(op.tensor)
                 return Product(reduction, tile, copy)

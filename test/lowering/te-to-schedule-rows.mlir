@@ -101,3 +101,36 @@ te.kernel @across(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   }
   te.return %y : tensor<64x64xf32>
 }
+
+// Matrices that the loops around count are no lanes of the products inside, not even if 16 of each lie side by side.
+
+// CHECK-LABEL: schedule.sequence @windows
+// CHECK-NOT:     schedule.split %b
+// CHECK:         schedule.compute_at %matmul, %i_o
+te.kernel @windows(%x: tensor<4x49x32x16xf32>, %y: tensor<4x32x49x16xf32>) -> tensor<64x49x49xf32> {
+  %left = te.compute "left" [b: 64, i: 49, k: 32] : tensor<64x49x32xf32> {
+    %a = te.read %x[b floordiv 16, i, k, b mod 16] : tensor<4x49x32x16xf32>
+    te.yield %a : f32
+  }
+  %right = te.compute "right" [b: 64, k: 32, j: 49] : tensor<64x32x49xf32> {
+    %a = te.read %y[b floordiv 16, k, j, b mod 16] : tensor<4x32x49x16xf32>
+    te.yield %a : f32
+  }
+  %matmul = te.compute "matmul" [b: 64, i: 49, j: 49] reduce [k: 32] : tensor<64x49x49xf32> {
+    %a = te.read %left[b, i, k] : tensor<64x49x32xf32>
+    %b = te.read %right[b, k, j] : tensor<64x32x49xf32>
+    %c = arith.mulf %a, %b : f32
+    te.reduce add %c : f32
+  }
+  %max = te.compute "max" [b: 64, i: 49] reduce [r: 49] : tensor<64x49xf32> {
+    %a = te.read %matmul[b, i, r] : tensor<64x49x49xf32>
+    te.reduce max %a : f32
+  }
+  %sub = te.compute "sub" [b: 64, i: 49, j: 49] : tensor<64x49x49xf32> {
+    %a = te.read %matmul[b, i, j] : tensor<64x49x49xf32>
+    %m = te.read %max[b, i] : tensor<64x49xf32>
+    %c = arith.subf %a, %m : f32
+    te.yield %c : f32
+  }
+  te.return %sub : tensor<64x49x49xf32>
+}
