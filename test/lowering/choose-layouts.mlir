@@ -183,27 +183,3 @@ func.func @scan(%h: tensor<1x32x9x9xf32>, %x: tensor<5x1x3x18x18xf32>) -> tensor
   }
   func.return %end : tensor<1x32x9x9xf32>
 }
-
-// An axis that counts the matrices of a product is none of channels, however many there are.
-// CHECK-LABEL: func.func @windows
-// CHECK:         graph.fused "transpose" (%x) : {{.*}} -> (tensor<1x64x2x49x32xf32>)
-// CHECK:         graph.fused "transpose" (%x) : {{.*}} -> (tensor<1x64x2x32x49xf32>)
-func.func @windows(%x: tensor<1x64x49x2x32xf32>) -> tensor<1x64x2x49x49xf32> {
-  %q = graph.fused "transpose" (%x) : (tensor<1x64x49x2x32xf32>) -> (tensor<1x64x2x49x32xf32>) {
-  ^bb0(%a: tensor<1x64x49x2x32xf32>):
-    %c = graph.transpose %a {permutation = array<i64: 0, 1, 3, 2, 4>} : (tensor<1x64x49x2x32xf32>) -> tensor<1x64x2x49x32xf32>
-    graph.yield %c : tensor<1x64x2x49x32xf32>
-  }
-  %k = graph.fused "transpose" (%x) : (tensor<1x64x49x2x32xf32>) -> (tensor<1x64x2x32x49xf32>) {
-  ^bb0(%a: tensor<1x64x49x2x32xf32>):
-    %c = graph.transpose %a {permutation = array<i64: 0, 1, 3, 4, 2>} : (tensor<1x64x49x2x32xf32>) -> tensor<1x64x2x32x49xf32>
-    graph.yield %c : tensor<1x64x2x32x49xf32>
-  }
-  %y = graph.fused "matmul_softmax" (%q, %k) : (tensor<1x64x2x49x32xf32>, tensor<1x64x2x32x49xf32>) -> (tensor<1x64x2x49x49xf32>) {
-  ^bb0(%a: tensor<1x64x2x49x32xf32>, %b: tensor<1x64x2x32x49xf32>):
-    %c = graph.matmul %a, %b : (tensor<1x64x2x49x32xf32>, tensor<1x64x2x32x49xf32>) -> tensor<1x64x2x49x49xf32>
-    %d = graph.softmax %c {axis = 4 : i64} : (tensor<1x64x2x49x49xf32>) -> tensor<1x64x2x49x49xf32>
-    graph.yield %d : tensor<1x64x2x49x49xf32>
-  }
-  func.return %y : tensor<1x64x2x49x49xf32>
-}
