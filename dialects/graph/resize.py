@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from functools import reduce
+from operator import add, mul
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, TensorType, i64
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FloatAttr, StringAttr, TensorType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,6 +21,8 @@ from tilework.dialects.graph.windows import spatial_axes, with_axes
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+
+MODES = ("nearest", "linear", "cubic")
 
 
 class Coordinates(NamedTuple):
@@ -37,11 +41,12 @@ class Coordinates(NamedTuple):
 class ResizeOp(GraphOp):
     """The input read at the coordinates (step * i + offset) / divisor, along every axis of the result's `shape`.
 
-    Rounded down or, if `linear`, as the weighted mean of the elements at both sides. In front of the first element
-    stands the first one again, behind the last the last.
+    Rounded down (`nearest`), or as the weighted mean of the elements at both sides (`linear`), or of two at each side
+    (`cubic`; the cubic's `coefficient` is its slope at the neighbours). In front of the first element stands the first
+    one again, behind the last the last.
 
     %y = graph.resize %x {shape = #graph.dims<[1, 8, 6]>, steps = array<i64: 1, 1, 1>, offsets = array<i64: 0, 0, 0>,
-        divisors = array<i64: 1, 2, 2>, linear = false} : (tensor<1x4x3xf32>) -> tensor<1x8x6xf32>
+        divisors = array<i64: 1, 2, 2>, mode = "nearest"} : (tensor<1x4x3xf32>) -> tensor<1x8x6xf32>
     """
 
     name = "graph.resize"
@@ -51,7 +56,8 @@ class ResizeOp(GraphOp):
     steps = prop_def(DenseArrayBase.constr(i64))
     offsets = prop_def(DenseArrayBase.constr(i64))
     divisors = prop_def(DenseArrayBase.constr(i64))
-    linear = prop_def(BoolAttr)
+    mode = prop_def(StringAttr)
+    coefficient = opt_prop_def(FloatAttr[AnyFloat])
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -62,6 +68,10 @@ class ResizeOp(GraphOp):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         x, shape = self.dims(0), self.shape.data
+        if self.mode.data not in MODES:
+            raise VerifyException(f"the mode is {', '.join(MODES[:-1])} or {MODES[-1]}, it is not {self.mode.data}")
+        if (self.mode.data == "cubic") != (self.coefficient is not None):
+            raise VerifyException("a cubic has a coefficient, and others have none")
         if {len(shape), len(self.steps), len(self.offsets), len(self.divisors)} != {len(x)}:
             raise VerifyException(f"each of the {len(x)} axes has a size, a step, an offset and a divisor")
         if min(self.divisors.get_values(), default=1) < 1 or min(self.steps.get_values(), default=0) < 0:
@@ -69,51 +79,79 @@ class ResizeOp(GraphOp):
         self.require_told(shape)
         if empty := [axis for axis, (d, size) in enumerate(zip(x, shape, strict=True)) if d == 0 and size != 0]:
             raise VerifyException(f"axis {empty[0]} of {self.input.type} has no elements to read")
-        if self.linear.value.data:
+        if self.mode.data != "nearest":
             self.require_float()
         return [tensor_type(shape, self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
         axes = list(zip(self.coordinates(), x.dims, self.shape.data, strict=True))
-        if self.linear.value.data and not all(along.reads_all(extent, size) for along, extent, size in axes):
-            return self._define_linear(k, x)
+        if self.mode.data != "nearest" and not all(along.reads_all(extent, size) for along, extent, size in axes):
+            return self._define_blended(k, x)
 
         def element(*index: Expr) -> Scalar:
-            return x[tuple(_taps(i, *axis)[0] for i, axis in zip(index, axes, strict=True))]
+            return x[tuple(_tap(i, 0, *axis) for i, axis in zip(index, axes, strict=True))]
 
         return k.compute("resize", self.shape.data, with_axes(spatial_axes(len(axes)), element))
 
-    def _define_linear(self, k: KernelBuilder, x: Tensor) -> Tensor:
+    def _define_blended(self, k: KernelBuilder, x: Tensor) -> Tensor:
         """Axis by axis, the first one first, so that whole rows are blended where that is possible."""
         dtype = x.dtype
         for axis, (along, size) in enumerate(zip(self.coordinates(), self.shape.data, strict=True)):
             if not along.reads_all(x.dims[axis], size):
-                x = _blended(k, x, axis, along, size)
+                x = self._blended(k, x, axis, along, size)
         return x if x.dtype == dtype else k.compute("round", x.dims, lambda *i: k.cast(x[i], dtype))
+
+    def _blended(self, k: KernelBuilder, x: Tensor, axis: int, along: Coordinates, size: Expr) -> Tensor:
+        """`x` at other coordinates along one axis: the elements around, weighted, in the accumulator's type."""
+        extent, dtype = x.dims[axis], accumulator(x.dtype)
+
+        def element(*i: Expr) -> Scalar:
+            rest = k.index((i[axis] * along.step + along.offset) % along.divisor, dtype)
+            share = rest * (1.0 / along.divisor)
+            taps = [_tap(i[axis], n, along, extent, size) for n in self._around()]
+            reads = [widened(k, x[(*i[:axis], tap, *i[axis + 1 :])]) for tap in taps]
+            return reduce(add, map(mul, reads, self._weights(share)))
+
+        dims = (*x.dims[:axis], size, *x.dims[axis + 1 :])
+        return k.compute("resize", dims, with_axes(spatial_axes(len(dims)), element))
+
+    def _around(self) -> range:
+        """The elements around a coordinate, counted from the one before."""
+        return range(2) if self.coefficient is None else range(-1, 3)
+
+    def _weights(self, share: Any) -> list[Any]:
+        """Their weights, by how far behind the one before a coordinate is."""
+        rest = 1.0 - share
+        if self.coefficient is None:
+            return [rest, share]
+        a, near, far = self.coefficient.value.data, share * share, rest * rest
+        return [
+            share * far * a,
+            (share * (a + 2.0) - (a + 3.0)) * near + 1.0,
+            (rest * (a + 2.0) - (a + 3.0)) * far + 1.0,
+            rest * near * a,
+        ]
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
         shape = runtime_shape(self.shape.data, self.dims(0), x.shape)
-        linear, result = bool(self.linear.value.data), widened_array(x)
+        result = widened_array(x)
         for axis, (along, size) in enumerate(zip(self.coordinates(), shape, strict=True)):
-            numerators = along.step * np.arange(size) + along.offset
-            before, rest = np.divmod(numerators, along.divisor)
+            before, rest = np.divmod(along.step * np.arange(size) + along.offset, along.divisor)
             taken = result.take(before, axis=axis, mode="clip")
-            if linear and rest.any():
+            if self.mode.data != "nearest" and rest.any():
                 share = (rest / along.divisor).astype(result.dtype).reshape(-1, *[1] * (x.ndim - axis - 1))
-                taken = taken * (1 - share) + result.take(before + 1, axis=axis, mode="clip") * share
+                reads = (result.take(before + n, axis=axis, mode="clip") for n in self._around())
+                taken = reduce(add, map(mul, reads, self._weights(share)))
             result = taken
         return result.astype(x.dtype, copy=False)
 
 
-def _taps(i: Expr, along: Coordinates, extent: Expr, size: Expr) -> tuple[Expr, Expr]:
-    """The subscripts of the elements before and behind where element `i` stands; both stay in the axis."""
-    before, last = ((at * along.step + along.offset) // along.divisor for at in (i, size - 1))
-    return (
-        _inside(before, along.offset, extent - 1 - last, extent),
-        _inside(before + 1, along.offset + along.divisor, extent - 2 - last, extent),
-    )
+def _tap(i: Expr, n: int, along: Coordinates, extent: Expr, size: Expr) -> Expr:
+    """The subscript of the `n`th element behind the one before where element `i` stands; it stays in the axis."""
+    at, last = ((of * along.step + along.offset) // along.divisor + n for of in (i, size - 1))
+    return _inside(at, along.offset + n * along.divisor, extent - 1 - last, extent)
 
 
 def _inside(subscript: Expr, lowest: int, room: Expr, extent: Expr) -> Expr:
@@ -121,18 +159,3 @@ def _inside(subscript: Expr, lowest: int, room: Expr, extent: Expr) -> Expr:
     if lowest < 0:
         subscript = maximum(subscript, 0)
     return minimum(subscript, extent - 1) if room.constant is None or room.constant < 0 else subscript
-
-
-def _blended(k: KernelBuilder, x: Tensor, axis: int, along: Coordinates, size: Expr) -> Tensor:
-    """`x` at other coordinates along one axis: the elements at both sides, weighted, in the accumulator's type."""
-    extent, dtype = x.dims[axis], accumulator(x.dtype)
-
-    def element(*i: Expr) -> Scalar:
-        before, behind = _taps(i[axis], along, extent, size)
-        rest = k.index((i[axis] * along.step + along.offset) % along.divisor, dtype)
-        share = rest * (1.0 / along.divisor)
-        first, second = (widened(k, x[(*i[:axis], at, *i[axis + 1 :])]) for at in (before, behind))
-        return first * (1.0 - share) + second * share
-
-    dims = (*x.dims[:axis], size, *x.dims[axis + 1 :])
-    return k.compute("resize", dims, with_axes(spatial_axes(len(dims)), element))

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import BoolAttr
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import MatmulOp, MulOp, ReduceSumOp, TransposeOp
 from tilework.dialects.graph.base import ints
+from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.values import Value
 
@@ -55,13 +56,32 @@ def _parsed(node: Node) -> tuple[list[_Term], str]:
         whole = letters.replace("...", covered)
         if len(whole) != len(node.dims(i)) or not set(whole) <= set(ascii_letters):
             raise node.error(f"'{letters}' of its equation does not fit input {i}, which has {len(node.dims(i))} axes")
-        if len(set(whole)) < len(whole):
-            raise node.error(f"'{letters}' of its equation is a diagonal, which is not supported")
-        terms.append(_Term(node.value(i), whole))
+        terms.append(_diagonal(node, _Term(node.value(i), whole)))
     if arrow:
         return terms, right.replace("...", own)
     once = [letter for letter, count in Counter("".join(named)).items() if count == 1]
     return terms, own + "".join(sorted(once))
+
+
+def _diagonal(node: Node, term: _Term) -> _Term:
+    """The tensor with one axis for each letter, those first that have several, which have one index there."""
+    for letter, count in Counter(term.letters).items():
+        if count == 1:
+            continue
+        at = [i for i, x in enumerate(term.letters) if x == letter]
+        rest = [i for i, x in enumerate(term.letters) if x != letter]
+        dims = value_dims(term.value)
+        size, other = dims[at[0]], next((dims[i] for i in at if dims[i] != dims[at[0]]), dims[at[0]])
+        if other != size:
+            raise node.error(f"'{letter}' of its equation is {size} and {other}")
+        if size.constant is None:
+            raise node.error(f"'{letter}' of its equation is a diagonal, of constant size only, not of {size}")
+        elements, step = size.constant**count, sum(size.constant**n for n in range(count))
+        ahead = node.transposed(term.value, [*at, *rest])
+        row = node.reshape(ahead, [const(elements), *(dims[i] for i in rest)])
+        letters = letter + "".join(term.letters[i] for i in rest)
+        term = _Term(sliced(node, row, {0: range(0, elements, step)}), letters)
+    return term
 
 
 def _sizes(node: Node, terms: Sequence[_Term], result: str) -> dict[str, Expr]:

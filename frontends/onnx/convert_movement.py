@@ -226,9 +226,28 @@ def _pad(node: Node, pads: Sequence[int], value: float) -> Value:
 
 
 def _extended(node: Node, pads: Sequence[int], mode: str) -> Value:
+    if mode == "wrap" and node.opset >= 19:
+        return _wrapped(node, pads)
     if mode not in MODES:
         raise node.error(f"padding mode '{mode}' is not supported, only 'constant', 'edge' and 'reflect'")
     return node.emit(ExtendOp, node.value(0), pads=ints(pads), mode=StringAttr(mode))
+
+
+def _wrapped(node: Node, pads: Sequence[int]) -> Value:
+    """Continued from the other end of what negative pads leave, as often as it takes."""
+    value, rank = node.value(0), len(node.dims(0))
+    for axis, (before, after) in enumerate(zip(pads[:rank], pads[rank:], strict=True)):
+        if before == after == 0:
+            continue
+        extent = node.dims(0)[axis].constant
+        if extent is None:
+            raise node.error(f"mode 'wrap' continues axes of constant size; axis {axis} has size {node.dims(0)[axis]}")
+        kept = np.arange(extent)[max(-before, 0) : max(extent + min(after, 0), 0)]
+        if not len(kept):
+            raise node.error(f"pads of {before} and {after} leave nothing of axis {axis}, of size {extent}")
+        numbers = kept.take(np.arange(-max(before, 0), len(kept) + max(after, 0)), mode="wrap")
+        value = node.emit(GatherOp, value, Known(numbers, f"{node.title}.numbers"), axis=int_attr(axis))
+    return value
 
 
 @converter("Tile")

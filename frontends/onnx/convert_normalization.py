@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BoolAttr
+from xdsl.dialects.builtin import BoolAttr, f32
 
 from tilework.algebra.index_expr import const, product
 from tilework.dialects.graph import (
@@ -28,14 +28,39 @@ SOFTMAX: dict[str, type[GraphOp]] = {"Softmax": SoftmaxOp, "LogSoftmax": LogSoft
 
 
 @converter("BatchNormalization")
-def batch_normalization(node: Node) -> Value:
-    """As in inference, where mean and variance are given; the outputs for training are not made."""
-    if node.attribute("training_mode", 0):
-        raise node.error("training mode is not supported")
+def batch_normalization(node: Node) -> Value | Sequence[Value]:
+    """By the mean and variance that are given or, in training mode, by those of the batch.
+
+    Other outputs are made of training mode as opset 14 has it: how both sorts of mean, and of variance, are mixed.
+    """
     if not node.attribute("spatial", 1):
         raise node.error("spatial=0, a mean for every position, is not supported")
     epsilon = float_attr(node.attribute("epsilon", 1e-5))
-    return node.emit(BatchNormOp, *(node.value(i) for i in range(5)), epsilon=epsilon)
+    if not node.attribute("training_mode", 0):
+        return node.emit(BatchNormOp, *(node.value(i) for i in range(5)), epsilon=epsilon)
+    dims = node.dims(0)
+    if len(dims) < 2:
+        raise node.error("it takes a batch with channels")
+    x, scale, bias = (node.widened(node.value(i)) for i in range(3))
+    axes = [axis for axis in range(len(dims)) if axis != 1]
+    mean = _mean(node, x, axes)
+    centred = node.emit(SubOp, x, mean)
+    statistics = [node.reshape(v, [dims[1]]) for v in (mean, _mean(node, node.emit(MulOp, centred, centred), axes))]
+    result = node.narrowed(node.emit(BatchNormOp, x, scale, bias, *statistics, epsilon=epsilon))
+    running = zip(node.proto.output[1:], (3, 4), statistics, strict=False)
+    return [result, *(_mixed(node, i, of_batch) if name else of_batch for name, i, of_batch in running)]
+
+
+def _mean(node: Node, x: Value, axes: Sequence[int]) -> Value:
+    return node.emit(ReduceMeanOp, x, axes=ints(axes), keep_dims=BoolAttr.from_bool(True))
+
+
+def _mixed(node: Node, i: int, of_batch: Value) -> Value:
+    """Input `i` times the momentum, and what is left of that in one times what a batch has, in the input's type."""
+    given, momentum = node.cast(node.value(i), node.dtype_of(of_batch)), node.attribute("momentum", 0.9)
+    terms = ((given, momentum), (of_batch, 1.0 - momentum))
+    kept, added = (node.emit(MulOp, value, node.scalar(share, value)) for value, share in terms)
+    return node.cast(node.emit(AddOp, kept, added), node.dtype(i))
 
 
 @converter("LRN")
@@ -85,9 +110,9 @@ def instance_normalization(node: Node) -> Value:
 def mean_variance_normalization(node: Node) -> Value:
     """(x - mean) / (deviation + 1e-9), of centred numbers: squares of others leave nothing but their rounding."""
     axes = sorted(from_front(node, node.attribute("axes", [0, 2, 3]), len(node.dims(0))))
-    x, keep = node.widened(node.value(0)), BoolAttr.from_bool(True)
-    centred = node.emit(SubOp, x, node.emit(ReduceMeanOp, x, axes=ints(axes), keep_dims=keep))
-    variance = node.emit(ReduceMeanOp, node.emit(MulOp, centred, centred), axes=ints(axes), keep_dims=keep)
+    x = node.widened(node.value(0))
+    centred = node.emit(SubOp, x, _mean(node, x, axes))
+    variance = _mean(node, node.emit(MulOp, centred, centred), axes)
     deviation = node.emit(AddOp, node.emit(SqrtOp, variance), node.scalar(1e-9, x))
     return node.narrowed(node.emit(DivOp, centred, deviation))
 
@@ -114,12 +139,18 @@ def _scaled(node: Node, x: Value) -> Value:
 
 
 @converter("LayerNormalization", since=17)
-def layer_normalization(node: Node) -> Value:
-    """Over the axes from `axis` on; the outputs for training are not made."""
-    rank = len(node.dims(0))
-    result = _normalized(node, node.value(0), range(axis_from_front(node, -1), rank))
-    result = node.emit(MulOp, result, node.value(1))
-    return node.emit(AddOp, result, node.value(2)) if node.has(2) else result
+def layer_normalization(node: Node) -> Sequence[Value]:
+    """Over the axes from `axis` on; what else is asked for, mean and 1 / deviation, is in single precision."""
+    x, axes = node.widened(node.value(0)), range(axis_from_front(node, -1), len(node.dims(0)))
+    mean = _mean(node, x, axes)
+    centred = node.emit(SubOp, x, mean)
+    deviation = _deviation(node, centred, axes)
+    result = node.emit(MulOp, node.narrowed(node.emit(DivOp, centred, deviation)), node.value(1))
+    result = node.emit(AddOp, result, node.value(2)) if node.has(2) else result
+    if not any(node.proto.output[1:]):
+        return [result]
+    inverse = node.emit(DivOp, node.scalar(1.0, deviation), deviation)
+    return [result, node.cast(mean, f32), node.cast(inverse, f32)]
 
 
 @converter("RMSNormalization", since=23)
@@ -133,14 +164,12 @@ def rms_normalization(node: Node) -> Value:
 def _normalized(node: Node, value: Value, axes: Sequence[int]) -> Value:
     """(x - mean) / sqrt(variance + epsilon), both over these axes, of what has the element type of input 0."""
     x = node.widened(value)
-    keep = BoolAttr.from_bool(True)
-    centred = node.emit(SubOp, x, node.emit(ReduceMeanOp, x, axes=ints(axes), keep_dims=keep))
+    centred = node.emit(SubOp, x, _mean(node, x, axes))
     return node.narrowed(node.emit(DivOp, centred, _deviation(node, centred, axes)))
 
 
 def _deviation(node: Node, x: Value, axes: Sequence[int]) -> Value:
     """The root of the mean of the squares, and epsilon, over these axes."""
-    squares = node.emit(MulOp, x, x)
-    mean = node.emit(ReduceMeanOp, squares, axes=ints(axes), keep_dims=BoolAttr.from_bool(True))
+    mean = _mean(node, node.emit(MulOp, x, x), axes)
     epsilon = node.scalar(node.attribute("epsilon", 1e-5), x)
     return node.emit(SqrtOp, node.emit(AddOp, mean, epsilon))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, BoolAttr
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IntegerType, Signedness, i1
 
 from tilework.dialects.graph import (
     AbsOp,
@@ -35,9 +35,13 @@ REDUCTIONS: dict[str, type[GraphOp]] = {
     "ReduceSum": ReduceSumOp,
 }
 
+UNSIGNED = IntegerType(8, Signedness.UNSIGNED)
+
 
 def reduction(node: Node) -> Value:
-    """The graph operator of the same meaning."""
+    """The graph operator of the same meaning; of truth values, those of 0 and 1."""
+    if node.dtype(0) == i1:
+        return node.cast(_reduce(node, REDUCTIONS[node.op_type], node.cast(node.value(0), UNSIGNED)), i1)
     return _reduce(node, REDUCTIONS[node.op_type], node.value(0))
 
 

@@ -6,22 +6,24 @@ Every way to compute coordinates makes a linear function of the position, slope 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, gcd, lcm
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr
+from xdsl.dialects.builtin import StringAttr
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import ResizeOp
 from tilework.dialects.graph.base import ints
-from tilework.dialects.graph.resize import Coordinates
+from tilework.dialects.graph.resize import MODES, Coordinates
 from tilework.dialects.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
-from tilework.frontends.onnx.node import Node, converter
+from tilework.frontends.onnx.cubics import COEFFICIENT
+from tilework.frontends.onnx.node import Node, converter, float_attr
 from tilework.frontends.onnx.open_resize import resized_openly
 from tilework.frontends.onnx.sizes import repeated, require_sizes
+from tilework.frontends.onnx.tabled_resize import CROP, Place, resized_by_tables
 from tilework.frontends.onnx.values import Value, as_dims
 
 HALF = Fraction(1, 2)
@@ -31,14 +33,23 @@ SIMPLE = 4096
 NEEDS_SIZES = ("align_corners", "half_pixel_symmetric", "pytorch_half_pixel")
 """Coordinates that depend on both sizes, not only on their ratio."""
 
+WHOLE = (Fraction(0), Fraction(1))
+"""Where the part of an axis that is resized begins and ends, from 0 to 1."""
+
 
 @dataclass(frozen=True)
 class _Axis:
-    """What becomes of one axis: its size before and after, and the ratio of the two that is asked for."""
+    """What becomes of one axis, or of a part of it: its size before and after, and the ratio that is asked for."""
 
     extent: Expr
     size: Expr
     scale: Fraction
+    part: tuple[Fraction, Fraction] = WHOLE
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is what it was."""
+        return self.scale == 1 and self.size == self.extent and self.part == WHOLE
 
 
 @converter("Upsample")
@@ -57,14 +68,15 @@ def resize_by_scales(node: Node) -> Value:
 
 @converter("Resize", since=11)
 def resize(node: Node) -> Value:
-    """By scales or to sizes, of all axes or of some; the region of interest is for a mode that is not supported."""
-    if node.attribute("antialias", 0):
-        raise node.error("smoothing (antialias) is not supported")
+    """By scales or to sizes, of all axes or of some."""
     rank = len(node.dims(0))
     axes = from_front(node, node.attribute("axes", range(rank)), rank)
     how = node.attribute("coordinate_transformation_mode", "half_pixel")
     rounding = node.attribute("nearest_mode", "round_prefer_floor")
-    _require_mode(node)
+    mode = _require_mode(node)
+    if mode == "nearest" and node.attribute("antialias", 0):
+        raise node.error("what is nearest is not smoothed (antialias)")
+    parts = _parts(node, axes) if how == CROP else {}
     if node.has(2) and node.dims(2) != (const(0),):
         resized = _by_scales(node, axes, _numbers(node, 2, "list of scales"))
     else:
@@ -72,8 +84,17 @@ def resize(node: Node) -> Value:
         changed = _changed(node, axes, sizes)
         if node.attribute("keep_aspect_ratio_policy", "stretch") == "stretch" and _are_open(node, changed):
             require_sizes(node, sizes, "list of sizes")
+            if node.attribute("antialias", 0):
+                raise node.error(NEEDS_CONSTANTS.format(SMOOTHING))
+            if mode == "cubic" and node.attribute("exclude_outside", 0):
+                raise node.error(NEEDS_CONSTANTS.format(EXCLUDING))
             return resized_openly(node, changed, how, rounding)
         resized = _to_sizes(node, axes, sizes)
+    for axis, part in parts.items():
+        extent = node.dims(0)[axis]
+        resized[axis] = replace(resized.get(axis, _Axis(extent, extent, Fraction(1))), part=part)
+    if what := _why_tables(node, resized, how):
+        return _by_tables(node, resized, how, rounding, what)
     return _resized(node, resized, how, rounding)
 
 
@@ -82,6 +103,15 @@ def resize(node: Node) -> Value:
 
 def _numbers(node: Node, i: int, what: str) -> list[float]:
     return [float(number) for number in node.array(i, what).flat]
+
+
+def _parts(node: Node, axes: Sequence[int]) -> dict[int, tuple[Fraction, Fraction]]:
+    """Of the axes of a region."""
+    ends = _numbers(node, 1, "region")
+    if len(ends) != 2 * len(axes) or not np.isfinite(ends).all():
+        raise node.error(f"a region of {len(axes)} axes is {2 * len(axes)} finite numbers, not {ends}")
+    starts, stops = (map(_fraction, half) for half in (ends[: len(axes)], ends[len(axes) :]))
+    return dict(zip(axes, zip(starts, stops, strict=True), strict=True))
 
 
 def _by_scales(node: Node, axes: Sequence[int], scales: Sequence[float]) -> dict[int, _Axis]:
@@ -109,7 +139,7 @@ def _to_sizes(node: Node, axes: Sequence[int], sizes: Sequence[Expr]) -> dict[in
     changed = _changed(node, axes, sizes)
     extents = [_number(node, axis, node.dims(0)[axis]) for axis in changed]
     wanted = [_number(node, axis, size) for axis, size in changed.items()]
-    if min(wanted, default=0) < 0 or 0 in extents:
+    if min(wanted, default=1) < 1 or 0 in extents:
         raise node.error(f"it cannot make sizes {wanted} of {extents}")
     scales = [Fraction(size, extent) for size, extent in zip(wanted, extents, strict=True)]
     policy = node.attribute("keep_aspect_ratio_policy", "stretch")
@@ -152,13 +182,47 @@ def _number(node: Node, axis: int, size: Expr) -> int:
     return size.constant
 
 
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+NEEDS_CONSTANTS = "{} is not supported where sizes are not constant"
+SMOOTHING = "smoothing (antialias)"
+EXCLUDING = "a mean of what is inside (exclude_outside)"
+
+
+def _why_tables(node: Node, resized: Mapping[int, _Axis], how: str) -> str:
+    """What there is of which only tables are made; nothing where it is nothing."""
+    if how == CROP:
+        return f"a region ({CROP})"
+    if node.attribute("antialias", 0) and any(axis.scale < 1 for axis in resized.values()):
+        return SMOOTHING
+    is_cubic = node.attribute("mode", "nearest") == "cubic"
+    return EXCLUDING if is_cubic and node.attribute("exclude_outside", 0) else ""
+
+
+def _by_tables(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str, what: str) -> Value:
+    places: dict[int, Place] = {}
+    for axis, one in resized.items():
+        if one.stays:
+            continue
+        extent, size = one.extent.constant, one.size.constant
+        if extent is None or size is None:
+            raise node.error(NEEDS_CONSTANTS.format(what))
+        slope, start = _coordinate(node, one, how)
+        is_nearest = node.attribute("mode", "nearest") == "nearest"
+        shift = _rounded_down(node, slope, start, rounding) - start if is_nearest else Fraction(0)
+        spread = max(1 / one.scale, Fraction(1)) if node.attribute("antialias", 0) else Fraction(1)
+        places[axis] = Place(extent, size, slope, start, shift, spread)
+    return resized_by_tables(node, places)
+
+
 # ---- Coordinates -----------------------------------------------------------------------------------------------------
 
 
 def _require_mode(node: Node) -> str:
     mode: str = node.attribute("mode", "nearest")
-    if mode not in ("nearest", "linear"):
-        raise node.error(f"mode '{mode}' is not supported, only 'nearest' and 'linear'")
+    modes = MODES if node.op_type == "Resize" and node.opset >= 11 else MODES[:2]
+    if mode not in modes:
+        raise node.error(f"mode '{mode}' is not supported, only {', '.join(modes)}")
     return mode
 
 
@@ -167,7 +231,7 @@ def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) 
     dims = list(node.dims(0))
     coordinates = [Coordinates(1, 0, 1)] * len(dims)
     for axis, one in resized.items():
-        if one.scale == 1 and one.size == one.extent:
+        if one.stays:
             continue
         slope, start = _coordinate(node, one, how)
         if mode == "nearest":
@@ -184,7 +248,8 @@ def _resized(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str) 
         steps=steps,
         offsets=offsets,
         divisors=divisors,
-        linear=BoolAttr.from_bool(mode == "linear"),
+        mode=StringAttr(mode),
+        coefficient=float_attr(node.attribute("cubic_coeff_a", COEFFICIENT)) if mode == "cubic" else None,
     )
 
 
@@ -200,10 +265,13 @@ def _coordinate(node: Node, axis: _Axis, how: str) -> tuple[Fraction, Fraction]:
     """Slope and start of the coordinates of one axis."""
     slope = 1 / axis.scale
     centred = HALF * slope - HALF
-    if how in NEEDS_SIZES:
+    if how in (*NEEDS_SIZES, CROP):
         extent, size = axis.extent.constant, axis.size.constant
         if extent is None or size is None:
             raise node.error(f"coordinates '{how}' need constant sizes, not {axis.extent}")
+        if how == CROP:
+            first, last = (end * (extent - 1) for end in axis.part)
+            return ((last - first) / (size - 1), first) if size > 1 else (Fraction(0), (first + last) / 2)
         if how == "half_pixel_symmetric":
             return slope, (extent - size * slope) / 2 + centred
         if size == 1:
@@ -211,7 +279,7 @@ def _coordinate(node: Node, axis: _Axis, how: str) -> tuple[Fraction, Fraction]:
         return (Fraction(extent - 1, size - 1), Fraction(0)) if how == "align_corners" else (slope, centred)
     starts = {"half_pixel": centred, "asymmetric": Fraction(0), "tf_half_pixel_for_nn": HALF * slope}
     if how not in starts:
-        raise node.error(f"coordinates '{how}' are not supported, only {', '.join([*starts, *NEEDS_SIZES])}")
+        raise node.error(f"coordinates '{how}' are not supported, only {', '.join([*starts, *NEEDS_SIZES, CROP])}")
     return slope, starts[how]
 
 

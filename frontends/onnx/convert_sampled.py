@@ -28,10 +28,11 @@ from tilework.dialects.graph import (
 )
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.convert_indexed import along, numbered
+from tilework.frontends.onnx.cubics import cubic_weights
 from tilework.frontends.onnx.node import Node, converter, int_attr
 from tilework.frontends.onnx.values import Value
 
-MODES = {"bilinear": "linear"}
+MODES = {"bilinear": "linear", "bicubic": "cubic"}
 """What was called otherwise before opset 20."""
 
 
@@ -49,10 +50,12 @@ def grid_sample(node: Node) -> Value:
     """For each place of the grid, from -1 to 1 across the image, the nearest element or a mean of those around it."""
     mode = node.attribute("mode", "linear")
     mode = MODES.get(mode, mode)
-    if mode not in ("linear", "nearest"):
+    if mode not in ("linear", "nearest", "cubic"):
         raise node.error(f"mode '{mode}' is not supported")
     dims, grid = node.dims(0), node.dims(1)
     rank = len(dims) - 2
+    if mode == "cubic" and rank != 2:
+        raise node.error(f"mode 'cubic' takes images of two axes, not of {rank}")
     if rank < 1 or len(grid) != len(dims) or grid[0] != dims[0] or grid[-1] != rank:
         raise node.error("the grid has a place for each element of the result, as many numbers as the image has axes")
     wanted = grid[1:-1]
@@ -66,22 +69,29 @@ def grid_sample(node: Node) -> Value:
 
 
 def _place(node: Node, number: Value, extent: Expr) -> Value:
-    """A number from -1 to 1 as a place along an axis; one outside is moved inside where padding is not zero."""
-    aligned = bool(node.attribute("align_corners", 0))
+    """A number from -1 to 1 as a place along an axis."""
     half = node.scalar(0.5, number)
     share = node.emit(MulOp, node.emit(AddOp, number, node.scalar(1.0, number)), half)
+    if node.attribute("align_corners", 0):
+        return node.emit(MulOp, share, node.cast(node.size(extent - 1), node.dtype_of(number)))
     length = node.cast(node.size(extent), node.dtype_of(number))
-    last = node.emit(SubOp, length, node.scalar(1.0, number))
-    place = node.emit(MulOp, share, last) if aligned else node.emit(SubOp, node.emit(MulOp, share, length), half)
+    return node.emit(SubOp, node.emit(MulOp, share, length), half)
+
+
+def _moved_inside(node: Node, place: Value, extent: Expr) -> Value:
+    """A place along an axis, which stays outside where padding is zero."""
+    aligned = bool(node.attribute("align_corners", 0))
     padding = node.attribute("padding_mode", "zeros")
-    if padding == "reflection":
-        low = node.scalar(0.0 if aligned else -0.5, number)
-        place = _reflected(node, place, low, last if aligned else length)
-    elif padding not in ("zeros", "border"):
+    if padding not in ("zeros", "border", "reflection"):
         raise node.error(f"padding mode '{padding}' is not supported")
     if padding == "zeros":
         return place
-    return node.emit(MinOp, node.emit(MaxOp, place, node.scalar(0.0, number)), last)
+    last = node.cast(node.size(extent - 1), node.dtype_of(place))
+    if padding == "reflection":
+        low = node.scalar(0.0 if aligned else -0.5, place)
+        length = node.cast(node.size(extent), node.dtype_of(place))
+        place = _reflected(node, place, low, last if aligned else length)
+    return node.emit(MinOp, node.emit(MaxOp, place, node.scalar(0.0, place)), last)
 
 
 def _reflected(node: Node, place: Value, low: Value, span: Value) -> Value:
@@ -94,11 +104,19 @@ def _reflected(node: Node, place: Value, low: Value, span: Value) -> Value:
 
 
 def _taps(node: Node, mode: str, place: Value, extent: Expr) -> Iterator[Tap]:
+    """Beyond an end elements are moved inside if four are weighted, and else the place itself is."""
+    if mode != "cubic":
+        place = _moved_inside(node, place, extent)
     if mode == "nearest":
         yield _tap(node, node.emit(RoundOp, place), None, extent)
         return
     below = node.emit(FloorOp, place)
     share = node.emit(SubOp, place, below)
+    if mode == "cubic":
+        for n, weight in zip((-1.0, 0.0, 1.0, 2.0), cubic_weights(node, share), strict=True):
+            at = node.emit(AddOp, below, node.scalar(n, below))
+            yield _tap(node, _moved_inside(node, at, extent), weight, extent)
+        return
     one = node.scalar(1.0, place)
     yield _tap(node, below, node.emit(SubOp, one, share), extent)
     yield _tap(node, node.emit(AddOp, below, one), share, extent)

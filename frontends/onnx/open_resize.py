@@ -6,11 +6,13 @@ Element i along an axis stands at n / d of the input, integers that operators co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 from xdsl.dialects.builtin import AnyFloat, f32, f64
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, CastOp, DivOp, GatherOp, MaxOp, MinOp, MulOp, SubOp
+from tilework.frontends.onnx.cubics import COEFFICIENT, cubic_weights
 from tilework.frontends.onnx.node import Node, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
@@ -20,14 +22,14 @@ SHIFTS = {"floor": (0, 0), "ceil": (2, -1), "round_prefer_ceil": (1, 0), "round_
 
 def resized_openly(node: Node, sizes: Mapping[int, Expr], how: str, rounding: str) -> Value:
     """Input 0 with other sizes along some axes, from the first one on, so that whole rows are blended."""
-    value, is_linear = node.value(0), node.attribute("mode", "nearest") == "linear"
+    value, mode = node.value(0), node.attribute("mode", "nearest")
     for axis, size in sorted(sizes.items()):
         extent = value_dims(value)[axis]
         numerators, divisor = _places(node, extent, size, how)
-        if is_linear:
-            value = _blended(node, value, axis, numerators, divisor)
-        else:
+        if mode == "nearest":
             value = _nearest(node, value, axis, numerators, divisor, rounding)
+        else:
+            value = (_blended if mode == "linear" else _cubic)(node, value, axis, numerators, divisor)
     return value
 
 
@@ -65,19 +67,43 @@ def _nearest(node: Node, value: Value, axis: int, numerators: Value, divisor: Va
 
 def _blended(node: Node, value: Value, axis: int, numerators: Value, divisor: Value) -> Value:
     """The elements at both sides, weighted, in float at least; at an end both are that one."""
-    dtype = node.dtype_of(value)
-    if not isinstance(dtype, AnyFloat):
-        raise node.error("mode 'linear' is for floating-point numbers where sizes are not constant")
-    wide = dtype if dtype == f64 else f32
+    wide = _wide(node, value)
     inside = _not_negative(node, numerators)
     before = node.emit(DivOp, inside, divisor)
-    rest = node.emit(SubOp, inside, node.emit(MulOp, before, divisor))
-    share = node.emit(DivOp, node.emit(CastOp, rest, to=wide), node.emit(CastOp, divisor, to=wide))
-    shape = [*value_dims(share), *[const(1)] * (len(value_dims(value)) - axis - 1)]
+    share = _share(node, value, axis, node.emit(SubOp, inside, node.emit(MulOp, before, divisor)), divisor)
     behind = node.emit(AddOp, before, node.size(1))
     first, second = (node.cast(_taken(node, value, axis, at), wide) for at in (before, behind))
-    blend = node.emit(AddOp, first, node.emit(MulOp, node.emit(SubOp, second, first), node.reshape(share, shape)))
-    return node.cast(blend, dtype)
+    blend = node.emit(AddOp, first, node.emit(MulOp, node.emit(SubOp, second, first), share))
+    return node.cast(blend, node.dtype_of(value))
+
+
+def _cubic(node: Node, value: Value, axis: int, numerators: Value, divisor: Value) -> Value:
+    """The mean of two elements at each side; beyond an end they are that one."""
+    wide = _wide(node, value)
+    ahead = node.emit(AddOp, numerators, divisor)  # which is not negative
+    behind = node.emit(DivOp, ahead, divisor)
+    share = _share(node, value, axis, node.emit(SubOp, ahead, node.emit(MulOp, behind, divisor)), divisor)
+    weights = cubic_weights(node, share, node.attribute("cubic_coeff_a", COEFFICIENT))
+    places = (_not_negative(node, node.emit(AddOp, behind, node.size(n))) for n in (-2, -1, 0, 1))
+    elements = (node.cast(_taken(node, value, axis, at), wide) for at in places)
+    terms = (node.emit(MulOp, element, weight) for element, weight in zip(elements, weights, strict=True))
+    return node.cast(reduce(lambda a, b: node.emit(AddOp, a, b), terms), node.dtype_of(value))
+
+
+def _wide(node: Node, value: Value) -> AnyFloat:
+    """The type in which elements are weighted."""
+    dtype = node.dtype_of(value)
+    if not isinstance(dtype, AnyFloat):
+        mode = node.attribute("mode")
+        raise node.error(f"mode '{mode}' is for floating-point numbers where sizes are not constant")
+    return dtype if dtype == f64 else f32
+
+
+def _share(node: Node, value: Value, axis: int, rest: Value, divisor: Value) -> Value:
+    """How far behind the element before, for each element along an axis."""
+    wide = _wide(node, value)
+    share = node.emit(DivOp, node.emit(CastOp, rest, to=wide), node.emit(CastOp, divisor, to=wide))
+    return node.reshape(share, [*value_dims(share), *[const(1)] * (len(value_dims(value)) - axis - 1)])
 
 
 def _taken(node: Node, value: Value, axis: int, numbers: Value) -> Value:

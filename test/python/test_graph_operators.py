@@ -73,10 +73,10 @@ def pool(kernel: int, stride: int, *pads: int, ceil_mode: BoolAttr = NO) -> dict
     }
 
 
-def resize(*shape: ExprLike, linear: BoolAttr) -> dict[str, Attribute]:
+def resize(*shape: ExprLike, mode: str, **coefficient: Attribute) -> dict[str, Attribute]:
     """By 3/2 along the first axis, by 2 along the second, pixels being centred."""
     numbers = {"steps": ints([4, 2]), "offsets": ints([-1, -1]), "divisors": ints([6, 4])}
-    return {"shape": DimsAttr.of(shape), "linear": linear, **numbers}
+    return {"shape": DimsAttr.of(shape), "mode": StringAttr(mode), **numbers, **coefficient}
 
 
 CONV = {"strides": ints([2, 1]), "pads": ints([1, 0, 1, 2]), "dilations": ints([1, 2]), "groups": IntegerAttr(2, i64)}
@@ -143,8 +143,9 @@ SYMBOLIC: list[tuple[type[GraphOp], list[TensorType[Attribute]], dict[str, Attri
     (graph.BroadcastOp, [tensor(N, 1, M)], {"shape": DimsAttr.of([2, N, N, M])}),
     (graph.ExtendOp, [tensor(N, M + 2)], {"pads": ints([2, 1, 3, 2]), "mode": StringAttr("edge")}),
     (graph.ExtendOp, [tensor(N, M + 2)], {"pads": ints([0, 1, 0, 2]), "mode": StringAttr("reflect")}),
-    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, linear=NO)),
-    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, linear=YES)),
+    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, mode="nearest")),
+    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, mode="linear")),
+    (graph.ResizeOp, [tensor(N + 1, 2 * M)], resize((N * 3 + 3) // 2, 4 * M, mode="cubic", coefficient=f(-0.5))),
     (graph.ReduceMeanOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": YES}),
     (graph.ReduceMaxOp, [tensor(N, 3, M)], {"axes": ints([0, 2]), "keep_dims": NO}),
 ]

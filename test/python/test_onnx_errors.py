@@ -369,6 +369,25 @@ def test_sizes_that_a_resize_has_to_know(inputs: list[str], attributes: dict[str
     assert message in refusal(model([node], {"x": ["N", 4]}, initializers=constants, opset=18))
 
 
+@pytest.mark.parametrize(
+    ("shape", "pads", "message"),
+    [
+        (["N", 4], [1, 0, 0, 0], "mode 'wrap' continues axes of constant size; axis 0 has size N"),
+        (["N", 4], [0, -4, 0, 2], "pads of -4 and 2 leave nothing of axis 1, of size 4"),
+        (["N", 4], [1, 0], "2 axes need 4 pads, not 2"),
+    ],
+)
+def test_axes_that_are_not_continued_around(shape: list[int | str], pads: list[int], message: str):
+    node = helper.make_node("Pad", ["x", "pads"], ["y"], mode="wrap")
+    assert message in refusal(model([node], {"x": shape}, initializers={"pads": np.array(pads)}, opset=19))
+
+
+def test_training_mode_takes_channels():
+    node = helper.make_node("BatchNormalization", ["x", "s", "s", "s", "s"], ["y", "m", "v"], training_mode=1)
+    made = model([node], {"x": ["N"]}, initializers={"s": np.ones(3, np.float32)}, opset=15)
+    assert "it takes a batch with channels" in refusal(made)
+
+
 def test_attribute_of_another_type():
     node = helper.make_node("Softmax", ["x"], ["y"], name="s", axis=[1])
     expected = "Softmax 's': it does not follow the ONNX standard: Mismatched attribute type in 's : axis'"

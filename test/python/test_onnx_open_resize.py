@@ -52,7 +52,7 @@ def check(made: onnx.ModelProto, x: Array, target: Sequence[int], module: tw.Mod
     feeds, wanted = [x, np.zeros(target, np.float32)], of_constant_sizes(x, target, **attributes)
     imported = import_onnx(made)
     [interpreted] = run_function(imported.module, "main", feeds, imported.parameters)
-    tolerance = 1e-5 if attributes["mode"] == "linear" else 0
+    tolerance = 0 if attributes["mode"] == "nearest" else 1e-5
     for result in (interpreted, module(*feeds)):
         assert result.shape == wanted.shape and result.dtype == np.float32
         np.testing.assert_allclose(result, wanted, rtol=tolerance, atol=tolerance, err_msg=f"{x.shape} to {target}")
@@ -69,8 +69,9 @@ def test_the_nearest_element(how: str, nearest_mode: str, cache: KernelCache):
 
 
 @pytest.mark.parametrize("how", COORDINATES)
-def test_blended_elements(how: str, cache: KernelCache):
-    attributes = {"mode": "linear", "coordinate_transformation_mode": how}
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_blended_elements(mode: str, how: str, cache: KernelCache):
+    attributes = {"mode": mode, "coordinate_transformation_mode": how}
     made = resize_to([2, "Q"], [2, "W"], **attributes)
     module = tw.compile(made, cache=cache, processes=1)
     for before, after in PLACES:
@@ -78,7 +79,7 @@ def test_blended_elements(how: str, cache: KernelCache):
 
 
 @pytest.mark.parametrize("how", COORDINATES)
-@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_to_one_element(mode: str, how: str, cache: KernelCache):
     attributes = {"mode": mode, "coordinate_transformation_mode": how}
     made = resize_to([2, "Q"], [2, "W"], **attributes)
@@ -88,7 +89,7 @@ def test_to_one_element(mode: str, how: str, cache: KernelCache):
 
 
 @pytest.mark.parametrize("how", COORDINATES)
-@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_sizes_that_turn_out_to_be_equal(mode: str, how: str, cache: KernelCache):
     made = resize_to([2, "Q"], [2, "W"], mode=mode, coordinate_transformation_mode=how)
     module = tw.compile(made, cache=cache, processes=1)
@@ -97,7 +98,7 @@ def test_sizes_that_turn_out_to_be_equal(mode: str, how: str, cache: KernelCache
         np.testing.assert_array_equal(module(x, np.zeros((2, size), np.float32)), x)
 
 
-@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_images_whose_both_axes_change(mode: str, cache: KernelCache):
     made = resize_to(["N", 3, "P", "Q"], ["N", 3, "H", "W"], mode=mode)
     module = tw.compile(made, cache=cache, processes=1)
@@ -105,7 +106,7 @@ def test_images_whose_both_axes_change(mode: str, cache: KernelCache):
         check(made, numbers(2, 3, height, width), (2, 3, new_height, new_width), module, mode=mode)
 
 
-@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 @pytest.mark.parametrize(("source", "target"), [("H", 6), (6, "P")])
 def test_one_of_both_sizes_is_constant(mode: str, source: int | str, target: int | str, cache: KernelCache):
     made = resize_to(["N", target, 4], ["N", source, 4], mode=mode)
@@ -168,8 +169,22 @@ def test_versions_of_the_standard(opset: int, cache: KernelCache):
             {"nearest_mode": "x"},
             "its nearest_mode is one of floor, ceil, round_prefer_ceil, round_prefer_floor, it is not x",
         ),
-        ([2, "Q"], {"mode": "cubic"}, "mode 'cubic' is not supported, only 'nearest' and 'linear'"),
-        ([2, "Q"], {"antialias": 1}, "smoothing (antialias) is not supported"),
+        ([2, "Q"], {"mode": "area"}, "mode 'area' is not supported, only nearest, linear, cubic"),
+        (
+            [2, "Q"],
+            {"mode": "linear", "antialias": 1},
+            "smoothing (antialias) is not supported where sizes are not constant",
+        ),
+        (
+            [2, "Q"],
+            {"mode": "cubic", "exclude_outside": 1},
+            "a mean of what is inside (exclude_outside) is not supported where sizes are not constant",
+        ),
+        (
+            [2, "Q"],
+            {"coordinate_transformation_mode": "x"},
+            "coordinates 'x' are not supported where sizes are not constant",
+        ),
         (
             [2, "Q"],
             {"keep_aspect_ratio_policy": "not_smaller"},
@@ -182,10 +197,11 @@ def test_what_is_refused(target: list[int | str], attributes: dict[str, Any], me
     assert message in refusal(resize_to(target, [2, "W"], opset=19, **attributes))
 
 
-def test_integers_are_not_blended():
-    made = resize_to([2, "Q"], [2, "W"], mode="linear")
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_integers_are_not_blended(mode: str):
+    made = resize_to([2, "Q"], [2, "W"], mode=mode)
     made.graph.input[0].type.tensor_type.elem_type = TensorProto.INT32
-    assert "mode 'linear' is for floating-point numbers where sizes are not constant" in refusal(made)
+    assert f"mode '{mode}' is for floating-point numbers where sizes are not constant" in refusal(made)
 
 
 def test_halves_are_blended_in_single_precision(cache: KernelCache):

@@ -105,10 +105,19 @@ POOLS = [
 ]
 
 positive = np.linspace(0.5, 1.5, 3, dtype=np.float32)
+TRAINING = {"training_mode": 1}
 
 NORMALIZATIONS = [
     Case("BatchNormalization", [(2, 3, 4, 5), (3,), (3,), (3,), positive], {"epsilon": 1e-3}, range(1, 5), opset=9),
     Case("BatchNormalization", [(2, 3), (3,), (3,), (3,), positive], {}, range(1, 5), opset=15),
+    *(
+        Case("BatchNormalization", [x, (3,), (3,), (3,), positive], {**TRAINING, **ways}, constants, 15, outputs=3)
+        for x, ways, constants in (
+            ((2, 3, 4, 5), {}, range(1, 5)),
+            ((4, 3), {"momentum": 0.3, "epsilon": 0.1}, ()),
+            ((1, 3, 1), {}, ()),
+        )
+    ),
     Case("LRN", [(1, 7, 3, 3)], {"size": 5, "alpha": 0.5, "beta": 0.75, "bias": 2.0}),
     # onnx 1.23's reference normalizes as many channels as there are images: here, all.
     Case("LRN", [(3, 3, 3, 3)], {"size": 4, "alpha": 0.5}, runtime_lacks_it=True),
@@ -123,6 +132,7 @@ NORMALIZATIONS = [
     Case("InstanceNormalization", [(2, 3, 4, 5), (3,), (3,)], {}, (1, 2)),
     Case("LayerNormalization", [(2, 3, 5), (5,), (5,)], {}, (1, 2), opset=17),
     Case("LayerNormalization", [(2, 3, 5), (3, 5)], {"axis": 1}, (1,), opset=17),
+    Case("LayerNormalization", [(2, 3, 5), (3, 5)], {"axis": 1}, (1,), opset=17, outputs=3),
     Case("GroupNormalization", [(2, 6, 4, 3), (6,), (6,)], {"num_groups": 2}, (1, 2), opset=21),
     Case("RMSNormalization", [(2, 3, 5), (3, 5)], {"axis": 1, "epsilon": 0.1}, (1,), opset=23),
 ]
@@ -213,6 +223,11 @@ MOVEMENTS = [
     *(Case("Pad", [(3, 4), int64(0, 1, 2, 3)], {"mode": mode}, (1,)) for mode in ("edge", "reflect")),
     Case("Pad", [(1, 4, 5), int64(0, 0, 4, 0, 1, 0)], {"mode": "reflect"}, (1,), runtime_lacks_it=True),
     Case("Pad", [int64(1, 2), int64(3, 2)], {"mode": "edge"}, (1,)),
+    *(
+        Case("Pad", [(2, 4), int64(0, before, 1, after)], {"mode": "wrap"}, (1,), opset=19)
+        for before, after in ((1, 2), (4, 0), (9, 6), (-1, 3), (3, -2))
+    ),
+    Case("Pad", [np.array([True, False]), int64(1, 2), None, int64(0)], {"mode": "wrap"}, (1, 3), opset=19),
     Case("Gather", [(3, 4, 5), np.array(-1)], {"axis": 1}, (1,)),
     Case("Gather", [(3, 4, 5), int64(2)], {}, (1,)),
     Case("Gather", [(3, 4, 5), np.array([[0, -4], [3, 1]])], {"axis": 1}),
@@ -247,6 +262,11 @@ REDUCTIONS = [
     *(Case(op, [no_number], {"select_last_index": 1}, runtime_lacks_it=True) for op in ("ArgMax", "ArgMin")),
     *(Case(op, [no_number.astype(np.float16)], {"axis": 1}, runtime_lacks_it=True) for op in ("ArgMax", "ArgMin")),
     Case("ArgMax", [(2, 3, 0)], {"axis": 1}),
+    *(
+        Case(f"Reduce{kind}", [np.array([[True, False], [True, True]]), int64(0)], {"keepdims": keep}, (1,), opset=20)
+        for kind, keep in (("Max", 0), ("Min", 1))
+    ),
+    *(Case(f"Reduce{kind}", [np.ones((2, 0), bool)], {}, opset=20, runtime_lacks_it=True) for kind in ("Max", "Min")),
     Case("ReduceMax", [np.array([[200], [3]], np.uint8), int64(0)], {}, (1,), opset=18),
     *(Case(f"Reduce{kind}", [(2, 3, 5)], {"axes": [1]}, opset=11) for kind in ("Sum", "Mean", "Max", "Min", "Prod")),
     *(Case(f"Reduce{kind}", [(2, 3, 5)], {"keepdims": 0}, opset=11) for kind in ("Sum", "Mean", "Max", "L1", "L2")),

@@ -12,6 +12,7 @@ from test_onnx_operators import dividends, divisors, halves, no_number
 import tilework as tw
 from tilework.backends.cache import KernelCache
 
+TRAINING = {"training_mode": 1, "momentum": 0.7}
 UNIT = np.linspace(-0.95, 0.95, 37, dtype=np.float32)
 
 ARITHMETIC = [
@@ -37,9 +38,19 @@ NORMALIZATION = [
     *(Case("GroupNormalization", [(2, 2, 1, n), (2,), (2,)], {"num_groups": 1}, (1, 2), opset=21) for n in (3, 40)),
     Case("MeanVarianceNormalization", [(2, 3, 1, 17)], {"axes": [1, 2, 3]}),
     Case("MeanVarianceNormalization", [(1, 1, 1, 19)], {"axes": [0, 1, 2, 3]}),
+    *(
+        Case("BatchNormalization", [x, (3,), (3,), (3,), np.ones(3, np.float32)], TRAINING, (1, 2), 15, outputs=3)
+        for x in ((2, 3, 17, 5), (5, 3), (1, 3, 1))
+    ),
+    *(Case("LayerNormalization", [(5, n), (n,)], {}, (1,), 17, outputs=3) for n in (1, 37)),
 ]
 
-CASES = [*ARITHMETIC, *NORMALIZATION]
+MOVEMENT = [
+    *(Case("Pad", [(2, 17), int64(0, a, 1, b)], {"mode": "wrap"}, (1,), 19) for a, b in ((3, 18), (-4, 40), (0, 1))),
+    *(Case(f"Reduce{kind}", [np.arange(57).reshape(19, 3) > 1, int64(0)], {}, (1,), 20) for kind in ("Max", "Min")),
+]
+
+CASES = [*ARITHMETIC, *NORMALIZATION, *MOVEMENT]
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +65,33 @@ def test_operator(case: Case, cache: KernelCache):
     for result, expected in zip(results.values(), reference(case, model, feeds), strict=True):
         assert result.dtype == expected.dtype and result.shape == expected.shape
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_halves_in_training_mode(cache: KernelCache):
+    """Their mean and variance are those of their numbers in single precision, of which 70000 is one."""
+    x = (np.arange(140000).reshape(1, 2, 70000) % 7 * 100).astype(np.float16)
+    ones = np.ones(2, np.float16)
+    model, feeds = build(
+        Case("BatchNormalization", [x, *[ones] * 4], {"training_mode": 1}, (1, 2, 3, 4), 15, outputs=3)
+    )
+    y, mean, variance = tw.compile(model, cache=cache).run(feeds).values()
+    wide = x.astype(np.float32)
+    deviation = np.sqrt(wide.var(2, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(y, (wide - wide.mean(2, keepdims=True)) / deviation + 1, atol=2e-3)
+    np.testing.assert_allclose(mean, 0.9 + 0.1 * wide.mean((0, 2)), rtol=1e-3)
+    np.testing.assert_allclose(variance, 0.9 + 0.1 * wide.var((0, 2)), rtol=1e-3)
+
+
+def test_weights_that_are_normalized_are_so_when_compiling(cache: KernelCache):
+    """As exporters write convolutions whose weights are standardized."""
+    model, _ = build(
+        Case("BatchNormalization", [(1, 3, 40), (3,), (3,), (3,), (3,)], TRAINING, range(5), 15, outputs=3)
+    )
+    expected = reference(Case("BatchNormalization", []), model, {})[0]
+    del model.graph.output[1:]
+    module = tw.compile(model, cache=cache)
+    assert not module.report.kernels
+    np.testing.assert_allclose(module.run({})["y0"], expected, rtol=1e-5, atol=1e-5)
 
 
 def test_integers_divided_by_what_processors_do_not_divide_by(cache: KernelCache):

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from onnx_models import Array, model, node, refusal
+from test_onnx_defined import Case, check, floats
 
 import tilework as tw
 from tilework.backends.cache import KernelCache
@@ -75,9 +76,42 @@ def test_images_of_one_row_between_the_middles_of_which_nothing_is(mode: str, ca
     np.testing.assert_allclose(tw.compile(made, cache=cache, processes=1)(x, grid), expected, rtol=1e-4, atol=1e-5)
 
 
+CUBIC = [
+    *(
+        Case(
+            "GridSample",
+            (floats(*image), RANDOM.uniform(-2.5, 2.5, (image[0], 5, 6, 2)).astype(np.float32)),
+            {"mode": "bicubic" if aligned else "cubic", "padding_mode": padding, "align_corners": aligned},
+            16 if aligned else 20,
+            tolerance=1e-4,
+            open={0: ("N", 3, "H", "W"), 1: ("N", "I", "J", 2)},
+            title=f"{image}-{padding}-{aligned}",
+        )
+        for image in ((1, 3, 5, 7), (2, 3, 2, 3), (1, 3, 1, 4))
+        for padding in ("zeros", "border", "reflection")
+        for aligned in (0, 1)
+    ),
+    Case(
+        "GridSample", (floats(1, 2, 4, 5), np.full((1, 1, 1, 2), 0.3, np.float32)), {"mode": "cubic"}, 22, title="one"
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CUBIC, ids=str)
+def test_cubic(case: Case, cache: KernelCache):
+    """Sixteen elements around each place; those outside are nothing, or others."""
+    check(case, cache)
+
+
 def test_refusals():
     images = {"x": [1, 3, 5, 5], "g": [1, 4, 4, 3]}
     assert "the grid has a place for each" in refusal(model([node("GridSample", "x g", "y")], images, "y", opset=20))
     images["g"] = [1, 4, 4, 2]
+    for attributes, message in (
+        ({"mode": "area"}, "mode 'area' is not supported"),
+        ({"mode": "cubic", "padding_mode": "wrap"}, "padding mode 'wrap' is not supported"),
+    ):
+        assert message in refusal(model([node("GridSample", "x g", "y", **attributes)], images, "y", opset=20))
+    images = {"x": [1, 3, 5], "g": [1, 4, 1]}
     cubic = model([node("GridSample", "x g", "y", mode="cubic")], images, "y", opset=20)
-    assert "mode 'cubic' is not supported" in refusal(cubic)
+    assert "mode 'cubic' takes images of two axes, not of 1" in refusal(cubic)

@@ -64,7 +64,7 @@ SAME = {"auto_pad": "SAME_UPPER"}
 MATRIX = f32(2, 3)
 LONG = "x" * 300
 NONE = np.zeros(0, np.float32)
-CROP = {"coordinate_transformation_mode": "tf_crop_and_resize"}
+CROP, OTHER = ({"coordinate_transformation_mode": how} for how in ("tf_crop_and_resize", "other"))
 HUGE = int64(10**6, 10**6)
 
 
@@ -128,11 +128,12 @@ HUGE = int64(10**6, 10**6)
         ("LSTM", [STEPS, LSTM_WEIGHTS[0], f32()], [1, 2], {}, "its recurrent weight has rank 3, not 0"),
         ("OneHot", [int64(1, 2), int64(3, 4), f32(2)], [1], {}, "its depth is one number, not 2"),
         ("Concat", [f32(2), f32(3)], [], {"axis": 5}, "a tensor of rank 1 has no axis 5"),
-        ("Resize", [X, NONE, f32(4)], [1, 2], {"mode": "cubic"}, "mode 'cubic' is not supported, only 'nearest' and"),
+        ("Resize", [X, NONE, f32(4)], [1, 2], {"mode": "x"}, "mode 'x' is not supported, only nearest, linear, cubic"),
         ("Resize", [X, NONE, f32(3)], [1, 2], {}, "4 different axes have as many scales, not 3"),
         ("Resize", [X, NONE, -f32(4)], [1, 2], {}, "scales are positive, -1.0 is not"),
         ("Resize", [X, NONE, f32(4) * 2], [1, 2], {"nearest_mode": "x"}, "its nearest_mode is one of floor, ceil,"),
-        ("Resize", [X, NONE, f32(4) * 2], [1, 2], CROP, "coordinates 'tf_crop_and_resize' are not supported, only"),
+        ("Resize", [X, NONE, f32(4) * 2], [1, 2], CROP, "a region of 4 axes is 8 finite numbers, not []"),
+        ("Resize", [X, NONE, f32(4) * 2], [1, 2], OTHER, "coordinates 'other' are not supported, only half_pixel,"),
         ("Resize", [X, NONE, NONE, int64(1, 3, -1, 9)], [1, 2, 3], {}, "it cannot make sizes [-1] of [8]"),
         ("Gather", [MATRIX, int64(0, -3, 2)], [1], {}, "axis 0 of size 2 has no element -3"),
         ("Tile", [MATRIX, int64(1)], [1], {}, "2 axes need 2 repeats, not 1"),
@@ -191,7 +192,7 @@ def test_numbers_that_make_no_sense(
         (model(node("Constant", value_float=1.0, value_int=3), []), "a constant has one attribute, not 2"),
         (
             model(node("Resize", antialias=1), [X, NONE, f32(4)], [1, 2], opset=18),
-            "smoothing (antialias) is not supported",
+            "what is nearest is not smoothed (antialias)",
         ),
         (
             model(node("Resize", keep_aspect_ratio_policy="x"), [X, NONE, NONE, int64(*[9] * 4)], [1, 2, 3], opset=18),
