@@ -57,7 +57,7 @@ GRAPH: tuple[ModulePass, ...] = (
     KeepBytes(),  # before what multiplies bytes is found
     QuantizedProducts(),  # before what changes dequantized weights, or moves images
     FoldBatchNorm(),  # leaves computations on parameters
-    HoistElementwise(),
+    HoistElementwise(),  # the mul and add of a batch norm can go in front of a concat, the norm itself cannot
     FoldBatchNorm(),  # what stands beside convolutions now
     SpaceToBatch(),  # it pads for itself
     TransposeWeights(),

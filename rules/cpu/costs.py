@@ -5,7 +5,7 @@ Nothing is measured: vectors loaded, stored and computed with are counted, and b
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
@@ -38,7 +38,7 @@ def kernel_cycles(
     computes: Iterable[ComputeOp],
     target: Target,
     parameters: Set[int],
-    fixed: Mapping[ComputeOp, Collection[str]] = MappingProxyType({}),
+    fixed: Mapping[ComputeOp, Sequence[str]] = MappingProxyType({}),
 ) -> float:
     """Of a kernel with these stages, one after the other. fixed: axes of loops around some of them."""
     multiplying, others = 0.0, 0.0
@@ -50,7 +50,7 @@ def kernel_cycles(
     return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
 
 
-def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int], fixed: Collection[str] = ()) -> float:
+def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int], fixed: Sequence[str] = ()) -> float:
     """Of a reduction in register tiles, inside of loops along axes that are `fixed`."""
     tile = cheapest_tile(compute, reads_of(compute, parameters), target, fixed)
     each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle

@@ -7,7 +7,7 @@ is known by name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import prod
@@ -128,7 +128,7 @@ def choose_tile(
     reads: Sequence[Read],
     target: Target,
     block: tuple[str, int] | None = None,
-    fixed: Collection[str] = (),
+    fixed: Sequence[str] = (),
 ) -> Tile | None:
     """The tile of a reduction, cheapest where there are enough for all cores; None for one with a single result.
 
@@ -143,18 +143,15 @@ def choose_tile(
     return shared if block is None else alone
 
 
-def _inside(compute: ComputeOp, fixed: Collection[str]) -> Axes:
+def _inside(compute: ComputeOp, fixed: Sequence[str]) -> Axes:
     """The axes of the results as they are inside of the loops along `fixed`."""
     return tuple((n, const(1) if n in fixed else e) for n, e in compute.spatial)
 
 
-def cheapest_tile(
-    compute: ComputeOp, reads: Sequence[Read], target: Target, fixed: Collection[str] = ()
-) -> Tile | None:
+def cheapest_tile(compute: ComputeOp, reads: Sequence[Read], target: Target, fixed: Sequence[str] = ()) -> Tile | None:
     """The same, whether or not there are enough for all cores: what one core does in the least time."""
     bits = bits_of(compute.results[0].type)
-    alone, _ = _cheapest(_inside(compute, fixed), tuple(compute.reduction), tuple(reads), target, bits, None)
-    return alone
+    return _cheapest(_inside(compute, fixed), tuple(compute.reduction), tuple(reads), target, bits, None)[0]
 
 
 def tile_cost(
