@@ -23,21 +23,23 @@ from tilework.runtime.arrays import Array, check_arrays
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
 
-FORMAT = 1
-"""Raised with every change that an older Tilework could not read."""
+FORMAT = 2
+"""Raised with every change that an older Tilework could not read. The code of format 1 called OpenMP."""
 
-_MANIFEST, _PARAMETERS = "manifest.json", "parameters.safetensors"
+_MANIFEST, _PARAMETERS, _WORKERS = "manifest.json", "parameters.safetensors", "workers.o"
 _LOCAL_HEADER_BYTES = 30
 
 
-def write_artifact(path: Path, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]) -> None:
+def write_artifact(
+    path: Path, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array], workers: bytes
+) -> None:
     """Write the file whole or not at all. Raises TileworkError where the folder cannot be written."""
     if not path.name:
         raise TileworkError(f"cannot write {path}: it is a folder")
     aside = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with open(aside, "wb") as file:
-            _write(file, manifest, objects, parameters)
+            _write(file, manifest, objects, parameters, workers)
         os.replace(aside, path)
     except BaseException as error:
         with suppress(OSError):
@@ -47,20 +49,23 @@ def write_artifact(path: Path, manifest: Manifest, objects: Sequence[bytes], par
         raise
 
 
-def _write(file: IO[bytes], manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]) -> None:
+def _write(
+    file: IO[bytes], manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array], workers: bytes
+) -> None:
     head = {"format": FORMAT, "tilework": version("tilework"), "objects": len(objects), "module": manifest.to_json()}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST), json.dumps(head, indent=1))
         for index, image in enumerate(objects):
             archive.writestr(zipfile.ZipInfo(_object_name(index)), image)
+        archive.writestr(zipfile.ZipInfo(_WORKERS), workers)
         member = zipfile.ZipInfo(_PARAMETERS)
         member.file_size = tensors_size(parameters)  # beyond 4 GB another header is needed, and decided on now
         with archive.open(member, "w") as stream:
             write_tensors(stream, file.tell(), parameters)
 
 
-def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array]]:
-    """The manifest, the object files, and the parameters as views of the mapped file.
+def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array], bytes]:
+    """The manifest, the object files, the parameters as views of the mapped file, and the object file of the workers.
 
     Raises TileworkError where there is no such file, or it is no artefact, damaged or newer.
     """
@@ -71,7 +76,7 @@ def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array]]:
         raise TileworkError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str, Array]]:
+def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str, Array], bytes]:
     begins_as_zip = file.read(4) == b"PK\x03\x04"
     try:
         with zipfile.ZipFile(file) as archive:
@@ -83,7 +88,7 @@ def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str,
             manifest = Manifest.from_json(head["module"])
             parameters = _parameters(file, archive.getinfo(_PARAMETERS))
             check_arrays(parameters, manifest.parameters)
-            return manifest, objects, parameters
+            return manifest, objects, parameters, archive.read(_WORKERS)
     except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, EOFError, RuntimeError) as error:
         if not begins_as_zip:
             raise TileworkError(f"{path} is not a Tilework artefact: write one with Module.save") from None
@@ -95,10 +100,11 @@ def _check_format(path: Path, head: object) -> None:
     found = fields.get("format")
     if not isinstance(found, int):
         raise TileworkError(f"{path} is not a Tilework artefact: its {_MANIFEST} names no format")
-    if found > FORMAT:
+    if found != FORMAT:
+        what_to_do = "upgrade it" if found > FORMAT else "save the module again"
         raise TileworkError(
             f"{path} was saved by Tilework {fields.get('tilework')} in format {found}; this is Tilework "
-            f"{version('tilework')}, which reads formats up to {FORMAT}: upgrade it"
+            f"{version('tilework')}, which reads format {FORMAT}: {what_to_do}"
         )
 
 

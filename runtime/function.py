@@ -18,7 +18,7 @@ from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, 
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.native import Code, linked
 from tilework.runtime.shapes import InputShapes
-from tilework.runtime.threads import threads_for_call
+from tilework.runtime.threads import get_num_threads
 from tilework.targets.nibbles import is_narrow, unpack
 
 
@@ -83,7 +83,7 @@ class Function:
                 *addresses([memory[i] for i in self._passed]),
                 *_scratch_addresses(arena.address, sizes.scratch),
                 *sizes.symbols.values(),
-                threads_for_call(code.runtime),
+                get_num_threads(),
             )
         finally:
             self._arenas.give_back(arena)

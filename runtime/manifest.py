@@ -52,7 +52,7 @@ class Manifest:
             data["kernels"],
             {int(code): text for code, text in data["messages"].items()},
             data["entry"],
-            dict(data.get("requirements", {})),  # artefacts of the first versions have none
+            dict(data["requirements"]),
         )
 
 

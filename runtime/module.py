@@ -27,7 +27,9 @@ from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.native import Code, linked
 from tilework.runtime.shapes import InputShapes, Requirements
-from tilework.runtime.threads import threads_for_call
+from tilework.runtime.threads import get_num_threads
+from tilework.runtime.workers import workers_code
+from tilework.targets import parse_target
 
 if TYPE_CHECKING:
     from tilework.backends.llvm.compile_model import CompileReport
@@ -40,12 +42,20 @@ class Module:
     """`m(x)` or `m.run({"x": x})`; several threads may call one module at once, and the GIL is released meanwhile.
 
     manifest: what it takes and returns. objects: relocatable object files that together define the manifest's entry.
-    parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. Code for
-    another machine can be held and saved; running it is refused.
+    parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. workers: the
+    object file of `runtime/workers`, compiled when needed if not given. Code for another machine can be held and saved;
+    running it is refused.
     """
 
-    def __init__(self, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array]):
+    def __init__(
+        self,
+        manifest: Manifest,
+        objects: Sequence[bytes],
+        parameters: Mapping[str, Array],
+        workers: bytes | None = None,
+    ):
         self.manifest = manifest
+        self._workers = workers
         self.report: CompileReport | None = None
         """How it was compiled; None for one that was loaded."""
         self.objects = list(objects)
@@ -78,7 +88,8 @@ class Module:
 
     def save(self, path: str | Path) -> None:
         """Write an artefact: one file with the code, the parameters and the manifest, complete or not at all."""
-        write_artifact(Path(path), self.manifest, self.objects, self.parameters)
+        workers = self._workers or workers_code(parse_target(self.manifest.target))
+        write_artifact(Path(path), self.manifest, self.objects, self.parameters, workers)
 
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""
@@ -136,7 +147,7 @@ class Module:
                 self._parameter_table,
                 arena.address,
                 sizes.symbol_table,
-                threads_for_call(code.runtime),
+                get_num_threads(),
             )
         finally:
             self._arenas.give_back(arena)
@@ -154,7 +165,8 @@ class Module:
 
     @cached_property
     def _code(self) -> Code:
-        return linked(self.objects, self.manifest.target, self.manifest.entry, _ENTRY, ctypes.c_int32)
+        manifest = self.manifest
+        return linked(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, self._workers)
 
     def _wrong_names(self, inputs: Mapping[str, object]) -> UsageError:
         missing = [f"'{spec.name}' is missing" for spec in self.manifest.inputs if spec.name not in inputs]

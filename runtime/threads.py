@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tilework.algebra.errors import UsageError
-from tilework.runtime.openmp import OpenMPRuntime
 from tilework.targets.host import physical_cores
 
 
 @dataclass
 class _Setting:
-    process: int = field(default_factory=os.getpid)
     threads: int | None = None
 
 
 _setting = _Setting()
-
-
-def _note_process() -> None:
-    _setting.process = os.getpid()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
-    os.register_at_fork(after_in_child=_note_process)
 
 
 def set_num_threads(n: int) -> None:
@@ -39,15 +29,6 @@ def get_num_threads() -> int:
     if _setting.threads is None:
         _setting.threads = _from_environment() or physical_cores()
     return _setting.threads
-
-
-def threads_for_call(runtime: OpenMPRuntime) -> int:
-    """The threads to give one call: one where the runtime has no others to give, as libgomp in a forked child."""
-    if runtime.path is None:
-        return 1
-    if runtime.process != _setting.process and not runtime.survives_fork:
-        return 1
-    return get_num_threads()
 
 
 def _from_environment() -> int | None:

@@ -1,8 +1,7 @@
 """Control flow: loops, conditions, parallel loops.
 
-A parallel loop becomes a function of its range, called for the whole range by one thread or, through an OpenMP
-runtime, by each of several for its part. The parts are contiguous and each iteration does what it would do alone, so
-results do not depend on their number.
+A parallel loop becomes a function of its range, called for the whole range by one thread or, through `runtime/workers`,
+by several for pieces of it. Each iteration does what it would do alone, so results do not depend on who takes which.
 """
 
 from __future__ import annotations
@@ -20,6 +19,10 @@ from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_F
 _FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
 """No code. Without it, LLVM loads operands of several iterations that follow each other side by side, for which a full
 register tile leaves no registers."""
+
+_PIECES = 8
+"""Of each thread's share of a parallel loop: what other threads may take over where one is slow or late. A loop whose
+order matters for what caches hold, a descending one, is in one piece."""
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -103,12 +106,12 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
     alone, several, end = (text.fresh(f"{op.index.name_hint or 'parallel'}.{s}") for s in ("alone", "several", "end"))
     text.branch_if(text.value(f"icmp slt i32 {threads}, 2"), alone, several)
     captured = [(outside, type_) for outside, (_, type_) in body.captures.items()]
-    values = [*captured, (lower, "i64"), (upper, "i64")]
     text.start(alone)
-    text.line(f"call void @{name}({', '.join(f'{type_} {v}' for v, type_ in values)})")
+    arguments = [*captured, (lower, "i64"), (upper, "i64")]
+    text.line(f"call void @{name}({', '.join(f'{type_} {value}' for value, type_ in arguments)})")
     text.branch(end)
     text.start(several)
-    _fork(e, name, values, threads)
+    _fork(e, op, name, captured, [lower, upper], threads)
     text.branch(end)
     text.start(end)
 
@@ -154,40 +157,35 @@ def _threads(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) 
     return value(f"select i1 {index_writer(e, op).condition(op.when.data)}, i32 {threads}, i32 1")
 
 
-def _fork(e: Emitter, name: str, values: list[tuple[str, str]], threads: str) -> None:
-    """Put the values into a struct on the stack, and let each thread take its part of the range."""
-    text, struct = e.text, f"{{ {', '.join(type_ for _, type_ in values)} }}"
+def _fork(e: Emitter, op: ForOp, name: str, captured: list[tuple[str, str]], ends: list[str], threads: str) -> None:
+    """Put what the body captured into a struct on the stack, and let threads take pieces of the range."""
+    text, struct = e.text, f"{{ {', '.join(type_ for _, type_ in captured)} }}"
     context = text.entry(f"alloca {struct}, align 8", "context")
-    for i, (value, type_) in enumerate(values):
+    for i, (value, type_) in enumerate(captured):
         field = text.value(f"getelementptr inbounds {struct}, ptr {context}, i32 0, i32 {i}")
         text.line(f"store {type_} {value}, ptr {field}")
-    text.line(f"call void @GOMP_parallel(ptr @{name}.thread, ptr {context}, i32 {threads}, i32 0)")
-    e.module.declare("GOMP_parallel", "declare void @GOMP_parallel(ptr, ptr, i32, i32)")
-    e.module.declare("omp_get_thread_num", "declare i32 @omp_get_thread_num()")
-    e.module.declare("omp_get_num_threads", "declare i32 @omp_get_num_threads()")
-    e.module.define(f"{name}.thread", _thread_function(name, struct, [type_ for _, type_ in values]))
+    pieces = 1 if op.attributes.keys() & {ALTERNATING, DESCENDING} else _PIECES
+    lower, upper = ends
+    text.line(
+        f"call void @tilework_parallel(ptr @{name}.piece, ptr {context}, i64 {lower}, i64 {upper}, i32 {threads}, "
+        f"i32 {pieces})"
+    )
+    e.module.declare("tilework_parallel", "declare void @tilework_parallel(ptr, ptr, i64, i64, i32, i32)")
+    e.module.define(f"{name}.piece", _piece_function(name, struct, [type_ for _, type_ in captured]))
 
 
-def _thread_function(name: str, struct: str, types: list[str]) -> str:
-    """Thread t of n runs iterations trips * t / n up to trips * (t + 1) / n."""
+def _piece_function(name: str, struct: str, types: list[str]) -> str:
+    """The body as the runtime calls it, for a part of the range."""
     text = FunctionText()
-    context = text.fresh("context")
-    fields: list[str] = []
+    context, lower, upper = (text.fresh(hint) for hint in ("context", "lower", "upper"))
+    arguments: list[str] = []
     for i, type_ in enumerate(types):
         pointer = text.value(f"getelementptr inbounds {struct}, ptr {context}, i32 0, i32 {i}")
-        fields.append(text.value(f"load {type_}, ptr {pointer}"))
-    *captured, lower, upper = fields
-    thread = text.value(f"zext i32 {text.value('call i32 @omp_get_thread_num()')} to i64", "t")
-    threads = text.value(f"zext i32 {text.value('call i32 @omp_get_num_threads()')} to i64", "n")
-    trips = text.value(f"sub nsw i64 {upper}, {lower}")
-    ends: list[str] = []
-    for number in (thread, text.value(f"add i64 {thread}, 1")):
-        part = text.value(f"udiv i64 {text.value(f'mul i64 {trips}, {number}')}, {threads}")
-        ends.append(text.value(f"add nsw i64 {lower}, {part}"))
-    values = [*zip(types, captured, strict=False), ("i64", ends[0]), ("i64", ends[1])]
-    text.line(f"call void @{name}({', '.join(f'{type_} {value}' for type_, value in values)})")
+        arguments.append(f"{type_} {text.value(f'load {type_}, ptr {pointer}')}")
+    text.line(f"call void @{name}({', '.join([*arguments, f'i64 {lower}', f'i64 {upper}'])})")
     text.line("ret void")
-    return text.definition(f"internal void @{name}.thread", [f"ptr {context}"])
+    parameters = [f"ptr {context}", f"i64 {lower}", f"i64 {upper}"]
+    return text.definition(f"internal void @{name}.piece", parameters)
 
 
 # -- conditions

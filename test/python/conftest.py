@@ -32,7 +32,6 @@ from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.native import load_objects
-from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
 from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
@@ -55,7 +54,7 @@ def _compile_kernel(text: str) -> Callable[..., None]:
 def _native_function(module: ModuleOp, kernel: KernelOp) -> Callable[..., None]:
     buffers, symbols = sum(kernel.group_sizes[:3]), kernel.group_sizes[3]
     code = compile_ir(emit_kernels(module, host_target()), host_target())
-    library = load_objects([code], openmp_runtime().symbols)
+    library = load_objects([code])
     signature = [ctypes.c_void_p] * buffers + [ctypes.c_int64] * symbols + [ctypes.c_int32]
     function = ctypes.CFUNCTYPE(None, *signature)(library.get_function(kernel.sym_name.data))
 

@@ -211,11 +211,12 @@ def test_a_foreign_archive_is_refused(tmp_path: Path):
             Module.load(tmp_path / "data.npz")
 
 
-def test_a_newer_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(artifact, "FORMAT", 2)
+@pytest.mark.parametrize(("written", "advice"), [(3, "upgrade it"), (1, "save the module again")])
+def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, advice: str):
+    monkeypatch.setattr(artifact, "FORMAT", written)
     module().save(tmp_path / "model.tw")
     monkeypatch.undo()
-    with pytest.raises(TileworkError, match="saved by Tilework .* in format 2; .* reads formats up to 1: upgrade it"):
+    with pytest.raises(TileworkError, match=f"saved by Tilework .* in format {written}; .* reads format 2: {advice}"):
         Module.load(tmp_path / "model.tw")
 
 
@@ -245,6 +246,6 @@ def test_every_dtype_survives(tmp_path: Path, dtype: str):
 
     array = np.arange(5).astype(dtype_named(dtype))
     manifest = Manifest(str(host_target()), (), (), (TensorSpec("p", dtype, (5,)),))
-    write_artifact(tmp_path / "m.tw", manifest, [], {"p": array})
+    write_artifact(tmp_path / "m.tw", manifest, [], {"p": array}, b"")
     again = read_artifact(tmp_path / "m.tw")[2]["p"]
     assert again.dtype == array.dtype and again.tolist() == array.tolist()

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import first_threads, host_target
 from tilework.tools.bench.engines import Array
 from tilework.tools.bench.feeds import relative_error, saved_results
@@ -196,7 +195,6 @@ def machine() -> dict[str, Any]:
         "vector_bits": target.vector_bits,
         "cores": target.cores,
         "cache_bytes": list(target.cache_bytes),
-        "openmp": openmp_runtime().path,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in ("tilework", "xdsl", "llvmlite", "numpy", "onnx")},
     }

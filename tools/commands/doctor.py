@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,7 +13,6 @@ import llvmlite.binding as llvm
 
 import tilework
 from tilework.backends.cache import KernelCache, default_cache
-from tilework.runtime.openmp import installed_libraries, loaded_libraries, openmp_runtime
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.host import host_target
 from tilework.tools.files import obstacle_to_writing
@@ -32,8 +32,7 @@ def run(options: argparse.Namespace) -> int:
         "packages": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
         "LLVM": _llvm_version(),
         **_machine(),
-        **_openmp(),
-        "threads": str(get_num_threads()),
+        "threads": _threads(),
         "cache": cache_text(default_cache()),
         "onnxruntime": _onnxruntime(),
     }
@@ -41,6 +40,12 @@ def run(options: argparse.Namespace) -> int:
     for name, fact in facts.items():
         print(f"{name:{width}}  {fact}")
     return 0
+
+
+def _threads() -> str:
+    pinned = os.environ.get("OMP_PROC_BIND")
+    warning = f"; OMP_PROC_BIND={pinned} lets OpenMP pin Python's main thread to one core" if pinned else ""
+    return f"{get_num_threads()}{warning}"
 
 
 def _llvm_version() -> str:
@@ -57,19 +62,6 @@ def _machine() -> dict[str, str]:
         "vectors": vectors,
         "cores": f"{target.cores} physical; caches {caches}",
     }
-
-
-def _openmp() -> dict[str, str]:
-    """Which runtime parallel loops use, and why that one."""
-    loaded = loaded_libraries()
-    runtime = openmp_runtime()
-    if runtime.path is None:
-        return {"OpenMP": runtime.description}
-    if runtime.path in loaded:
-        why = "this process had loaded it already"
-    else:
-        why = f"the first that could be loaded of {', '.join(installed_libraries())}"
-    return {"OpenMP": runtime.description, "": f"  ({why})"}
 
 
 def cache_text(cache: KernelCache) -> str:

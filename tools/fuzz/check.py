@@ -30,7 +30,6 @@ from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import packed
 from tilework.runtime.native import load_objects
-from tilework.runtime.openmp import openmp_runtime
 from tilework.targets.host import host_target
 from tilework.targets.nibbles import is_narrow, unpack
 from tilework.tools.fuzz.programs import SYMBOL
@@ -108,7 +107,7 @@ def _arguments(kernel: loop.KernelOp, limits: Mapping[int, Sequence[Expr]], size
 def _run_native(module: ModuleOp, kernel: loop.KernelOp, arrays: list[Array], size: int) -> None:
     target = host_target()
     code = compile_ir(emit_kernels(module, target), target, opt_level=1)
-    library = load_objects([code], openmp_runtime().symbols)
+    library = load_objects([code])
     symbols = kernel.group_sizes[3]
     signature = [*[ctypes.c_void_p] * len(arrays), *[ctypes.c_int64] * symbols, ctypes.c_int32]
     function = ctypes.CFUNCTYPE(None, *signature)(library.get_function(kernel.sym_name.data))

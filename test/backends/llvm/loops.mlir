@@ -73,11 +73,10 @@ loop.kernel @condition ins(%x: memref<8xf32>) outs(%y: memref<10xf32>) {
 // CHECK-NEXT:    br i1 %[[SOME]], label %i.body, label %i.end
 // CHECK:         %i = phi i64 [ %lower, %entry ], [ %i.next, %j.end ]
 // CHECK:         %j = phi i64 [ 0, %i.body ], [ %j.next, %j.body ]
-// CHECK-LABEL: define internal void @parallel.par.0.thread(ptr %context)
-// CHECK:         %t = zext i32 %{{.*}} to i64
-// CHECK:         %n = zext i32 %{{.*}} to i64
-// CHECK:         udiv i64 %{{.*}}, %n
-// CHECK:         call void @parallel.par.0(ptr
+// CHECK-LABEL: define internal void @parallel.par.0.piece(ptr %context, i64 %lower, i64 %upper)
+// CHECK:         %[[X:.*]] = load ptr, ptr
+// CHECK:         %[[Y:.*]] = load ptr, ptr
+// CHECK:         call void @parallel.par.0(ptr %[[X]], ptr %[[Y]], i64 %lower, i64 %upper)
 // CHECK-LABEL: define void @parallel(ptr noalias %x, ptr noalias %y, i32 %num_threads)
 // CHECK:         %[[THREADS:.*]] = call i32 @llvm.smin.i32(i32 %num_threads, i32 6)
 // CHECK-NEXT:    %[[ALONE:.*]] = icmp slt i32 %[[THREADS]], 2
@@ -85,7 +84,8 @@ loop.kernel @condition ins(%x: memref<8xf32>) outs(%y: memref<10xf32>) {
 // CHECK:       i.alone:
 // CHECK-NEXT:    call void @parallel.par.0(ptr %x, ptr %y, i64 0, i64 6)
 // CHECK:       i.several:
-// CHECK:         call void @GOMP_parallel(ptr @parallel.par.0.thread, ptr %context, i32 %[[THREADS]], i32 0)
+// CHECK:         call void @tilework_parallel(ptr @parallel.par.0.piece, ptr %context, i64 0, i64 6,
+// CHECK-SAME:      i32 %[[THREADS]], i32 8)
 loop.kernel @parallel ins(%x: memref<25xf32>) outs(%y: memref<24xf32>) {
   loop.for %i = 0 to 6 "i" parallel {
     loop.for %j = 0 to 4 "j" parallel {
@@ -109,7 +109,7 @@ loop.kernel @batch_of_one outs(%y: memref<4xf32>) {
   }
 }
 
-// Of a descending loop each thread runs the last of its iterations first.
+// Of a descending loop each thread runs the last of its iterations first, and its share is one piece.
 // CHECK-LABEL: define internal void @descending.par.0(
 // CHECK:         %[[LAST:.*]] = sub nsw i64 %upper, 1
 // CHECK:         %i = phi i64 [ %[[LAST]], %entry ], [ %i.next, %i.body ]
@@ -117,6 +117,7 @@ loop.kernel @batch_of_one outs(%y: memref<4xf32>) {
 // CHECK-NEXT:    %[[AGAIN:.*]] = icmp sge i64 %i.next, %lower
 // CHECK-NEXT:    br i1 %[[AGAIN]], label %i.body, label %i.end
 // CHECK-LABEL: define void @descending(
+// CHECK:         call void @tilework_parallel({{.*}}, i32 1)
 loop.kernel @descending outs(%y: memref<64xf32>) {
   %one = arith.constant 1.0 : f32
   loop.for %i = 0 to 64 "i" parallel attributes {loop.descending} {
@@ -143,6 +144,6 @@ loop.kernel @alternating outs(%y: memref<64xf32>) {
 }
 
 // Declarations of what is used; one node for unrolling, and one for each loop that is unrolled.
-// CHECK:       declare void @GOMP_parallel(ptr, ptr, i32, i32)
+// CHECK:       declare void @tilework_parallel(ptr, ptr, i64, i64, i32, i32)
 // CHECK:       ![[FULL:[0-9]+]] = !{!"llvm.loop.unroll.full"}
 // CHECK:       ![[LOOP]] = distinct !{![[LOOP]], ![[FULL]]}
