@@ -100,7 +100,7 @@ _CONSTANTS = {
     "max_teams": MAX_TEAMS,
     "stack_bytes": 8 << 20,
     "caller_pauses": 500,  # how often a caller that waits looks before it offers its processor to others
-    "worker_pauses": 2000,  # how often a worker looks for the next loop before it sleeps
+    "worker_pauses": 4000,  # how often a worker looks for the next loop before it sleeps
 }
 
 _PAUSES = {"x86_64": "call void @llvm.x86.sse2.pause()", "aarch64": "call void @llvm.aarch64.isb(i32 15)"}
