@@ -8,7 +8,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph import SliceOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.node import Node, is_integer
-from tilework.frontends.onnx.values import Known, Value, as_dims, known
+from tilework.frontends.onnx.values import Value, as_dims, known
 
 SLICE_INPUTS = ("starts", "ends", "axes", "steps")
 """Inputs 1 to 4 of a Slice; before opset 10 the first three are attributes."""
@@ -89,7 +89,7 @@ def _slice_input(node: Node, i: int) -> list[int] | None:
 
 def sliced(node: Node, value: Value, kept: Mapping[int, range]) -> Value:
     """What these ranges keep of a value along their axes, and everything along the others."""
-    if isinstance(value, Known) and is_integer(value):
+    if is_integer(value):
         array = value.array
         for axis, taken in kept.items():
             array = array.take(taken, axis)

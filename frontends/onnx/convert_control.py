@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import ConcatOp, WhereOp
 from tilework.frontends.onnx.axes import from_front, sliced
-from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.node import Node, converter, int_attr, kind_name, value_dims
 from tilework.frontends.onnx.open_axes import in_steps
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import OPEN_END
-from tilework.frontends.onnx.values import Known, Value
+from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence
 
 MOST_STEPS = 2**31 - 1
 """A loop of more is one that ends by its condition."""
@@ -22,7 +23,7 @@ _TRUE = np.array(True)
 
 
 @converter("If")
-def if_(node: Node) -> Sequence[Value]:
+def if_(node: Node) -> Sequence[AnyValue]:
     """The branch that is taken; where that depends on data, one of what both branches make."""
     condition, branches, count = node.value(0), ("then_branch", "else_branch"), len(node.proto.output)
     if isinstance(condition, Known):
@@ -35,30 +36,51 @@ def if_(node: Node) -> Sequence[Value]:
     ]
 
 
-def _either(node: Node, condition: Value, first: Value, second: Value) -> Value:
-    """The first of two values where a condition holds, else the second."""
+def _either(node: Node, condition: Value, first: AnyValue, second: AnyValue) -> AnyValue:
+    """The first of two values where a condition holds, else the second; of sequences, every element for itself."""
+    match first, second:
+        case ValueSequence(), ValueSequence() if len(first.values) == len(second.values):
+            pairs = zip(first.values, second.values, strict=True)
+            return ValueSequence(tuple(_either_tensor(node, condition, *pair) for pair in pairs), first.element)
+        case OptionalValue(value=None), OptionalValue(value=None):
+            return first
+        case OptionalValue(value=held), OptionalValue(value=other) if held is not None and other is not None:
+            either = _either(node, condition, held, other)
+            assert not isinstance(either, OptionalValue)
+            return OptionalValue(either, first.holds)
+        case _:
+            if isinstance(first, SSAValue | Known) and isinstance(second, SSAValue | Known):
+                return _either_tensor(node, condition, first, second)
+            alike = "tensors, sequences of one length, or optionals with an element or without"
+            raise node.error(f"which branch it takes depends on data, so both have to make {alike}")
+
+
+def _either_tensor(node: Node, condition: Value, first: Value, second: Value) -> Value:
+    """An element from where it is taken."""
     if value_dims(first) != value_dims(second) or node.dtype_of(first) != node.dtype_of(second):
         raise node.error("which branch it takes depends on data, so both have to make tensors of the same type")
     return node.emit(WhereOp, condition, first, second)
 
 
 @converter("Loop")
-def loop(node: Node) -> Sequence[Value]:
+def loop(node: Node) -> Sequence[AnyValue]:
     """The values after the last iteration, and for what else the body makes one after the other, all of it."""
-    count, states = _count(node), [node.value(i) for i in range(2, len(node.inputs))]
+    count, states = _count(node), [node.any_value(i) for i in range(2, len(node.inputs))]
     if node.has(1) and not _goes_on(node, node.value(1)):
         count = const(0)
     if count.constant is not None and (count.constant <= MOST_UNROLLED or count.constant > MOST_STEPS):
         return _unrolled(node, count.constant, states)
+    tensors = [_scanned(node, state, count) for state in states]
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        condition, *made = _iteration(inside, elements[0], states)
+        condition, *values = _iteration(inside, elements[0], states)
         if not _goes_on(inside, condition):
             raise node.error("it has one iteration only, which its body says and the number of iterations does not")
+        made = [_scanned(inside, value, count) for value in values]
         return made[: len(states)], made[len(states) :]
 
     numbers = node.emitter.range(const(0), count, 1, node.title)
-    ends, sequences = scan(node, states, [numbers], step)
+    ends, sequences = scan(node, tensors, [numbers], step)
     return [*ends, *sequences]
 
 
@@ -70,18 +92,27 @@ def _count(node: Node) -> Expr:
     return const(max(count.constant, 0)) if count.constant is not None else count
 
 
-def _iteration(node: Node, number: Value, states: Sequence[Value]) -> list[Value]:
+def _scanned(node: Node, value: AnyValue, count: Expr) -> Value:
+    """A state, or what a body makes, of a loop whose iterations share their operators."""
+    if isinstance(value, SSAValue | Known):
+        return value
+    most = f"at most {MOST_UNROLLED} iterations, a number known beforehand"
+    raise node.error(f"it works on {kind_name(value)}, which takes {most}, not {count}")
+
+
+def _iteration(node: Node, number: Value, states: Sequence[AnyValue]) -> list[AnyValue]:
     """Whether there is another one, the states, and what else the body makes."""
     return node.graph("body", [number, Known(_TRUE, node.title), *states], len(node.proto.output) + 1)
 
 
-def _stacked(node: Node, elements: Sequence[Value]) -> Value:
+def _stacked(node: Node, elements: Sequence[AnyValue]) -> Value:
     """Elements one after the other along a new first axis."""
-    single = [node.reshape(v, [const(1), *value_dims(v)]) for v in elements]
+    tensors = [node.one_tensor(v, "what its body makes") for v in elements]
+    single = [node.reshape(v, [const(1), *value_dims(v)]) for v in tensors]
     return single[0] if len(single) == 1 else node.emit(ConcatOp, *single, axis=int_attr(0))
 
 
-def _goes_on(node: Node, condition: Value) -> bool:
+def _goes_on(node: Node, condition: AnyValue) -> bool:
     """Whether there is an iteration more."""
     if not isinstance(condition, Known):
         raise node.error("where it ends depends on data; Tilework runs loops of a number of iterations")
@@ -94,9 +125,9 @@ def _truth(node: Node, condition: Known) -> bool:
     return bool(condition.array.item())
 
 
-def _unrolled(node: Node, count: int, states: Sequence[Value]) -> Sequence[Value]:
+def _unrolled(node: Node, count: int, states: Sequence[AnyValue]) -> Sequence[AnyValue]:
     """Iterations of which each has operators of its own: what is known of one, so of the next."""
-    made: list[Sequence[Value]] = []
+    made: list[Sequence[AnyValue]] = []
     for i in range(count):
         if i == MOST_UNROLLED:
             raise node.error(f"it goes on for more than {i} iterations, and would for {count}")
@@ -128,7 +159,8 @@ def scan_(node: Node) -> Sequence[Value]:
     reverse = all(directions)
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        values = inside.graph("body", [*states, *elements], len(node.proto.output))
+        outputs = inside.graph("body", [*states, *elements], len(node.proto.output))
+        values = [inside.one_tensor(v, "what its body makes") for v in outputs]
         return values[: len(states)], values[len(states) :]
 
     sequences = [_axis_first(node, v, axis) for v, axis in zip(given, axes, strict=True)]

@@ -50,7 +50,7 @@ from tilework.dialects.graph import (
 )
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.frontends.onnx.node import Node, converter, float_attr, number_attr, value_dims
-from tilework.frontends.onnx.values import Known, Value, known
+from tilework.frontends.onnx.values import AnyValue, Known, Value, known
 
 UNARY: dict[str, type[GraphOp]] = {
     "Abs": AbsOp,
@@ -90,9 +90,9 @@ for _name in UNARY:
 
 
 @converter("Identity")
-def identity(node: Node) -> Value:
+def identity(node: Node) -> AnyValue:
     """The input itself."""
-    return node.value(0)
+    return node.any_value(0)
 
 
 @converter("Dropout")

@@ -114,8 +114,12 @@ def concat(node: Node) -> Value:
     axis = axis_from_front(node, 1)
     if len(node.inputs) == 1:
         return node.value(0)
-    first = node.dims(0)
-    values = [node.value(i) for i in range(len(node.inputs))]
+    return concatenated(node, [node.value(i) for i in range(len(node.inputs))], axis)
+
+
+def concatenated(node: Node, values: Sequence[Value], axis: int) -> Value:
+    """Tensors one behind the other along an axis; the others are as the first one has them."""
+    first = value_dims(values[0])
     beside = [of_sizes(node, v, [*first[:axis], *value_dims(v)[axis : axis + 1], *first[axis + 1 :]]) for v in values]
     return node.emit(ConcatOp, *beside, axis=int_attr(axis))
 

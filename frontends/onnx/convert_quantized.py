@@ -29,7 +29,7 @@ from tilework.dialects.graph.base import ints, numpy_dtype
 from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.convert_dense import matrix_product
 from tilework.frontends.onnx.convert_windows import bias_of, convolution
-from tilework.frontends.onnx.node import Node, converter, element_name, element_number, int_attr, value_dims
+from tilework.frontends.onnx.node import Node, converter, element_number, int_attr, onnx_name, value_dims
 from tilework.frontends.onnx.values import Known, Value, known
 
 i32 = IntegerType(32)
@@ -47,7 +47,7 @@ def quantize_linear(node: Node) -> Value:
     scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     number = node.attribute("output_dtype", 0)
     if number and node.has(2) and number != element_number(node.value(2)):
-        raise node.error(f"output_dtype is not the type of its zero point, {element_name(node.value(2))}")
+        raise node.error(f"output_dtype is not the type of its zero point, {onnx_name(node.value(2))}")
     to = node.dtype(2) if node.has(2) else node.element_type(number) if number else u8
     if numpy_dtype(to).kind not in "iu" or numpy_dtype(to).itemsize > WIDEST:
         raise node.error(f"it makes integers of 1 or {WIDEST} bytes, not {to}")
@@ -75,7 +75,7 @@ def dynamic_quantize_linear(node: Node) -> Sequence[Value]:
 def dequantize_linear(node: Node) -> Value:
     """What the numbers stand for, in the scale's type."""
     if node.has(2) and element_number(node.value(0)) != element_number(node.value(2)):
-        raise node.error(f"its zero point is a {element_name(node.value(2))}, what it reads is not")
+        raise node.error(f"its zero point is a {onnx_name(node.value(2))}, what it reads is not")
     scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     number = node.attribute("output_dtype", 0)
     distance = node.cast(_distance(node, node.value(0), zero), f32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +22,12 @@ from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
 from tilework.frontends.onnx.load import Source, load_model, to_array
-from tilework.frontends.onnx.node import Node, find_converter
+from tilework.frontends.onnx.node import Node, find_converter, kind_name
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import ordered_nodes, reads
 from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
-from tilework.frontends.onnx.values import Array, Known, Value
+from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
 
 OLDEST_OPSET = 6
 
@@ -55,7 +55,8 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
     """Read an ONNX model: a path, the bytes of a file, or a ModelProto.
 
     Initializers are constants, also those that IR 3 lists among the inputs. Inputs keep their order; their and the
-    outputs' names are the attribute `tilework.name`. Raises TileworkError for a model that cannot be imported.
+    outputs' names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements:
+    of `y` these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
     """
     loaded, equal = load_model(source), dict[str, str]()
     while True:
@@ -87,10 +88,10 @@ class _Importer:
         results = self._results(scope)
         function = func.FuncOp(
             "main",
-            ([argument.type for argument in self.emitter.block.args], [value.type for value in results]),
+            ([argument.type for argument in self.emitter.block.args], [value.type for value in results.values()]),
             Region(self.emitter.block),
             arg_attrs=_names(inputs) if inputs else None,  # as it is read back from text
-            res_attrs=_names([value.name for value in self.graph.output]),
+            res_attrs=_names(results),
         )
         name = self.graph.name or "model"
         return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
@@ -107,13 +108,16 @@ class _Importer:
             scope.values[value.name] = argument
         return [value.name for value in inputs]
 
-    def _results(self, scope: _Scope) -> list[SSAValue]:
-        results: list[SSAValue] = []
+    def _results(self, scope: _Scope) -> dict[str, SSAValue]:
+        """What the function returns, by name."""
+        results: dict[str, SSAValue] = {}
         for output in self.graph.output:
-            value = self.emitter.tensor(scope.output(output.name))
-            _check_declared(output, value)
-            results.append(value)
-        self.emitter.block.add_op(func.ReturnOp(*results))
+            for name, value, declared in _tensors(output.name, scope.output(output.name), output.type):
+                if name in results or (name != output.name and name in {other.name for other in self.graph.output}):
+                    raise TileworkError(f"two outputs are named '{name}'; one is an element of a sequence")
+                results[name] = self.emitter.tensor(value)
+                _check_declared(name, declared, results[name])
+        self.emitter.block.add_op(func.ReturnOp(*results.values()))
         return results
 
 
@@ -124,7 +128,7 @@ class _Scope:
     source: Source
     opset: int
     emitter: Emitter
-    values: dict[str, Value]
+    values: dict[str, AnyValue]
     unsupported: list[str]
     """The nodes met so far that cannot be converted."""
     calls: tuple[tuple[str, str, str], ...] = ()
@@ -143,7 +147,7 @@ class _Scope:
         for title, node in nodes:
             self._convert(title, node)
 
-    def output(self, name: str) -> Value:
+    def output(self, name: str) -> AnyValue:
         """What an output of the graph stands for."""
         if name not in self.values:
             raise TileworkError(f"the output '{name}' is one that inference does not make")
@@ -171,7 +175,7 @@ class _Scope:
         """Whether there is a converter for the operator, or it may be computed while importing."""
         return node.is_standard and (find_converter(node.op_type, self.opset) is not None or can_fold(node.op_type))
 
-    def _converted(self, node: Node) -> dict[str, Value]:
+    def _converted(self, node: Node) -> dict[str, AnyValue]:
         """What the node makes, by name: folded where that is possible, else converted."""
         check_node(node)
         made = fold(node)
@@ -181,10 +185,10 @@ class _Scope:
                 self._note_unsupported(node)
                 raise _Unsupported
             made = convert(node)
-        values = [made] if isinstance(made, SSAValue | Known) else made
+        values = made if isinstance(made, Sequence) else [made]
         return {name: value for name, value in zip(node.proto.output, values, strict=False) if name}
 
-    def _call(self, node: Node) -> dict[str, Value]:
+    def _call(self, node: Node) -> dict[str, AnyValue]:
         """What the function that a node stands for makes of its inputs, by name."""
         function = own_function(node, self.source.model.functions) or defining_function(node)
         if function is None:
@@ -207,12 +211,12 @@ class _Scope:
             raise TileworkError(f"{node.op_type} '{node.title}': {error}") from error
         return dict(zip(filter(None, node.proto.output), outputs, strict=True))
 
-    def _import_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value], emitter: Emitter) -> list[Value]:
+    def _import_graph(self, graph: onnx.GraphProto, inputs: Sequence[AnyValue], emitter: Emitter) -> list[AnyValue]:
         """The outputs of a graph inside of a node."""
         inside = _Scope(self.source, self.opset, emitter, dict(self.values), self.unsupported, self.calls)
         return inside.outputs_of(graph, inputs)
 
-    def outputs_of(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
+    def outputs_of(self, graph: onnx.GraphProto, inputs: Sequence[AnyValue]) -> list[AnyValue]:
         """What a graph in this scope makes of its inputs. Raises _Unsupported."""
         nodes = ordered_nodes(graph, self.values.keys())
         self.values.update((given.name, value) for given, value in zip(graph.input, inputs, strict=True))
@@ -228,7 +232,7 @@ class _Scope:
         operator = ".".join(f"{part}" for part in (proto.domain, node.op_type, proto.overload) if part)
         self.unsupported.append(f"{operator} '{node.title}' of ({node.input_types()})")
 
-    def _define(self, name: str, value: Value) -> None:
+    def _define(self, name: str, value: AnyValue) -> None:
         if isinstance(value, SSAValue) and value.name_hint is None:
             value.name_hint = ssa_name(name)
         self.values[name] = value
@@ -250,13 +254,32 @@ def _check_opset(opset: int, title: str) -> None:
         raise TileworkError(f"{title} uses opset {opset}; Tilework reads opsets {OLDEST_OPSET} to {newest}")
 
 
-def _check_declared(output: onnx.ValueInfoProto, value: SSAValue) -> None:
+def _tensors(name: str, value: AnyValue, declared: onnx.TypeProto) -> Iterator[tuple[str, Value, onnx.TypeProto]]:
+    """The tensors that an output consists of, with their names and what the model declares them as."""
+    said = (declared.WhichOneof("value") or "").removesuffix("_type").replace("_", " ")
+    if said and said != kind_name(value).split()[-1]:
+        raise TileworkError(f"the model declares output '{name}' as {said}, but its nodes make {kind_name(value)}")
+    match value:
+        case ValueSequence():
+            if not value.values:
+                raise TileworkError(f"output '{name}' is a sequence that is empty, so that there is nothing to return")
+            for i, element in enumerate(value.values):
+                yield from _tensors(f"{name}_{i}", element, declared.sequence_type.elem_type)
+        case OptionalValue():
+            if value.value is None:
+                raise TileworkError(f"output '{name}' is an optional that is empty, so that there is nothing to return")
+            yield from _tensors(name, value.value, declared.optional_type.elem_type)
+        case _:
+            yield name, value, declared
+
+
+def _check_declared(name: str, type_: onnx.TypeProto, value: SSAValue) -> None:
     """Compare an output with what the model declares: its element type, and its shape where both are numbers."""
-    declared = output.type.tensor_type
+    declared = type_.tensor_type
     found = element_type_of(value.type)
     if declared.elem_type and ELEMENT_TYPES.get(declared.elem_type) != found:
         said = type_name(declared.elem_type)
-        raise TileworkError(f"the model declares output '{output.name}' as {said}, but its nodes make {found}")
+        raise TileworkError(f"the model declares output '{name}' as {said}, but its nodes make {found}")
     if not declared.HasField("shape"):
         return
     dims = dims_of(value.type)
@@ -267,8 +290,8 @@ def _check_declared(output: onnx.ValueInfoProto, value: SSAValue) -> None:
     if not fits:
         said = ", ".join(d.dim_param or str(d.dim_value) for d in declared.shape.dim)
         found = ", ".join(map(str, dims))
-        raise TileworkError(f"the model declares output '{output.name}' as [{said}], but its nodes make [{found}]")
+        raise TileworkError(f"the model declares output '{name}' as [{said}], but its nodes make [{found}]")
 
 
-def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+def _names(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
     return ArrayAttr(DictionaryAttr({NAME: StringAttr(name)}) for name in names)

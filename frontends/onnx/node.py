@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 import onnx
@@ -23,15 +23,25 @@ from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter
 from tilework.frontends.onnx.load import to_array
-from tilework.frontends.onnx.types import ELEMENT_TYPES, element_type, numpy_type, require_addressable, type_name
-from tilework.frontends.onnx.values import Array, Known, Value, known
+from tilework.frontends.onnx.types import (
+    ELEMENT_TYPES,
+    element_type,
+    numpy_type,
+    require_addressable,
+    tensor_text,
+    type_name,
+)
+from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence, known
 
-Converter: TypeAlias = "Callable[[Node], Value | Sequence[Value]]"
+Converter: TypeAlias = "Callable[[Node], AnyValue | Sequence[AnyValue]]"
 
-GraphImporter: TypeAlias = "Callable[[onnx.GraphProto, Sequence[Value], Emitter], list[Value]]"
+GraphImporter: TypeAlias = "Callable[[onnx.GraphProto, Sequence[AnyValue], Emitter], list[AnyValue]]"
 """Of a graph inside of a node, its inputs, and where to emit its operators: the outputs."""
 
-Function = TypeVar("Function", bound="Callable[[Node], Value | Sequence[Value]]")
+Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyValue]]")
+
+SHOWN = 4
+"""How many elements of a sequence a message shows."""
 
 _CONVERTERS: dict[str, dict[int, Converter]] = {}
 
@@ -60,7 +70,7 @@ class Node:
         proto: onnx.NodeProto,
         title: str,
         opset: int,
-        inputs: Sequence[Value | None],
+        inputs: Sequence[AnyValue | None],
         emitter: Emitter,
         folder: Path | None,
         import_graph: GraphImporter | None = None,
@@ -88,15 +98,19 @@ class Node:
         """The node as one that emits operators elsewhere."""
         return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder, self._import_graph)
 
-    def graph(self, name: str, inputs: Sequence[Value], outputs: int) -> list[Value]:
-        """What the graph that is attribute `name` makes of these inputs, so many outputs; emits its operators."""
+    def graph(self, name: str, inputs: Sequence[AnyValue], outputs: int) -> list[AnyValue]:
+        """What the graph that is attribute `name` makes of these inputs, so many outputs; emits its operators.
+
+        What it takes as an optional may be given as the element of one, as by the iteration of a loop before.
+        """
         graph: onnx.GraphProto = self._attributes[name].g
         for what, given, wanted in (("inputs", graph.input, len(inputs)), ("outputs", graph.output, outputs)):
             if len(given) != wanted:
                 raise self.error(f"its {name} has {len(given)} {what}, not {wanted}")
         assert self._import_graph is not None
+        taken = [_as_declared(value, given.type) for value, given in zip(inputs, graph.input, strict=True)]
         try:
-            return self._import_graph(graph, inputs, self.emitter)
+            return self._import_graph(graph, taken, self.emitter)
         except TileworkError as error:
             raise TileworkError(f"{self.op_type} '{self.title}': {error}") from error
 
@@ -125,11 +139,21 @@ class Node:
         """Whether input `i` is given."""
         return i < len(self.inputs) and self.inputs[i] is not None
 
-    def value(self, i: int) -> Value:
-        """Input `i`, known or not."""
+    def any_value(self, i: int) -> AnyValue:
+        """Input `i`, a tensor or not."""
         value = self.inputs[i] if i < len(self.inputs) else None
         if value is None:
             raise self.error(f"input {i} is missing")
+        return value
+
+    def value(self, i: int) -> Value:
+        """Input `i`, a tensor, known or not."""
+        return self.one_tensor(self.any_value(i), f"input {i}")
+
+    def one_tensor(self, value: AnyValue, what: str) -> Value:
+        """The value, which has to be a tensor; `what` it is, says the error."""
+        if not isinstance(value, SSAValue | Known):
+            raise self.error(f"{what} is {kind_name(value)}, not a tensor")
         return value
 
     def tensor(self, i: int) -> SSAValue:
@@ -248,9 +272,26 @@ def value_dims(value: Value) -> tuple[Expr, ...]:
     return tuple(map(const, value.array.shape)) if isinstance(value, Known) else dims_of(value.type)
 
 
-def element_name(value: Value) -> str:
-    """What ONNX calls the element type of a value, as in `tensor(float)`."""
-    return f"tensor({type_name(element_number(value)).lower()})"
+def onnx_name(value: AnyValue) -> str:
+    """What ONNX calls the type of a value, as in `tensor(float)`."""
+    match value:
+        case ValueSequence():
+            return f"seq({tensor_text(value.element)})"
+        case OptionalValue():
+            return f"optional({value.holds})"
+        case _:
+            return tensor_text(element_number(value))
+
+
+def kind_name(value: AnyValue) -> str:
+    """What messages call a value of this kind."""
+    match value:
+        case ValueSequence():
+            return "a sequence"
+        case OptionalValue():
+            return "an optional"
+        case _:
+            return "a tensor"
 
 
 def element_number(value: Value) -> int:
@@ -260,12 +301,23 @@ def element_number(value: Value) -> int:
     return next(number for number, type_ in ELEMENT_TYPES.items() if type_ == _element_type(value))
 
 
-def is_integer(value: Value) -> bool:
+def _as_declared(value: AnyValue, type_: onnx.TypeProto) -> AnyValue:
+    if isinstance(value, OptionalValue) or not type_.HasField("optional_type"):
+        return value
+    return OptionalValue(value, onnx_name(value))
+
+
+def is_integer(value: AnyValue) -> TypeGuard[Known]:
     """Whether a value is of integers known while importing, symbolic dimensions among them."""
     return isinstance(value, Known) and value.array.dtype.kind in "iuO"
 
 
-def _type_text(value: Value) -> str:
+def _type_text(value: AnyValue) -> str:
+    if isinstance(value, ValueSequence):
+        shown = [_type_text(v) for v in value.values[:SHOWN]]
+        return f"seq({', '.join(shown if len(value.values) <= SHOWN else [*shown, '...'])})"
+    if isinstance(value, OptionalValue):
+        return f"optional({'' if value.value is None else _type_text(value.value)})"
     if isinstance(value, Known):
         number = numpy_type(value.dtype)
         element = "index" if value.is_symbolic else str(ELEMENT_TYPES.get(number, type_name(number)))

@@ -54,10 +54,16 @@ def of_sizes(node: Node, value: Value, wanted: Sequence[Expr]) -> Value:
     """
     dims = value_dims(value)
     for axis, size in zip(range(len(dims) - 1, -1, -1), reversed(wanted), strict=False):
-        are_open = not (dims[axis] - size).is_constant
-        if are_open and dims[axis] != 1 and size != 1:
-            value = _section(node, value, axis, const(0), size, whole=True)
+        if dims[axis] != 1 and size != 1:
+            value = of_size(node, value, axis, size)
     return value
+
+
+def of_size(node: Node, value: Value, axis: int, size: Expr) -> Value:
+    """The value, an axis of which is taken to be of this size where symbols leave that open; asked when it is run."""
+    if (value_dims(value)[axis] - size).is_constant:
+        return value
+    return _section(node, value, axis, const(0), size, whole=True)
 
 
 def _section(node: Node, value: Value, axis: int, start: Expr, size: Expr, *, whole: bool) -> Value:

@@ -8,7 +8,7 @@ from functools import cache
 
 import onnx
 
-from tilework.frontends.onnx.node import Node, element_name, is_integer
+from tilework.frontends.onnx.node import Node, is_integer, onnx_name
 
 INTEGERS = frozenset(f"tensor({sign}int{bits})" for sign in ("", "u") for bits in (8, 16, 32, 64))
 
@@ -76,17 +76,17 @@ def _wrong_type(node: Node) -> str | None:
     for i in filter(node.has, range(len(node.inputs))):
         parameter = expected[min(i, len(expected) - 1)]  # the last one may stand for many
         if not _possible_types(node, i) & parameter.types:
-            return f"input {i} is a {element_name(node.value(i))}, not a {' or '.join(sorted(parameter.types))}"
+            return f"input {i} is a {onnx_name(node.any_value(i))}, not a {' or '.join(sorted(parameter.types))}"
         other = first.setdefault(parameter.variable, i) if parameter.variable else i
         if not _possible_types(node, i) & _possible_types(node, other):
-            types = " and a ".join(element_name(node.value(n)) for n in (other, i))
+            types = " and a ".join(onnx_name(node.any_value(n)) for n in (other, i))
             return f"inputs {other} and {i} are of one type, not a {types}"
     return None
 
 
 def _possible_types(node: Node, i: int) -> Set[str]:
     """Arithmetic on shapes forgets of what width its integers were."""
-    return INTEGERS if is_integer(node.value(i)) else {element_name(node.value(i))}
+    return INTEGERS if is_integer(node.any_value(i)) else {onnx_name(node.any_value(i))}
 
 
 @cache

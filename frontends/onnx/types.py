@@ -55,6 +55,22 @@ def type_name(onnx_type: int) -> str:
     return TensorProto.DataType.Name(onnx_type) if onnx_type in TensorProto.DataType.values() else str(onnx_type)
 
 
+def type_text(type_: onnx.TypeProto) -> str:
+    """What ONNX calls a type, as in `seq(tensor(float))`."""
+    match type_.WhichOneof("value"):
+        case "sequence_type":
+            return f"seq({type_text(type_.sequence_type.elem_type)})"
+        case "optional_type":
+            return f"optional({type_text(type_.optional_type.elem_type)})"
+        case _:
+            return tensor_text(type_.tensor_type.elem_type)
+
+
+def tensor_text(onnx_type: int) -> str:
+    """What ONNX calls the type of tensors of a data type, as in `tensor(float)`."""
+    return f"tensor({type_name(onnx_type).lower()})"
+
+
 def numpy_element_type(array: NDArray[Any], what: str) -> Attribute:
     """The element type of an array; `what` it is, says the error."""
     return element_type(numpy_type(array.dtype), what)

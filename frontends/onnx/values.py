@@ -1,4 +1,7 @@
-"""What a name in an ONNX graph stands for while it is imported: an SSA value, or an array that is known already."""
+"""What a name in an ONNX graph stands for while it is imported: an SSA value, or an array that is known already.
+
+Sequences and optionals are there while importing only: how many elements they have is known.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,26 @@ class Known:
 
 
 Value: TypeAlias = "SSAValue | Known"
+
+
+@dataclass(frozen=True, eq=False)
+class ValueSequence:
+    """A sequence of ONNX; `element` is ONNX's number of the type of its tensors' elements."""
+
+    values: tuple[Value, ...]
+    element: int
+
+
+@dataclass(frozen=True, eq=False)
+class OptionalValue:
+    """An optional of ONNX, None where it has no element; `holds` is what ONNX calls the type of one."""
+
+    value: Value | ValueSequence | None
+    holds: str
+
+
+AnyValue: TypeAlias = "Value | ValueSequence | OptionalValue"
+"""Of these only tensors are inputs of operators; sequences and optionals are taken apart before."""
 
 
 def known(array: Any, name: str, element: np.dtype[Any] | None = None) -> Known:

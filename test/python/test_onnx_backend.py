@@ -1,4 +1,4 @@
-"""Models that PyTorch exported, from onnx's own collection of backend tests, imported and interpreted."""
+"""Models that PyTorch exported, and small ones with sequences, from onnx's own collection of backend tests, imported and interpreted."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tilework.interpreters.graph import run_function
 CASES: list[BackendCase] = [
     case for kind in ("pytorch-converted", "pytorch-operator") for case in load_model_tests(kind=kind)
 ]
+CASES += [case for case in load_model_tests(kind="simple") if case.name.startswith("test_sequence")]
 
 
 def arrays(folder: Path, kind: str) -> list[np.ndarray[Any, Any]]:
