@@ -103,10 +103,15 @@ def _position(node: Node, i: int, count: int) -> int:
 
 @converter("SplitToSequence")
 def split_to_sequence(node: Node) -> ValueSequence:
-    """Slices behind one another: of the sizes given, all of one size but for the last, or of 1, without their axis."""
+    """Slices behind one another: of the sizes given, or all of one size but for the last.
+
+    Those of size 1 may be without their axis. By the standard only where no size is given; but PyTorch's exporters
+    write the 1 too, and onnxruntime reads it so.
+    """
     axis, value, element = axis_from_front(node, 0), node.value(0), element_number(node.value(0))
     parts = _parts(node, value, axis, _sizes(node, axis))
-    if not node.has(1) and not node.attribute("keepdims", 1):
+    is_single = not node.has(1) or node.dims(1) == () and node.number(1, "size of parts") == 1
+    if is_single and not node.attribute("keepdims", 1):
         dims = node.dims(0)
         parts = [node.reshape(part, [*dims[:axis], *dims[axis + 1 :]]) for part in parts]
     return ValueSequence(tuple(parts), element)
