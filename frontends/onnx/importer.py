@@ -113,7 +113,7 @@ class _Importer:
         results: dict[str, SSAValue] = {}
         for output in self.graph.output:
             for name, value, declared in _tensors(output.name, scope.output(output.name), output.type):
-                if name in results or (name != output.name and name in {other.name for other in self.graph.output}):
+                if name in results:
                     raise TileworkError(f"two outputs are named '{name}'; one is an element of a sequence")
                 results[name] = self.emitter.tensor(value)
                 _check_declared(name, declared, results[name])

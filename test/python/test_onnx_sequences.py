@@ -373,6 +373,22 @@ def test_a_sequence_is_mapped(cache: KernelCache):
     check(made, feeds, cache)
 
 
+def test_an_empty_sequence_is_mapped():
+    """To one of the type that the body declares."""
+    body = graph([node("Neg", "a", "n")], {"a": [2]}, "n")
+    body.output[0].CopyFrom(helper.make_tensor_value_info("n", INT64, None))
+    nodes = [
+        node("SequenceEmpty", "", "none"),
+        node("SequenceMap", "none", "mapped", body=body),
+        node("SequenceLength", "mapped", "ilength"),
+        node("SequenceInsert", "mapped ix", "more"),
+        node("SequenceAt", "more ilength", "iy"),
+    ]
+    made = sequence_model(nodes, {"ix": [2]}, "ilength iy")
+    results = run_function(import_onnx(made).module, "main", [np.array([3, 4])], {})
+    same(dict(zip(("ilength", "iy"), results, strict=True)), {"ilength": np.array(0), "iy": np.array([3, 4])})
+
+
 def test_sequences_in_a_function(cache: KernelCache):
     """A function of a sequence and an optional is taken apart as others are."""
     nodes = [
