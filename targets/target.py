@@ -38,6 +38,9 @@ _BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, piecewise=16.0, mem
 _WEIGHTS_STAY = 3 / 8
 """The part of the last cache that weights may take: others use it as well, and algorithms make weights larger."""
 
+_KEPT = 1 / 2
+"""The part of the last cache that what a kernel has just written may take."""
+
 _MOST_STAYS = 32 << 20
 """Of a cache that is larger, cores have parts that a virtual machine does not see."""
 
@@ -73,6 +76,12 @@ class Target:
     def near_bytes(self) -> int:
         """What stays in the second cache while more goes through it."""
         return self.cache_bytes[1] * 3 // 4
+
+    def kept_speed(self, count: int) -> float:
+        """Bytes a cycle to and from so many bytes that are written, and read when all of them are there."""
+        if count <= self.near_bytes:
+            return self.bandwidth.second
+        return self.bandwidth.shared if count <= self.cache_bytes[2] * _KEPT else self.bandwidth.memory
 
     @cached_property
     def enabled(self) -> frozenset[str]:

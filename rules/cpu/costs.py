@@ -182,8 +182,14 @@ def again_cycles(kernel: KernelOp, arguments: Iterable[int], times: int, target:
 
 
 def between_cycles(computes: Iterable[ComputeOp], target: Target) -> float:
-    """Of storing what these compute to the second cache, and loading it from there."""
+    """Of storing what these compute, some at a time, to the second cache, and loading it from there."""
     return 2 * sum(bytes_of(c.results[0].type) for c in computes) / target.bandwidth.second
+
+
+def kept_cycles(compute: ComputeOp, target: Target) -> float:
+    """Of storing all that this computes, and loading it when all of it is there."""
+    count = bytes_of(compute.results[0].type)
+    return 2 * count / target.kept_speed(count)
 
 
 def bytes_of(tensor: Attribute) -> int:

@@ -48,7 +48,10 @@ class Default(ScheduleRule):
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
         plan = plan_stages(kernel, target, parameters)
         tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
-        return [p for compute in tiled for p in _packings(compute, target, parameters)]
+        wanted: dict[int, list[Packing]] = {}
+        for compute in reversed(tiled):  # of several that read a parameter, the first has its way
+            wanted |= _packings(compute, target, parameters)
+        return [packing for packings in wanted.values() for packing in packings]
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         s = ScheduleBuilder(kernel)
@@ -97,8 +100,8 @@ def _sum_part(
     tile_within(s, final, inside, reduction, choose_tile(reduction, reads_of(reduction), target, block), target)
 
 
-def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[Packing]:
-    """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece.
+def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[int, list[Packing]]:
+    """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece; by parameter.
 
     Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile; of
     windows, channels that fill a line do.
@@ -106,17 +109,18 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> list[
     reads = reads_of(compute, parameters)
     tile = choose_tile(compute, reads, target)
     if tile is None or not tile.aligned:
-        return []
+        return {}
     sizes = _lines_of_channels(compute) | block_sizes(compute)
-    wanted: list[Packing] = []
+    wanted: dict[int, list[Packing]] = {}
     for read in reads:
         axis = read.axis_to_pack(tile.vector)
-        if read.argument is None or axis is None or read.dims[axis:] == (const(tile.span),):
+        if read.argument is None or axis is None or read.dims[axis:] == (const(tile.span),) or read.argument in wanted:
             continue
+        packings = wanted[read.argument] = list[Packing]()
         if len([e for _, e in compute.reduction if e != const(1)]) > 1:  # blocks of a single axis follow each other
             places = [(d, sizes.get(e.as_var)) for d, e in enumerate(read.indices)]
-            wanted += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
-        wanted.append(Packing(read.argument, axis, tile.span))
+            packings += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
+        packings.append(Packing(read.argument, axis, tile.span))
     return wanted
 
 

@@ -309,12 +309,18 @@ class _Tiled:
         crossing = _CROSSING if span % block and block % span else 1.0
         return (slots + split * width * self.element_bytes / LINE_BYTES) * crossing
 
+    def _size_of(self, read: Read) -> int:
+        """How many elements are read; inside of loops around, they are a part of all that there are."""
+        spatial = prod(extent for axis, extent in self.extents.items() if axis in read.axes)
+        points = spatial * size_of([(name, extent) for name, extent in self.reduction if name in read.axes])
+        return min(points, size_of([("", e) for e in read.dims]))
+
     def from_memory(self, vector: str, span: int) -> Iterator[Operand]:
         """The operands of vectors that are larger than the second cache."""
         cycle = self.target.vectors_per_cycle / ISSUE / max(prod(self.extents.values()) * self.steps, 1)
         cache = self.target.cache_bytes[1]
         for read in (r for r in self.reads if vector in r.axes and all(e.is_constant for e in r.dims)):
-            size = size_of([("", e) for e in read.dims]) * self.element_bytes
+            size = self._size_of(read) * self.element_bytes
             if size > cache:
                 around = {axis: extent for axis, extent in self.extents.items() if axis not in read.axes}
                 speed, stays = self.target.bandwidth, 2 * size * span <= cache * self.extents[vector]

@@ -19,7 +19,15 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import again_cycles, between_cycles, elementwise_cycles, load_cycles, memory_cycles
+from tilework.rules.cpu.costs import (
+    again_cycles,
+    between_cycles,
+    bytes_of,
+    elementwise_cycles,
+    kept_cycles,
+    load_cycles,
+    memory_cycles,
+)
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
@@ -43,9 +51,9 @@ class Strassen(ScheduleRule):
         readers = min(form.passes, target.cores)  # cores with blocks of their own, that may share no cache
         fetching = readers * memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.passes - readers, target)
-        fetching += form.blocks.again / target.bandwidth.shared
+        fetching += form.blocks.again / target.kept_speed(bytes_of(form.data.results[0].type))
         multiplying = _product_cycles(form, target, parameters)
-        adding = overlapped(_sum_cycles(form, target), between_cycles((form.data, form.product), target))
+        adding = overlapped(_sum_cycles(form, target), _between_cycles(form, target))
         return overlapped(multiplying, fetching) + adding + elementwise_cycles(form.final, target)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
@@ -59,6 +67,13 @@ class Strassen(ScheduleRule):
             s.compute_inline(s.stage(name))
         _Writer(s, form, target).write()
         return s.finish()
+
+
+def _between_cycles(form: StrassenForm, target: Target) -> float:
+    """Of storing sums and products, and loading them."""
+    if form.blocks.together:
+        return kept_cycles(form.data, target) + between_cycles([form.product], target)
+    return between_cycles((form.data, form.product), target)
 
 
 def _product_cycles(form: StrassenForm, target: Target, parameters: Set[int]) -> float:

@@ -163,7 +163,8 @@ def _blocks(
 
     own = _of_each_core(rows, fits, registers, target.cores) if matrices == 1 else 0
     own_again = (-(-rows // own) - 1) * weights if own else 0
-    if own and own_again / target.bandwidth.shared < exchanging + data_again / target.bandwidth.shared:
+    kept = target.kept_speed(matrices * each * rows * channels)
+    if own and own_again / target.bandwidth.shared < exchanging + data_again / kept:
         return Blocks(own, together=False, again=0)
     return Blocks(together, together=True, again=data_again)
 

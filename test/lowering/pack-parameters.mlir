@@ -94,3 +94,22 @@ func.func @scan(%h: tensor<1x96xf32>, %x: tensor<5x1x96xf32>) -> tensor<1x96xf32
   }
   func.return %end : tensor<1x96xf32>
 }
+
+// Both sums of a mean and a variance read the parameter with rows as lanes; it is packed once.
+// CHECK-LABEL: func.func @read_twice
+// CHECK:         graph.pack %w {axis = 1 : i64, block = 32 : i64} : (tensor<1x64x768xf32>) -> tensor<1x2x768x32xf32>
+// CHECK-NEXT:    graph.fused "add_reduce_sum_reduce_sum_sq"
+func.func @read_twice(%x: tensor<1x4x768x16xf32>) -> tensor<1x64x1xf32> {
+  %w = graph.parameter @added : tensor<1x64x768xf32>
+  %y = graph.fused "add_reduce_sum_reduce_sum_sq" (%x, %w) : (tensor<1x4x768x16xf32>, tensor<1x64x768xf32>) -> (tensor<1x64x1xf32>) {
+  ^bb0(%a: tensor<1x4x768x16xf32>, %b: tensor<1x64x768xf32>):
+    %u = graph.unpack %a {axis = 1 : i64, size = 64 : i64} : (tensor<1x4x768x16xf32>) -> tensor<1x64x768xf32>
+    %s = graph.add %u, %b : (tensor<1x64x768xf32>, tensor<1x64x768xf32>) -> tensor<1x64x768xf32>
+    %m = graph.reduce_sum %s {axes = array<i64: 2>, keep_dims = true} : (tensor<1x64x768xf32>) -> tensor<1x64x1xf32>
+    %d = graph.sub %s, %m : (tensor<1x64x768xf32>, tensor<1x64x1xf32>) -> tensor<1x64x768xf32>
+    %q = graph.mul %d, %d : (tensor<1x64x768xf32>, tensor<1x64x768xf32>) -> tensor<1x64x768xf32>
+    %v = graph.reduce_sum %q {axes = array<i64: 2>, keep_dims = true} : (tensor<1x64x768xf32>) -> tensor<1x64x1xf32>
+    graph.yield %v : tensor<1x64x1xf32>
+  }
+  func.return %y : tensor<1x64x1xf32>
+}

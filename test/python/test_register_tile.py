@@ -95,6 +95,17 @@ def test_weights_that_do_not_stay_are_passed_fewer_times():
     assert -(-32 // rows_of(far)) < -(-32 // rows_of(near))
 
 
+def test_one_matrix_of_several_stays_though_all_of_them_do_not():
+    """As of attention's heads, one after the other in a loop around blocks of rows."""
+    k = KernelBuilder("heads")
+    x, w = k.argument(TensorType(f32, [6, 1500, 1500]), "x"), k.argument(TensorType(f32, [6, 1500, 64]), "w")
+    y = k.compute("y", (6, 1500, 64), lambda b, i, j: k.sum((1500,), lambda r: x[b, i, r] * w[b, r, j]))
+    [compute] = k.finish([y]).computes
+    target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=1 -cache-sizes=32768,1048576,33554432")
+    alone = choose_tile(compute, reads_of(compute), target, ("i", 32), fixed=("b",))
+    assert alone is not None and alone.lanes == 16 and alone.waiting == 0.0
+
+
 def test_rows_that_drive_each_other_out_of_the_cache_are_few():
     assert rows_of(dense_tile(96, 512, 1024)) <= 6 < rows_of(dense_tile(96, 512, 1040))
 

@@ -207,6 +207,19 @@ def test_the_error_is_that_of_a_direct_sum(tmp_path):
         assert np.abs(y - exact).max() < 2e-6 * np.abs(exact).max()
 
 
+def test_sums_of_quarters_that_stay_in_no_cache_cost_more_than_those_that_do():
+    """28 MB of them, of which there is a last cache of 32, and one of 128."""
+    kernel = dense_relu(1500, 1536, 384, levels=2)
+    small, large = (
+        parse_target(f"llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,{size << 20}")
+        for size in (32, 128)
+    )
+    form = strassen_form(kernel, small)
+    assert form is not None and form.blocks.together
+    slow, fast = (Strassen().cycles(kernel, target, {1}) for target in (small, large))
+    assert slow > 1.1 * fast
+
+
 def test_several_matrices_feed_the_cores_anyway():
     target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432")
     alone, several = (strassen_form(dense_relu(196, 256, 128, batch), target) for batch in ((1, 1), (1, 3)))
