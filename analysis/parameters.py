@@ -44,9 +44,14 @@ def parameter_bytes(graph: Block) -> int:
 
 
 def values_from_parameters(func: FuncOp) -> set[SSAValue]:
-    """Parameters, constants, and what operators make of nothing else."""
+    """Parameters, constants, and what operators make of nothing else, in all graphs of a function."""
+    return {value for graph in graphs_of(func) for value in known_in(graph)}
+
+
+def known_in(graph: Block) -> set[SSAValue]:
+    """Parameters, constants, and what operators make of nothing else, in one graph: it sees no values of others."""
     found: set[SSAValue] = set()
-    for op in (op for graph in graphs_of(func) for op in graph.ops):
+    for op in graph.ops:
         computed = isinstance(op, GraphOp) and all(operand in found for operand in op.operands)
         if computed or isinstance(op, ParameterOp | ConstantOp):
             found.update(op.results)

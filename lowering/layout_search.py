@@ -50,8 +50,10 @@ class LayoutSearch:
         self._groups = groups
         self._classes = classes
         self._algorithms = algorithms
-        self._questions = {group: question_of(group) for group in groups}
-        self._known: dict[Hashable, float] = {}
+        # by number, since questions are long, and asked again and again
+        numbers: dict[Hashable, int] = {}
+        self._questions = {group: numbers.setdefault(question_of(group), len(numbers)) for group in groups}
+        self._known: dict[tuple[int, InBlocks], float] = {}
 
     @classmethod
     def of(cls, graph: Block, target: Target, algorithms: Algorithms) -> LayoutSearch:
@@ -89,17 +91,26 @@ class LayoutSearch:
 
         A kernel that reads one layout and makes another is taken to need the `least` of both at least.
         """
+        touched_by = self._touched()
         changed = True
         while changed:
             changed = False
-            for one in self._classes:
-                touched = [g for g in self._groups if not {*g.inputs, *g.outputs}.isdisjoint(one.values)]
+            for one, touched in zip(self._classes, touched_by, strict=True):
                 now = self._cycles(touched, layouts)
                 if now > sum(least[g] for g in touched):
                     other = _changed(layouts, one)
                     if self._cycles(touched, other) < now:
                         layouts, changed = other, True
         return layouts
+
+    def _touched(self) -> list[list[FusedOp]]:
+        """For every class, the groups that read or make a tensor of it, in program order."""
+        class_of = {value: number for number, one in enumerate(self._classes) for value in one.values}
+        touched: list[list[FusedOp]] = [[] for _ in self._classes]
+        for group in self._groups:
+            for number in {class_of[v] for v in (*group.inputs, *group.outputs) if v in class_of}:
+                touched[number].append(group)
+        return touched
 
     def _cycles(self, groups: Sequence[FusedOp], layouts: Layouts) -> float:
         return sum(self._cycles_of(group, in_blocks(group, layouts)) for group in groups)

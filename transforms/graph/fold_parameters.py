@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of, graphs_of, is_returned
-from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, values_from_parameters
+from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, known_in
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.scan import ScanOp
@@ -47,11 +47,11 @@ class FoldParameters(TileworkPass):
         for function in functions:
             graphs = graphs_of(function)
             for graph in graphs:
-                _fold(graph, values_from_parameters(function), preparation)
+                _fold(graph, known_in(graph), preparation)
                 for scan in [o for o in graph.ops if isinstance(o, ScanOp)]:
                     _name_inside(scan)
             for graph in graphs:
-                _erase_unused(graph, values_from_parameters(function))
+                _erase_unused(graph, known_in(graph))
         preparation.finish(_parameters_of(functions))
 
 
