@@ -33,7 +33,7 @@ Folder: TypeAlias = "Callable[..., Any]"
 
 _FOLDERS: dict[str, Folder] = {}
 
-_SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherElements", "GatherND", "NonZero", "ScatterElements", "ScatterND")
+_SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherND", "NonZero", "ScatterElements", "ScatterND")
 _COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
 _COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Pow", "Round", "Sign", "Sqrt")
 _REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
@@ -246,6 +246,17 @@ def _gather(node: Node, a: Array, indices: Array) -> Array | None:
     if indices.dtype == object:
         return None
     return np.asarray(np.take(a, indices.astype(np.int64), axis=node.attribute("axis", 0)), a.dtype)
+
+
+@folds("GatherElements")
+def _gather_elements(node: Node, a: Array, indices: Array) -> Array | None:
+    if indices.dtype == object:
+        return None
+    axis = node.attribute("axis", 0) % a.ndim
+    if any(size > a.shape[d] for d, size in enumerate(indices.shape) if d != axis):
+        raise ValueError("there are more indices than elements beside each other")
+    beside = tuple(slice(None if d == axis else size) for d, size in enumerate(indices.shape))
+    return np.take_along_axis(a[beside], indices.astype(np.int64), axis)
 
 
 @folds("Concat")

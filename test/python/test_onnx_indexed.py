@@ -48,6 +48,22 @@ def test_fewer_indices_than_elements(cache: KernelCache):
     check(made, cache, lambda x, i: np.take_along_axis(x[:2], i, 1), [numbers(3, 5), indices])
 
 
+@pytest.mark.parametrize(("shape", "picked", "axis"), [((1, 8), (1, 3), 1), ((4, 5), (2, 5), 0), ((4, 5), (2, 3), -1)])
+def test_elements_of_constants(shape: tuple[int, int], picked: tuple[int, int], axis: int, cache: KernelCache):
+    a, i = np.arange(shape[0] * shape[1]).reshape(shape), np.array([[-1, 0, 2, 1, 3], [1, 1, -2, 0, 0]])
+    i = i[: picked[0], : picked[1]]
+    nodes = [node("GatherElements", "a at", "e", axis=axis), node("Add", "i e", "y")]
+    made = model(nodes, {"i": picked}, "y", {"a": a, "at": i})
+    want = np.take_along_axis(a[tuple(slice(n if d != axis % 2 else None) for d, n in enumerate(picked))], i, axis)
+    check(made, cache, lambda x: x + want, [np.ones(picked, np.int64)])
+
+
+def test_more_indices_than_constants_have_rows_are_refused():
+    constants = {"a": np.arange(5).reshape(1, 5), "i": np.zeros((3, 5), np.int64)}
+    made = model([node("GatherElements", "a i", "y", axis=1)], {}, "y", constants)
+    assert "it cannot be computed: there are more indices than elements beside each other" in refusal(made)
+
+
 def test_rows_that_several_indices_name(cache: KernelCache):
     made = model([node("GatherND", "x i", "y")], {"x": ["N", "M", 4], "i": ["K", 2]}, "y")
     indices = np.array([[0, 2], [1, -1], [-2, 0]])
