@@ -93,6 +93,13 @@ class Read:
     argument: int | None = None
     _moves: dict[tuple[str, int], bool] = field(default_factory=dict[tuple[str, int], bool], compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.indices, self.dims, self.argument))  # asked for very often, while tiles are compared
+
     @cached_property
     def axes(self) -> frozenset[Key]:
         """The axes that the element depends on."""
@@ -192,6 +199,10 @@ class Read:
         atoms = [atom for e in self.indices for atom, _ in e.terms if isinstance(atom, Compound) and atom.kind == "mod"]
         sizes = [size.constant for x, size in (atom.args for atom in atoms) if axis in x.variables()]
         return sizes[0] if sizes else None
+
+    def count(self, extents: Mapping[str, int]) -> int:
+        """How many elements are read along axes of these extents: a part of the tensor, where loops are around."""
+        return min(prod(n for axis, n in extents.items() if axis in self.axes), size_of([("", e) for e in self.dims]))
 
     def axis_to_pack(self, vector: str) -> int | None:
         """The dimension that blocks along the vector axis would cut: the one that follows it, element by element."""

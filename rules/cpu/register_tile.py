@@ -29,7 +29,7 @@ from tilework.rules.cpu.reads import (
     size_of,
     usual_size,
 )
-from tilework.rules.cpu.tile_factors import factors_of
+from tilework.rules.cpu.tile_factors import factors_of, tile_parts
 from tilework.targets.target import Target
 from tilework.transforms.loop.transpose import LANES
 
@@ -233,7 +233,12 @@ class _Tiled:
     @cached_property
     def steps(self) -> int:
         """The points of the reduce axes."""
-        return size_of(self.reduction)
+        return prod(self.counts.values())
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """The same of each."""
+        return {name: size_of([(name, extent)]) for name, extent in self.reduction}
 
     @cached_property
     def element_bytes(self) -> int:
@@ -248,9 +253,8 @@ class _Tiled:
     @cached_property
     def crowded(self) -> Sequence[Read]:
         """As in `crowded_reads`."""
-        counts = [(name, size_of([(name, extent)])) for name, extent in self.reduction]
-        most = {name: max(self.ways - 2, 2 * -(-count // SETS)) for name, count in counts}
-        return [r for r in self.reads if any(r.crowd(n, count, self.element_bytes) > most[n] for n, count in counts)]
+        most = [(name, count, max(self.ways - 2, 2 * -(-count // SETS))) for name, count in self.counts.items()]
+        return [r for r in self.reads if any(r.crowd(n, count, self.element_bytes) > limit for n, count, limit in most)]
 
     def _is_matrix(self, read: Read) -> bool:
         """Whether no index adds up several axes, as `panel_of` asks of what it copies."""
@@ -309,18 +313,12 @@ class _Tiled:
         crossing = _CROSSING if span % block and block % span else 1.0
         return (slots + split * width * self.element_bytes / LINE_BYTES) * crossing
 
-    def _size_of(self, read: Read) -> int:
-        """How many elements are read; inside of loops around, they are a part of all that there are."""
-        spatial = prod(extent for axis, extent in self.extents.items() if axis in read.axes)
-        points = spatial * size_of([(name, extent) for name, extent in self.reduction if name in read.axes])
-        return min(points, size_of([("", e) for e in read.dims]))
-
     def from_memory(self, vector: str, span: int) -> Iterator[Operand]:
         """The operands of vectors that are larger than the second cache."""
         cycle = self.target.vectors_per_cycle / ISSUE / max(prod(self.extents.values()) * self.steps, 1)
         cache = self.target.cache_bytes[1]
         for read in (r for r in self.reads if vector in r.axes and all(e.is_constant for e in r.dims)):
-            size = self._size_of(read) * self.element_bytes
+            size = read.count({**self.extents, **self.counts}) * self.element_bytes
             if size > cache:
                 around = {axis: extent for axis, extent in self.extents.items() if axis not in read.axes}
                 speed, stays = self.target.bandwidth, 2 * size * span <= cache * self.extents[vector]
@@ -403,7 +401,7 @@ class _Step:
             results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else rest)
         if not self.taps and self._halves_lines(factors):
             results *= _HALF_LINES
-        return sum(count * self.cycles(part) for count, part in _parts(tuple(factors), factors, extents)) / results
+        return sum(count * self.cycles(part) for count, part in tile_parts(tuple(factors), factors, extents)) / results
 
     def _halves_lines(self, factors: Mapping[str, int]) -> bool:
         """Whether results are stored in rows that fill lines of a cache, by tiles that do not."""
@@ -488,18 +486,3 @@ class _Step:
             return read.distinct(points) / self.of.steps
         moving = [f for axis, f in factors.items() if read.moves(axis, f)]
         return prod(moving) * (self.vectors if read in self.along else 1)
-
-
-def _parts(
-    axes: Sequence[str], factors: Mapping[str, int], extents: Mapping[str, int]
-) -> Iterator[tuple[int, dict[str, int]]]:
-    """How many tiles there are of which factors: whole ones, and what is left at the end of each axis."""
-    if not axes:
-        yield 1, {}
-        return
-    axis, *rest = axes
-    whole, left = divmod(extents[axis], factors[axis])
-    for count, part in _parts(rest, factors, extents):
-        yield whole * count, {axis: factors[axis], **part}
-        if left:
-            yield count, {axis: left, **part}

@@ -51,3 +51,18 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
     for f in factors(axes[0]):
         if f <= most:
             yield from ({axes[0]: f, **rest} for rest in _tilings(axes[1:], factors, most // f))
+
+
+def tile_parts(
+    axes: Sequence[str], factors: Mapping[str, int], extents: Mapping[str, int]
+) -> Iterator[tuple[int, dict[str, int]]]:
+    """How many tiles there are of which factors: whole ones, and what is left at the end of each axis."""
+    if not axes:
+        yield 1, {}
+        return
+    axis, *rest = axes
+    whole, left = divmod(extents[axis], factors[axis])
+    for count, part in tile_parts(rest, factors, extents):
+        yield whole * count, {axis: factors[axis], **part}
+        if left:
+            yield count, {axis: left, **part}
