@@ -14,6 +14,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.error_function import erf
+from tilework.dialects.graph.accumulation import widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -78,11 +79,14 @@ class EluOp(UnaryOp):
     alpha = prop_def(FloatAttr)
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return k.select(x.compare("lt", 0.0), (k.call("exp", x) - 1.0) * self.alpha.value.data, x)
+        wide = widened(k, x)
+        below = (k.call("exp", wide) - 1.0) * self.alpha.value.data
+        return k.cast(k.select(wide.compare("lt", 0.0), below, wide), x.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        [x] = inputs
-        return np.where(x < 0, (np.exp(x) - 1) * x.dtype.type(self.alpha.value.data), x)
+        [x] = map(widened_array, inputs)
+        result = np.where(x < 0, (np.exp(x) - 1) * x.dtype.type(self.alpha.value.data), x)
+        return result.astype(inputs[0].dtype, copy=False)
 
 
 @irdl_op_definition
@@ -119,10 +123,10 @@ class SigmoidOp(UnaryOp):
     name = "graph.sigmoid"
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return 1.0 / (k.call("exp", -x) + 1.0)
+        return k.cast(1.0 / (k.call("exp", -widened(k, x)) + 1.0), x.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return 1 / (np.exp(-inputs[0]) + 1)
+        return (1 / (np.exp(-widened_array(inputs[0])) + 1)).astype(inputs[0].dtype, copy=False)
 
 
 class NumberOp(UnaryOp, ABC):

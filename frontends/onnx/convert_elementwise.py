@@ -1,4 +1,4 @@
-"""Converters: element-wise operators of one operand, and what is composed of them."""
+"""Converters: element-wise operators of one operand, and what is composed of them, half-precision numbers in f32."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def selu(node: Node) -> Value:
     """gamma * elu."""
     alpha = node.attribute("alpha", 1.67326319217681884765625)
     gamma = node.attribute("gamma", 1.05070102214813232421875)
-    x = node.emit(EluOp, node.value(0), alpha=float_attr(alpha))
-    return node.emit(MulOp, x, node.scalar(gamma, x))
+    x = node.emit(EluOp, node.widened(node.value(0)), alpha=float_attr(alpha))
+    return node.narrowed(node.emit(MulOp, x, node.scalar(gamma, x)))
 
 
 @converter("PRelu")
@@ -176,18 +176,18 @@ def _clip(node: Node, low: float | None, high: float | None) -> Value:
 
 def _between(node: Node, x: Value, low: float | None, high: float | None) -> Value:
     bounds = {"low": low, "high": high}
-    dtype = node.dtype(0)
+    dtype = node.dtype_of(x)
     return node.emit(ClipOp, x, **{k: None if n is None else number_attr(n, dtype) for k, n in bounds.items()})
 
 
 @converter("HardSigmoid")
 def hard_sigmoid(node: Node) -> Value:
     """alpha * x + beta between 0 and 1."""
-    return _hard_sigmoid(node, node.attribute("alpha", 0.2), node.attribute("beta", 0.5))
+    x = node.widened(node.value(0))
+    return node.narrowed(_hard_sigmoid(node, x, node.attribute("alpha", 0.2), node.attribute("beta", 0.5)))
 
 
-def _hard_sigmoid(node: Node, alpha: float, beta: float) -> Value:
-    x = node.value(0)
+def _hard_sigmoid(node: Node, x: Value, alpha: float, beta: float) -> Value:
     x = node.emit(MulOp, x, node.scalar(alpha, x))
     x = node.emit(AddOp, x, node.scalar(beta, x))
     return _between(node, x, 0.0, 1.0)
@@ -196,18 +196,18 @@ def _hard_sigmoid(node: Node, alpha: float, beta: float) -> Value:
 @converter("HardSwish")
 def hard_swish(node: Node) -> Value:
     """x * hard_sigmoid(x), with a slope of 1/6."""
-    return node.emit(MulOp, node.value(0), _hard_sigmoid(node, 1 / 6, 0.5))
+    x = node.widened(node.value(0))
+    return node.narrowed(node.emit(MulOp, x, _hard_sigmoid(node, x, 1 / 6, 0.5)))
 
 
 @converter("Softplus")
 def softplus(node: Node) -> Value:
     """log(1 + exp(x))."""
-    return _softplus(node)
+    return node.narrowed(_softplus(node, node.widened(node.value(0))))
 
 
-def _softplus(node: Node) -> Value:
+def _softplus(node: Node, x: Value) -> Value:
     """As max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
-    x = node.value(0)
     exps = node.emit(ExpOp, node.emit(NegOp, node.emit(AbsOp, x)))
     return node.emit(AddOp, node.emit(ReluOp, x), node.emit(LogOp, node.emit(AddOp, exps, node.scalar(1.0, x))))
 
@@ -215,24 +215,25 @@ def _softplus(node: Node) -> Value:
 @converter("Mish", since=18)
 def mish(node: Node) -> Value:
     """x * tanh(softplus(x))."""
-    return node.emit(MulOp, node.value(0), node.emit(TanhOp, _softplus(node)))
+    x = node.widened(node.value(0))
+    return node.narrowed(node.emit(MulOp, x, node.emit(TanhOp, _softplus(node, x))))
 
 
 @converter("Swish", since=24)
 def swish(node: Node) -> Value:
     """x * sigmoid(alpha * x)."""
-    x = node.value(0)
+    x = node.widened(node.value(0))
     scaled = node.emit(MulOp, x, node.scalar(node.attribute("alpha", 1.0), x))
-    return node.emit(MulOp, x, node.emit(SigmoidOp, scaled))
+    return node.narrowed(node.emit(MulOp, x, node.emit(SigmoidOp, scaled)))
 
 
 @converter("Celu", since=12)
 def celu(node: Node) -> Value:
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
-    x, alpha = node.value(0), node.attribute("alpha", 1.0)
+    x, alpha = node.widened(node.value(0)), node.attribute("alpha", 1.0)
     scaled = node.emit(DivOp, x, node.scalar(alpha, x))
     below = node.emit(MinOp, node.emit(EluOp, scaled, alpha=float_attr(alpha)), node.scalar(0.0, x))
-    return node.emit(AddOp, node.emit(ReluOp, x), below)
+    return node.narrowed(node.emit(AddOp, node.emit(ReluOp, x), below))
 
 
 @converter("ThresholdedRelu", since=10)
@@ -256,8 +257,8 @@ def shrink(node: Node) -> Value:
 @converter("Softsign")
 def softsign(node: Node) -> Value:
     """x / (1 + |x|)."""
-    x = node.value(0)
-    return node.emit(DivOp, x, node.emit(AddOp, node.emit(AbsOp, x), node.scalar(1.0, x)))
+    x = node.widened(node.value(0))
+    return node.narrowed(node.emit(DivOp, x, node.emit(AddOp, node.emit(AbsOp, x), node.scalar(1.0, x))))
 
 
 @converter("Reciprocal")
@@ -269,7 +270,7 @@ def reciprocal(node: Node) -> Value:
 @converter("Gelu", since=20)
 def gelu(node: Node) -> Value:
     """x * the normal distribution's share below x, or its approximation by tanh."""
-    x = node.value(0)
+    x = node.widened(node.value(0))
     if node.attribute("approximate", "none") == "tanh":
         cube = node.emit(MulOp, node.emit(MulOp, x, x), x)
         inner = node.emit(AddOp, x, node.emit(MulOp, cube, node.scalar(0.044715, x)))
@@ -277,7 +278,7 @@ def gelu(node: Node) -> Value:
     else:
         share = node.emit(ErfOp, node.emit(MulOp, x, node.scalar(math.sqrt(0.5), x)))
     half = node.emit(MulOp, x, node.scalar(0.5, x))
-    return node.emit(MulOp, half, node.emit(AddOp, share, node.scalar(1.0, x)))
+    return node.narrowed(node.emit(MulOp, half, node.emit(AddOp, share, node.scalar(1.0, x))))
 
 
 @converter("Cast")

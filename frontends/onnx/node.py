@@ -241,7 +241,7 @@ class Node:
             raise self.error(f"it computes with {number:g}, which is no {dtype}")
         return Known(array, self.title)
 
-    # -- half precision: what adds up, or squares, is computed in f32 and rounded at the end
+    # -- half precision: what takes several steps is computed in f32 and rounded at the end
 
     def widened(self, value: Value) -> Value:
         """Half-precision numbers as f32, others as they are."""
