@@ -14,7 +14,6 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects import math
 from xdsl.dialects.builtin import (
-    BFloat16Type,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
@@ -282,18 +281,13 @@ def element_dtype(type_: Attribute) -> np.dtype[Any]:
         return np.dtype(np.int64)
     if is_narrow(element):
         return UINT4 if element == IntegerType(4, Signedness.UNSIGNED) else INT4
-    return np.dtype(ml_dtypes.bfloat16) if isinstance(element, BFloat16Type) else numpy_dtype(element)
+    return numpy_dtype(element)
 
 
 def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int]:
     """The least and the greatest number of an integer type."""
     limits: Any = cast(Any, ml_dtypes).iinfo(dtype)
     return int(limits.min), int(limits.max)
-
-
-def is_float(dtype: np.dtype[Any]) -> bool:
-    """Whether numbers of a numpy type are floating-point; bfloat16 is of a kind of its own."""
-    return dtype.kind == "f" or dtype == ml_dtypes.bfloat16
 
 
 def _conversion(op: Operation) -> _Conversion:

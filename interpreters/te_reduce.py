@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tilework.dialects.graph.base import Array
+from tilework.dialects.graph.base import Array, is_float
 from tilework.dialects.te import ReduceOp
-from tilework.interpreters.scalar import element_dtype, is_float
+from tilework.interpreters.scalar import element_dtype
 from tilework.interpreters.te_bodies import Mask, straight_line
 
 

@@ -9,8 +9,7 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from tilework.dialects.graph.base import Array
-from tilework.interpreters.scalar import is_float
+from tilework.dialects.graph.base import Array, is_float
 
 SLACK = 4
 """How many times the error bound of a sum may be exceeded: operations around it round too."""

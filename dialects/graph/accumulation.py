@@ -1,6 +1,6 @@
 """In which type products are summed: of half-precision numbers in f32, and rounded once, at the end; of bytes in i32.
 
-A sum of f16 in f16 stops growing at 2048 ones: the next one is less than half of the last digit.
+A sum of f16 in f16 stops growing at 2048 ones, one of bf16 at 256: the next is no more than half of the last digit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, f32, i8
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.graph.base import Array, GraphOp
+from tilework.dialects.graph.base import BFLOAT16, Array, GraphOp
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 from tilework.dialects.words import WORD
 
@@ -58,7 +58,7 @@ def rounded(k: KernelBuilder, total: Tensor, dtype: Attribute) -> Tensor:
 
 def widened_array(x: Array) -> Array:
     """An array in its accumulator's type."""
-    return x.astype(np.float32) if x.dtype == np.float16 else x
+    return x.astype(np.float32) if x.dtype in (np.float16, BFLOAT16) else x
 
 
 def factors(a: Array, b: Array, axis: int, words: bool = False) -> tuple[Array, Array]:

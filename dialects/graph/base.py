@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FunctionType, IntegerType, TensorType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, DenseArrayBase, FunctionType, IntegerType, TensorType, i1, i64
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
@@ -29,6 +30,8 @@ from tilework.dialects.shapes import dims_of
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 
 Array: TypeAlias = NDArray[Any]
+
+BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
 
 
 class Category(IntEnum):
@@ -187,7 +190,7 @@ def ints(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
 
 def extremes(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The least and the greatest number of a type: infinite ones, where it has these."""
-    if dtype.kind == "f":
+    if is_float(dtype):
         return dtype.type(-np.inf), dtype.type(np.inf)
     return dtype.type(np.iinfo(dtype).min), dtype.type(np.iinfo(dtype).max)
 
@@ -219,9 +222,16 @@ def linear_in(d: Expr) -> Sequence[Key]:
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
-    """The numpy type of an element type: f16, f32, f64, the integers and i1 (bool). Raises VerifyException."""
+    """The numpy type of an element type: of floating-point numbers, integers and i1 (bool). Raises VerifyException."""
+    if isinstance(element_type, BFloat16Type):
+        return BFLOAT16
     names = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool"}
     names |= {f"i{n}": f"int{n}" for n in (8, 16, 32, 64)} | {f"ui{n}": f"uint{n}" for n in (8, 16, 32, 64)}
     if str(element_type) not in names:
         raise VerifyException(f"no numpy type for {element_type}")
     return np.dtype(names[str(element_type)])
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether numbers of a numpy type are floating-point; to numpy, bfloat16 is of a kind of its own."""
+    return dtype.kind == "f" or dtype == BFLOAT16

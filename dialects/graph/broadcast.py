@@ -15,7 +15,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.base import Array, Category, GraphOp, is_float
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -126,7 +126,7 @@ class DivOp(BinaryOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         a, b = inputs
-        return np.divide(a, b) if a.dtype.kind == "f" else truncated_quotient(a, b)
+        return np.divide(a, b) if is_float(a.dtype) else truncated_quotient(a, b)
 
 
 def truncated_quotient(a: Array, b: Array) -> Array:

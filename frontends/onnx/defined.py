@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import onnx
-from xdsl.dialects.builtin import f16
+from xdsl.dialects.builtin import bf16, f16
 
 from tilework.frontends.onnx.node import Node
 from tilework.frontends.onnx.standard import check_node
@@ -66,7 +66,7 @@ def defined(name: str, domain: str = DOMAIN) -> Callable[[Writer], Writer]:
 
 def wide(node: Node) -> str:
     """The operator that makes of halves numbers which hold their powers and positions too; of others themselves."""
-    return "Cast <to = 1>" if node.dtype(0) == f16 else "Identity"
+    return "Cast <to = 1>" if node.dtype(0) in (f16, bf16) else "Identity"
 
 
 def is_defined(node: Node) -> bool:

@@ -16,7 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, to_expr
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.graph.base import is_float, numpy_dtype
 from tilework.dialects.graph.broadcast import truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
 from tilework.frontends.onnx.load import PACKED_BITS
@@ -182,7 +182,7 @@ def _div(node: Node, a: Array, b: Array) -> Array | None:
         if any(map(_may_be_negative, (*a.flat, *b.flat))):
             return None
         return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
-    if a.dtype.kind == "f":
+    if is_float(a.dtype):
         return np.divide(a, b)
     if not b.all():
         raise ZeroDivisionError("division by zero")

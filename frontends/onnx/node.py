@@ -18,7 +18,7 @@ from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph import CastOp, ReshapeOp, TransposeOp
 from tilework.dialects.graph.accumulation import accumulator
-from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
+from tilework.dialects.graph.base import GraphOp, ints, is_float, numpy_dtype
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter
@@ -237,7 +237,7 @@ class Node:
         """A number with the element type of `like`, without dimensions."""
         dtype = like.array.dtype if isinstance(like, Known) else numpy_dtype(_element_type(like))
         array = np.array(number, dtype)
-        if dtype.kind != "f" and array != number:
+        if not is_float(dtype) and array != number:
             raise self.error(f"it computes with {number:g}, which is no {dtype}")
         return Known(array, self.title)
 

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, f16, f32, f64, i1
+from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, bf16, f16, f32, f64, i1
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const, var
@@ -22,6 +22,7 @@ from tilework.dialects.shapes import dims_of, tensor_type
 ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.FLOAT: f32,
     TensorProto.FLOAT16: f16,
+    TensorProto.BFLOAT16: bf16,
     TensorProto.DOUBLE: f64,
     TensorProto.BOOL: i1,
     TensorProto.INT8: IntegerType(8),

@@ -7,6 +7,7 @@ import re
 from itertools import chain
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -30,6 +31,7 @@ NORMALIZATION = [
 ]
 ELEMENTWISE = ["celu", "gelu", "hardsigmoid", "hardswish", "mish", "shrink", "swish", "thresholdedrelu"]
 FUNCTIONS = ["abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "round", "sign", "sinh", "tan"]
+CONVERSIONS = ["cast", "castlike"]
 ARITHMETIC = ["div", "einsum", "mod", "neg"]
 REDUCTIONS = ["argmax", "argmin", "cumsum", "reduce_log_sum", "reduce_log_sum_exp", "reducemax", "reducemin"]
 LAYERS = ["convtranspose", "gru", "lstm", "rnn"]
@@ -62,7 +64,7 @@ MATHEMATICS = ["cumprod", "det"]
 SCATTERED = ["scatter", "scatterelements", "scatternd", "tensorscatter"]
 SELECTED = ["gridsample", "topk"]
 
-FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, ARITHMETIC, REDUCTIONS]
+FAMILIES = [BITS, LOGIC, MOVEMENT, INDEXED, NORMALIZATION, ELEMENTWISE, FUNCTIONS, CONVERSIONS, ARITHMETIC, REDUCTIONS]
 FAMILIES += [LAYERS, CONTROL, STRUCTURES, DEFINED, QUANTIZED, SCATTERED, SELECTED]
 FAMILIES += [NORMS, PLACED, SAMPLED, SIGNALS, MATHEMATICS]
 
@@ -97,8 +99,23 @@ POSITIONED = {"SequenceInsert": 2}
 ARGUED = [f"test_resize_downsample_scales_{mode}_align_corners" for mode in ("linear", "cubic")]
 """They take the size of the result for a fraction, as 2.4; Tilework and onnxruntime take the 2 that it is."""
 
-COARSE = {"test_attention_4d_causal_fp16": 2e-3}
-"""Half-precision numbers that are added up in another order than the case's own tolerance, one unit, stands for."""
+COARSE = {
+    "test_attention_4d_causal_fp16": 2e-3,
+    **{
+        f"test_attention_{kind}_bf16": 2**-6
+        for kind in (
+            "3d_causal",
+            *(f"4d_{mask}" for mask in ("attn_mask_causal", "causal", "causal_padded_kv", "padded_kv")),
+        )
+    },
+}
+"""Half-precision numbers that are added up in another order than the case's own tolerance, one unit, stands for.
+
+Of bfloat16 the standard's own results are up to 0.01 away from those in f32, Tilework's up to 0.006.
+"""
+
+NARROW = re.compile(r"cast.*(FLOAT[48]|INT[24])")
+"""Conversions from and to types that Tilework does not compute with: other cases are refused for these."""
 
 REFUSED: dict[str, list[str]] = {
     "holds elements of type STRING": ["test_equal_string"],
@@ -111,15 +128,6 @@ REFUSED: dict[str, list[str]] = {
             ("FLOAT8E4M3FN", "e4m3fn"),
         )
     },
-    "holds elements of type BFLOAT16": [
-        "test_onehot_with_bfloat16_values",
-        "test_celu_bfloat16",
-        "test_compress_bfloat16",
-        "test_reversesequence_bfloat16",
-        *(f"test_einsum_{kind}_bfloat16" for kind in ("batch_matmul", "sum", "transpose")),
-        *(f"test_attention_4d_{kind}_bf16" for kind in ("attn_mask_causal", "causal", "causal_padded_kv", "padded_kv")),
-        "test_attention_3d_causal_bf16",
-    ],
     "the model uses opset 1;": ["test_not_"],
     "Scan 'Scan_0' of (-, 1x2xf32, 1x3x2xf32)": ["test_scan_sum"],
 }
@@ -129,7 +137,8 @@ REFUSED: dict[str, list[str]] = {
 def cases() -> list[NodeCase]:
     for module in chain.from_iterable(FAMILIES):
         importlib.import_module(f"{node.__name__}.{module}")  # which makes its cases; those of all take seconds
-    return [case for case in node._NodeTestCases if "_expanded" not in case.name and case.name not in ARGUED]
+    made = [case for case in node._NodeTestCases if "_expanded" not in case.name and case.name not in ARGUED]
+    return [case for case in made if not NARROW.search(case.name)]
 
 
 def evaluated_cases() -> list[NodeCase]:
@@ -175,7 +184,7 @@ def of_tensors(model: onnx.ModelProto, inputs: dict[str, Any]) -> tuple[onnx.Mod
                 op = "SequenceConstruct" if value else "SequenceEmpty"
                 nodes.append(onnx.helper.make_node(op, names, [name], **dtype))
             case _:
-                tensors[name] = np.asarray(value)
+                tensors[name] = array_of(value)
 
     others = [value for value in model.graph.input if value.name not in inputs]
     for value in model.graph.input:
@@ -191,6 +200,15 @@ def of_tensors(model: onnx.ModelProto, inputs: dict[str, Any]) -> tuple[onnx.Mod
             model.graph.ClearField(field)
             getattr(model.graph, field).extend(values)
     return model, list(tensors.values())
+
+
+def array_of(value: Any) -> np.ndarray:
+    return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+
+
+def comparable(array: np.ndarray) -> np.ndarray:
+    """Numbers that numpy compares: of bfloat16 it knows neither which are NaN nor how far they are apart."""
+    return array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
 
 
 def refusal_of(name: str) -> str | None:
@@ -209,11 +227,11 @@ def test_node(case: NodeCase):
     results = run_function(imported.module, "main", inputs, imported.parameters)
     [(_, made)] = case.data_sets
     outputs = chain.from_iterable(o if isinstance(o, list) else [o] for o in made)  # sequences are their elements
-    arrays = [onnx.numpy_helper.to_array(o) if isinstance(o, onnx.TensorProto) else o for o in outputs]
-    for result, expected in zip(results, arrays, strict=True):
+    for result, expected in zip(results, map(array_of, outputs), strict=True):
         assert result.dtype == expected.dtype and result.shape == expected.shape
         tolerance = COARSE.get(case.name, max(case.rtol, 1e-5))
-        np.testing.assert_allclose(result, expected, rtol=tolerance, atol=max(case.atol, 1e-6))
+        atol = max(case.atol, 1e-6)
+        np.testing.assert_allclose(comparable(result), comparable(expected), rtol=tolerance, atol=atol)
 
 
 @pytest.mark.parametrize("case", evaluated_cases(), ids=lambda case: case.name)
