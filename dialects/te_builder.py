@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType, bf16, f16, f32, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -299,6 +299,8 @@ class KernelBuilder(Writer):
         """The scalar as a number of another type; fractions are cut off, integers wrap around."""
         if dtype == i1:
             return a if a.dtype == i1 else a.compare("ne", 0)
+        if {a.dtype, dtype} == {f16, bf16}:  # neither holds all numbers of the other
+            a = self.cast(a, f32)
         op = conversion(a.value, a.dtype, dtype)
         return Scalar(a.value if op is None else self.insert(op).value, self, is_unsigned(dtype))
 

@@ -48,6 +48,7 @@ from tilework.transforms.loop.unroll_steps import UnrollSteps
 from tilework.transforms.loop.unswitch import Unswitch
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
+from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.expand_powers import ExpandPowers
 
@@ -103,6 +104,7 @@ LOOPS: tuple[ModulePass, ...] = (
     Vectorize(),
     Transpose(),  # right after vectorize: lanes far apart
     EmulateNarrowTypes(),  # after vectorize: whole vectors of halves are bytes; before unroll, for its lane loops
+    WidenBfloat16(),  # after vectorize, which has less to look at then
     Unroll(),  # after vectorize: lanes are no loops any more
     VerifyRegisters(),  # what is not unrolled now never will be
     Simplify(),

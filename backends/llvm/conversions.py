@@ -1,35 +1,15 @@
-"""The functions that LLVM calls to convert half and bfloat on machines without instructions for it."""
+"""The functions that LLVM calls to convert half on machines without instructions for it."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import Float16Type
 
 from tilework.backends.llvm.llvm_types import element_of
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp
 
-_FUNCTIONS: dict[type[Attribute], dict[str, str]] = {
-    BFloat16Type: {
-        "__truncsfbf2": """\
-define weak_odr hidden bfloat @__truncsfbf2(float %x) nounwind willreturn memory(none) {
-  %bits = bitcast float %x to i32
-  %upper = lshr i32 %bits, 16
-  %odd = and i32 %upper, 1
-  %half = add i32 %odd, 32767
-  %sum = add i32 %bits, %half
-  %rounded = lshr i32 %sum, 16
-  %quiet = or i32 %upper, 64
-  %nan = fcmp uno float %x, %x
-  %chosen = select i1 %nan, i32 %quiet, i32 %rounded
-  %short = trunc i32 %chosen to i16
-  %result = bitcast i16 %short to bfloat
-  ret bfloat %result
-}
-"""
-    },
-    Float16Type: {
-        "__truncsfhf2": """\
+_FUNCTIONS = {
+    "__truncsfhf2": """\
 define weak_odr hidden half @__truncsfhf2(float %x) nounwind willreturn memory(none) {
   %bits = bitcast float %x to i32
   %size = and i32 %bits, 2147483647
@@ -56,7 +36,7 @@ define weak_odr hidden half @__truncsfhf2(float %x) nounwind willreturn memory(n
   ret half %result
 }
 """,
-        "__extendhfsf2": """\
+    "__extendhfsf2": """\
 define weak_odr hidden float @__extendhfsf2(half %x) nounwind willreturn memory(none) {
   %short = bitcast half %x to i16
   %bits = zext i16 %short to i32
@@ -78,17 +58,14 @@ define weak_odr hidden float @__extendhfsf2(half %x) nounwind willreturn memory(
   ret float %result
 }
 """,
-    },
 }
-"""Element type -> name -> definition; what is rounded is rounded to nearest, ties to even."""
+"""Name -> definition; what is rounded is rounded to nearest, ties to even."""
 
 
 def define_conversions(module: ModuleText, kernel: KernelOp) -> None:
-    """Define the functions for the types in which a kernel computes, where the target needs them."""
-    types = {type(element_of(value.type)) for op in kernel.walk() for value in op.results}
+    """Define the functions where a kernel computes with half and the target needs them."""
     if module.target.has("f16c"):
-        types.discard(Float16Type)
-    for type_, functions in _FUNCTIONS.items():
-        if type_ in types:
-            for name, text in functions.items():
-                module.define_once(name, lambda text=text: text)
+        return
+    if any(isinstance(element_of(value.type), Float16Type) for op in kernel.walk() for value in op.results):
+        for name, text in _FUNCTIONS.items():
+            module.define_once(name, lambda text=text: text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.in_place import in_place_pairs
+from tilework.backends.llvm.bfloat16 import refuse_arithmetic
 from tilework.backends.llvm.conversions import define_conversions
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
@@ -48,6 +49,7 @@ def add_kernels(text: ModuleText, module: ModuleOp) -> None:
 
 def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     """Add one kernel, and what it calls, to a module."""
+    refuse_arithmetic(kernel)
     name = kernel.sym_name.data
     e = Emitter(module, KERNEL_HANDLERS, name)
     parameters: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import math
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
+from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute, Operation
 
 from tilework.backends.llvm.emit_scalar import call_intrinsic
@@ -64,13 +64,13 @@ _FUNCTIONS: dict[type[Operation], str] = {
 
 
 def _function(name: str) -> Handler:
-    """A function of one or two operands of one floating-point type; narrow types go through float."""
+    """A function of one or two operands of one floating-point type; half goes through float."""
 
     def emit(e: Emitter, op: Operation) -> None:
         type_ = op.results[0].type
         element, lanes = element_of(type_), lanes_of(type_)
         arguments = [e.get(operand) for operand in op.operands]
-        if isinstance(element, Float16Type | BFloat16Type):
+        if isinstance(element, Float16Type):
             narrow, wide = llvm_type(type_, op), vector_text("float", lanes)
             arguments = [e.text.value(f"fpext {narrow} {a} to {wide}") for a in arguments]
             result = _call(e, name, arguments, "float", lanes)

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from tilework.backends.llvm.bfloat16 import narrow_float, widened
 from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
 from tilework.backends.llvm.llvm_types import (
     constant,
@@ -34,6 +35,7 @@ from tilework.backends.llvm.llvm_types import (
     width_of,
 )
 from tilework.dialects import arith
+from tilework.dialects.bfloat16 import is_bfloat16
 from tilework.dialects.diagnostics import CompileError
 
 _BINARY: dict[type[Operation], str] = {
@@ -66,7 +68,6 @@ _BINARY_INTRINSIC: dict[type[Operation], str] = {
     arith.MinUIOp: "umin",
 }
 _CAST: dict[type[Operation], str] = {
-    arith.ExtFOp: "fpext",
     arith.SIToFPOp: "sitofp",
     arith.UIToFPOp: "uitofp",
     arith.FPToSIOp: "fptosi",
@@ -122,8 +123,21 @@ def _truncate(e: Emitter, op: arith.TruncFOp) -> None:
     narrow = isinstance(element_of(op.result.type), Float16Type | BFloat16Type)
     if narrow and isinstance(element_of(op.input.type), Float64Type):
         _narrow_double(e, op)
+    elif is_bfloat16(op.result.type):
+        narrow_float(e, op.result, e.get(op.input))
     else:
         _cast("fptrunc")(e, op)
+
+
+def _extend(e: Emitter, op: arith.ExtFOp) -> None:
+    if not is_bfloat16(op.input.type):
+        _cast("fpext")(e, op)
+        return
+    single, x = vector_text("float", lanes_of(op.result.type)), widened(e, op.input)
+    if e.type(op.result) == single:
+        e.set(op.result, x)
+    else:
+        e.define(op.result, f"fpext {single} {x} to {e.type(op.result)}")
 
 
 def _narrow_double(e: Emitter, op: arith.TruncFOp) -> None:
@@ -145,7 +159,11 @@ def _narrow_double(e: Emitter, op: arith.TruncFOp) -> None:
     pattern = value(f"bitcast {single} {nearest} to {bits}")
     towards_zero = value(f"add {bits} {pattern}, {step}")
     odd = value(f"or {bits} {towards_zero}, {last}")
-    e.define(op.result, f"fptrunc {single} {value(f'bitcast {bits} {odd} to {single}')} to {target}")
+    nearly = value(f"bitcast {bits} {odd} to {single}")
+    if is_bfloat16(op.result.type):
+        narrow_float(e, op.result, nearly)
+    else:
+        e.define(op.result, f"fptrunc {single} {nearly} to {target}")
 
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
@@ -234,6 +252,7 @@ ARITH_HANDLERS: Handlers = {
     **{type_: _cast(instruction) for type_, instruction in _CAST.items()},
     arith.ConstantOp: _constant,
     arith.IndexCastOp: _index_cast,
+    arith.ExtFOp: _extend,
     arith.TruncFOp: _truncate,
     arith.CmpfOp: _cmpf,
     arith.CmpiOp: _cmpi,

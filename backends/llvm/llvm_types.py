@@ -29,11 +29,11 @@ from tilework.dialects.shapes import is_narrow
 
 _FLOATS: dict[type[Attribute], tuple[str, str, int, str]] = {
     Float16Type: ("half", "f16", 2, "float16"),
-    BFloat16Type: ("bfloat", "bf16", 2, "bfloat16"),
+    BFloat16Type: ("i16", "i16", 2, "bfloat16"),
     Float32Type: ("float", "f32", 4, "float32"),
     Float64Type: ("double", "f64", 8, "float64"),
 }
-"""Type -> LLVM's name, the suffix of intrinsics, bytes, numpy's name."""
+"""Type -> LLVM's name, the suffix of intrinsics, bytes, numpy's name. bfloat16 is the bits that it has."""
 
 
 def element_of(type_: Attribute) -> Attribute:
@@ -140,7 +140,7 @@ def constant(value: float | int | bool, element: Attribute, op: Operation | None
     if isinstance(element, Float16Type):
         return f"0xH{np.float16(value).view(np.uint16):04X}"
     if isinstance(element, BFloat16Type):
-        return f"0xR{_bfloat16_bits(value):04X}"
+        return str(_bfloat16_bits(value))
     if is_boolean(element):
         return "true" if value else "false"
     if isinstance(element, IndexType | IntegerType):
