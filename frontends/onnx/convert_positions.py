@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, LessEqualOp, MulOp, WhereOp
-from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.accumulation import accumulator
+from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.scans import scan
 from tilework.frontends.onnx.sizes import repeated
-from tilework.frontends.onnx.values import Value
+from tilework.frontends.onnx.values import Value, known
 
 FAR = 1 << 40
 """Further than any axis is long."""
@@ -53,12 +56,13 @@ def _cumulative(node: Node, op: type[GraphOp], neutral: int) -> Value:
     to_front = [axis, *(i for i in range(rank) if i != axis)]
     back = [to_front.index(i) for i in range(rank)]
     sequence = node.transposed(node.value(0), to_front)
-    start = repeated(node, node.scalar(neutral, sequence), value_dims(sequence)[1:])
+    wide = accumulator(node.dtype(0))
+    start = repeated(node, known(np.array(neutral, numpy_dtype(wide)), node.title), value_dims(sequence)[1:])
     is_exclusive = bool(node.attribute("exclusive", 0))
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        total = inside.emit(op, states[0], elements[0])
-        return [total], [states[0] if is_exclusive else total]
+        total = inside.emit(op, states[0], inside.cast(elements[0], wide))
+        return [total], [inside.cast(states[0] if is_exclusive else total, node.dtype(0))]
 
     _, [totals] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
     return node.transposed(totals, back)
