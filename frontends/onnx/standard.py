@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,6 +12,8 @@ from tilework.frontends.onnx.node import Node, is_integer, onnx_name
 
 INTEGERS = frozenset(f"tensor({sign}int{bits})" for sign in ("", "u") for bits in (8, 16, 32, 64))
 
+
+HALF, BFLOAT16 = "tensor(float16)", "tensor(bfloat16)"
 
 LEFT_OVER = ("consumed_inputs",)
 """Attributes of opset 1 that exporters went on writing; they say nothing about the result."""
@@ -93,6 +95,11 @@ def _possible_types(node: Node, i: int) -> Set[str]:
 def _inputs(op_type: str, opset: int) -> tuple[_Input, ...]:
     schema = onnx.defs.get_schema(op_type, opset, "")
     return tuple(
-        _Input(parameter.type_str if parameter.is_homogeneous else "", frozenset(parameter.types))
+        _Input(parameter.type_str if parameter.is_homogeneous else "", _admitted(parameter.types))
         for parameter in schema.inputs
     )
+
+
+def _admitted(types: Collection[str]) -> Set[str]:
+    """With bfloat16 wherever half precision is: most operators took it later, but exporters write it before."""
+    return frozenset({*types, BFLOAT16} if HALF in types else types)
