@@ -14,6 +14,7 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.api import compile as compile_model
 from tilework.backends.tensor_spec import TensorSpec
 from tilework.frontends.onnx import ImportedModel, import_onnx
+from tilework.runtime.arrays import dtype_named
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
 from tilework.tools.bench.networks.catalogue import NETWORK, network_model
@@ -91,6 +92,13 @@ def read_array(path: str) -> Array:
     return array
 
 
+def as_declared(array: Array, spec: TensorSpec) -> Array:
+    """What was in a file for an input: of bfloat16, which numpy lacks, that has the bytes and not the type."""
+    dtype = dtype_named(spec.dtype)
+    is_bytes = array.dtype == np.dtype((np.void, dtype.itemsize)) and dtype.kind == "V"
+    return array.view(dtype) if is_bytes else array
+
+
 def symbol_sizes(module: Module, dims: Mapping[str, int], given: Mapping[str, Array] | None = None) -> dict[str, int]:
     """A size for every symbol of the module: from the arrays given, else from `dims`, else 1.
 
@@ -116,9 +124,9 @@ def symbol_sizes(module: Module, dims: Mapping[str, int], given: Mapping[str, Ar
 def random_array(spec: TensorSpec, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
     """Standard normal floating-point numbers; zeros and ones of other types, which are valid as indices too."""
     shape = SymbolicShape(spec.shape).evaluate(sizes)
-    dtype = np.dtype(spec.dtype)
+    dtype = dtype_named(spec.dtype)
     try:
-        numbers = rng.standard_normal(shape) if np.issubdtype(dtype, np.floating) else rng.integers(0, 2, shape)
+        numbers = rng.standard_normal(shape) if "float" in dtype.name else rng.integers(0, 2, shape)
         return numbers.astype(dtype)
     except (MemoryError, OverflowError, ValueError):  # more bytes than there are, or can be counted
         raise UsageError(f"input '{spec.name}' of shape {tuple(shape)} does not fit into memory: see --dim") from None

@@ -16,7 +16,8 @@ from onnx.reference import ReferenceEvaluator
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, to_expr
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.graph.base import is_float, numpy_dtype
+from tilework.dialects.graph.accumulation import widened_array
+from tilework.dialects.graph.base import BFLOAT16, is_float, numpy_dtype
 from tilework.dialects.graph.broadcast import truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
 from tilework.frontends.onnx.load import PACKED_BITS
@@ -96,12 +97,15 @@ def _evaluate(node: Node, *arrays: Array | None) -> Array | None:
     """What onnx's own evaluator makes of a node, by the operator's version in the model's opset."""
     if any(array is not None and array.dtype == object for array in arrays):
         return None
-    given = {name: array for name, array in zip(node.proto.input, arrays, strict=True) if name}
+    given = {name: a for name, a in zip(node.proto.input, arrays, strict=True) if name and a is not None}
+    narrow = node.op_type in (*_COMPUTING, *_REDUCING) and any(a.dtype == BFLOAT16 for a in given.values())
+    if narrow:  # onnx's evaluator does not, or not always, make bfloat16 of such
+        given = {name: widened_array(array) for name, array in given.items()}
     inputs, outputs = ([make_empty_tensor_value_info(name) for name in names] for names in (given, node.proto.output))
     graph = make_graph([node.proto], node.title, inputs, outputs)
     evaluator: Any = ReferenceEvaluator(graph, opsets={"": node.opset})
     [result] = evaluator.run(None, given)
-    return result
+    return result.astype(BFLOAT16) if narrow else result
 
 
 # ---- Sources ---------------------------------------------------------------------------------------------------------
@@ -235,7 +239,7 @@ def _cast(node: Node, a: Array) -> Array | None:
 @folds("ReduceProd")
 def _reduce_prod(node: Node, a: Array, _: Array | None = None) -> Any:
     keep = bool(node.attribute("keepdims", 1))
-    return np.asarray(a.prod(axis=tuple(reduced_axes(node, a.ndim)), keepdims=keep), a.dtype)
+    return np.asarray(widened_array(a).prod(axis=tuple(reduced_axes(node, a.ndim)), keepdims=keep), a.dtype)
 
 
 # ---- Movement --------------------------------------------------------------------------------------------------------

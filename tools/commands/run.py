@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.runtime.module import Module
 from tilework.runtime.threads import set_num_threads
-from tilework.tools.model_source import open_model, parse_dims, random_array, read_array, symbol_sizes
+from tilework.tools.model_source import as_declared, open_model, parse_dims, random_array, read_array, symbol_sizes
 
 Array = NDArray[Any]
 
@@ -83,7 +83,10 @@ def _inputs(module: Module, given: dict[str, Array], dims: dict[str, int], seed:
         raise UsageError(f"no value for input '{missing[0]}': give --input {name}=FILE.npy, or --random SEED")
     sizes = symbol_sizes(module, dims, given)
     rng = np.random.default_rng(seed)
-    return {**given, **{spec.name: random_array(spec, sizes, rng) for spec in missing}}
+    return {
+        spec.name: as_declared(given[spec.name], spec) if spec.name in given else random_array(spec, sizes, rng)
+        for spec in module.manifest.inputs
+    }
 
 
 def _save(outputs: dict[str, Array], folder: Path) -> None:
