@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import BFloat16Type, VectorType
+from xdsl.dialects.builtin import BFloat16Type
 from xdsl.ir import Attribute, Operation
 
 from tilework.dialects import arith
+from tilework.dialects.shapes import element_type
 
 _NO_ARITHMETIC = (arith.BitcastOp, arith.ConstantOp, arith.ExtFOp, arith.SelectOp, arith.TruncFOp)
 """What moves, chooses or converts numbers."""
@@ -14,7 +15,7 @@ _NO_ARITHMETIC = (arith.BitcastOp, arith.ConstantOp, arith.ExtFOp, arith.SelectO
 
 def is_bfloat16(type_: Attribute) -> bool:
     """Whether a scalar, or the elements of a vector, are bfloat16."""
-    return isinstance(type_.element_type if isinstance(type_, VectorType) else type_, BFloat16Type)
+    return isinstance(element_type(type_), BFloat16Type)
 
 
 def computes_in_bfloat16(op: Operation) -> bool:

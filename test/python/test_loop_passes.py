@@ -28,6 +28,7 @@ from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.storage_rewrite import StorageRewrite
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.vectorize import Vectorize
+from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16
 
 CONTEXT = make_context()
 PIPELINE = (
@@ -37,6 +38,7 @@ PIPELINE = (
     FlattenStorage(),
     Vectorize(max_lanes=8),
     EmulateNarrowTypes(),
+    WidenBfloat16(),
     Unroll(),
     HoistInvariant(),
     Simplify(),
@@ -91,6 +93,7 @@ WRITTEN = [
         "vectorize",
         "vectorize-conditions",
         "emulate-narrow-types",
+        "widen-bfloat16",
         "unroll",
         "hoist-invariant",
         "storage-rewrite",

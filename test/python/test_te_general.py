@@ -369,7 +369,7 @@ loop.kernel @k ins(%x: memref<40xf32>) outs(%y: memref<40xbf16>) {
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="for a processor of that family")
-def test_a_machine_without_bfloat_rounds_by_a_function():
+def test_a_machine_without_instructions_rounds_to_bfloat():
     code, _ = build_kernel(BFLOAT, "k", "llvm -mcpu=x86-64")
     library = load_objects([code])
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(library.get_function("k"))

@@ -73,6 +73,15 @@ loop.kernel @halves_prefetched ins(%x: memref<8xi4>) {
 
 // -----
 
+loop.kernel @bfloats ins(%x: memref<8xbf16>) outs(%y: memref<8xbf16>) {
+  %v = loop.load %x[0] : memref<8xbf16>
+  // expected-error @below {{'arith.addf' computes with bf16: run loop-widen-bfloat16 before}}
+  %w = arith.addf %v, %v : bf16
+  loop.store %w, %y[0] : memref<8xbf16>
+}
+
+// -----
+
 func.func @main(%x: memref<8xi4>, %y: memref<8xi4> {tilework.output}) {
   // expected-error @below {{a model has no memref<8xi4> outside of its kernels: cast it to 8 bits there}}
   "memref.copy"(%x, %y) : (memref<8xi4>, memref<8xi4>) -> ()
