@@ -11,13 +11,14 @@
 ; A team is what one caller at a time needs: workers of its own, and what they are to do. Callers in several threads of
 ; the process take a team each, for the time of a loop.
 
-%share = type { i64, i64, ptr, i64, [96 x i8] }  ; the next iteration to take, the end; the team, the thread's number
+; A share: the next iteration to take, the end; the thread's team and number, and a condition that it sleeps on.
+%share = type { i64, i64, ptr, i64, [96 x i8] }
 %team = type {
   i64, ptr, ptr, i64, i64, [88 x i8],       ; 0: the state; body, context, number of threads, iterations of a piece
   i64, i64, [112 x i8],                     ; 6: how many loops there have been; how many workers sleep
-  [128 x i8], [128 x i8],                   ; 9: a mutex and a condition, for workers to sleep
-  i64, [120 x i8],                          ; 11: how many threads there are, the caller with them; 0 before any loop
-  [$max_threads x %share]                   ; 13
+  [128 x i8],                               ; 9: a mutex, for workers to sleep
+  i64, [120 x i8],                          ; 10: how many threads there are, the caller with them; 0 before any loop
+  [$max_threads x %share]                   ; 12
 }
 
 ; The state: 0 of a free team. Else bit 33; bit 32 while workers may come in; and how many of them are inside.
@@ -62,7 +63,7 @@ prepare:
   %piece = call i64 @llvm.umax.i64(i64 %quotient, i64 1)
   store ptr %body, ptr %p.body
   store ptr %context, ptr %p.context
-  store i64 %threads, ptr %p.threads
+  store atomic i64 %threads, ptr %p.threads monotonic, align 8
   store i64 %piece, ptr %p.piece
   br label %divide
 divide:
@@ -72,15 +73,15 @@ divide:
   %scaled = mul i64 %trips, %s.next
   %before = udiv i64 %scaled, %threads
   %end = add i64 %lower, %before
-  %p.next = getelementptr %team, ptr %team, i64 0, i32 13, i64 %s
+  %p.next = getelementptr %team, ptr %team, i64 0, i32 12, i64 %s
   %p.end = getelementptr %share, ptr %p.next, i64 0, i32 1
   store atomic i64 %first, ptr %p.next monotonic, align 8
   store i64 %end, ptr %p.end
   %divided = icmp eq i64 %s.next, %threads
   br i1 %divided, label %open, label %divide
 
-; From here on workers may come in. One that has slept says so before it looks at the number of loops, and here the
-; number is set before that is read: no loop is missed.
+; From here on workers may come in; those that are asked are woken. One that falls asleep says so before it looks at the
+; number of loops, and here the number is set before that is read: no loop is missed.
 open:
   store atomic i64 12884901888, ptr %team release, align 8
   %p.loops = getelementptr %team, ptr %team, i64 0, i32 6
@@ -88,12 +89,21 @@ open:
   %p.asleep = getelementptr %team, ptr %team, i64 0, i32 7
   %asleep = load atomic i64, ptr %p.asleep seq_cst, align 8
   %nobody = icmp eq i64 %asleep, 0
-  br i1 %nobody, label %run, label %wake
-wake:
   %mutex = getelementptr %team, ptr %team, i64 0, i32 9
-  %condition = getelementptr %team, ptr %team, i64 0, i32 10
+  br i1 %nobody, label %run, label %call
+call:
   call i32 @pthread_mutex_lock(ptr %mutex)
-  call i32 @pthread_cond_broadcast(ptr %condition)
+  br label %wake
+wake:
+  %w = phi i64 [ 0, %call ], [ %w.next, %signal ]
+  %w.next = add i64 %w, 1
+  %woken = icmp eq i64 %w.next, %threads
+  br i1 %woken, label %called, label %signal
+signal:
+  %condition = getelementptr %team, ptr %team, i64 0, i32 12, i64 %w.next, i32 4
+  call i32 @pthread_cond_signal(ptr %condition)
+  br label %wake
+called:
   call i32 @pthread_mutex_unlock(ptr %mutex)
   br label %run
 run:
@@ -138,7 +148,7 @@ share:
   %k = phi i64 [ 0, %entry ], [ %k.next, %empty ]
   %sum = add i64 %thread, %k
   %s = urem i64 %sum, %threads
-  %p.next = getelementptr %team, ptr %team, i64 0, i32 13, i64 %s
+  %p.next = getelementptr %team, ptr %team, i64 0, i32 12, i64 %s
   %p.end = getelementptr %share, ptr %p.next, i64 0, i32 1
   %end = load i64, ptr %p.end
   br label %look
@@ -166,7 +176,7 @@ return:
 ; Only the caller that has the team runs this. Where the system refuses a thread, there are fewer.
 define internal void @start_workers(ptr %team, i64 %threads) {
 entry:
-  %p.count = getelementptr %team, ptr %team, i64 0, i32 11
+  %p.count = getelementptr %team, ptr %team, i64 0, i32 10
   %count = load i64, ptr %p.count
   %enough = icmp uge i64 %count, %threads
   br i1 %enough, label %return, label %start
@@ -180,17 +190,17 @@ start:
   br i1 %first, label %initialize, label %create
 initialize:
   %mutex = getelementptr %team, ptr %team, i64 0, i32 9
-  %condition = getelementptr %team, ptr %team, i64 0, i32 10
   call i32 @pthread_mutex_init(ptr %mutex, ptr null)
-  call i32 @pthread_cond_init(ptr %condition, ptr null)
   br label %create
 create:
   %n = phi i64 [ 1, %initialize ], [ %count, %start ], [ %n.next, %created ]
-  %share = getelementptr %team, ptr %team, i64 0, i32 13, i64 %n
+  %share = getelementptr %team, ptr %team, i64 0, i32 12, i64 %n
   %p.team = getelementptr %share, ptr %share, i64 0, i32 2
   %p.number = getelementptr %share, ptr %share, i64 0, i32 3
+  %condition = getelementptr %share, ptr %share, i64 0, i32 4
   store ptr %team, ptr %p.team
   store i64 %n, ptr %p.number
+  call i32 @pthread_cond_init(ptr %condition, ptr null)
   %error = call i32 @pthread_create(ptr %thread, ptr %attributes, ptr @worker, ptr %share)
   %fine = icmp eq i32 %error, 0
   br i1 %fine, label %created, label %end
@@ -218,16 +228,17 @@ entry:
   %p.loops = getelementptr %team, ptr %team, i64 0, i32 6
   %p.asleep = getelementptr %team, ptr %team, i64 0, i32 7
   %mutex = getelementptr %team, ptr %team, i64 0, i32 9
-  %condition = getelementptr %team, ptr %team, i64 0, i32 10
+  %condition = getelementptr %share, ptr %share, i64 0, i32 4
   $set_affinity
   br label %begin
 begin:
-  %seen = phi i64 [ 0, %entry ], [ %loops, %leave ], [ %loops, %try ]
+  %seen = phi i64 [ 0, %entry ], [ %loops, %work ], [ %loops, %try ], [ %loops, %come ]
+  %waited = phi i32 [ 0, %entry ], [ 0, %work ], [ 0, %try ], [ %turn, %come ]
   br label %watch
 
-; Watch for the next loop for a while, then sleep.
+; Watch for the next loop for a while, then sleep. Loops of fewer threads keep nobody else awake.
 watch:
-  %turn = phi i32 [ 0, %begin ], [ %turn.next, %pause ], [ 0, %awake ]
+  %turn = phi i32 [ %waited, %begin ], [ %turn.next, %pause ], [ 0, %awake ]
   %loops = load atomic i64, ptr %p.loops acquire, align 8
   %new = icmp ne i64 %loops, %seen
   br i1 %new, label %come, label %pause
@@ -252,10 +263,13 @@ awake:
   call i32 @pthread_mutex_unlock(ptr %mutex)
   br label %watch
 
-; Come in, while the loop is open: counted, so that the caller waits.
+; Come in, if the loop asks for so many threads and while it is open: counted, so that the caller waits. Where a later
+; loop is open by now, one more than that asks for may help.
 come:
+  %threads = load atomic i64, ptr %p.threads monotonic, align 8
   %state.first = load atomic i64, ptr %team acquire, align 8
-  br label %try
+  %asked = icmp ult i64 %number, %threads
+  br i1 %asked, label %try, label %begin
 try:
   %state = phi i64 [ %state.first, %come ], [ %state.now, %enter ]
   %bit = and i64 %state, 4294967296
@@ -266,15 +280,9 @@ enter:
   %pair = cmpxchg ptr %team, i64 %state, i64 %one.more acq_rel acquire
   %state.now = extractvalue { i64, i1 } %pair, 0
   %entered = extractvalue { i64, i1 } %pair, 1
-  br i1 %entered, label %inside, label %try
-inside:
-  %threads = load i64, ptr %p.threads
-  %asked = icmp ult i64 %number, %threads
-  br i1 %asked, label %work, label %leave
+  br i1 %entered, label %work, label %try
 work:
   call void @take_pieces(ptr %team, i64 %number)
-  br label %leave
-leave:
   %left = atomicrmw sub ptr %team, i64 1 release
   br label %begin
 }
@@ -302,4 +310,4 @@ declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_init(ptr, ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
-declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @pthread_cond_signal(ptr)

@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,6 +168,25 @@ def test_threads_that_fell_asleep_are_woken(bodies: NativeLibrary):
     for _ in range(5):
         assert met(bodies.get_function("meet"), 3) == 3
         time.sleep(0.02)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_workers_that_a_loop_does_not_ask_for_sleep_on(bodies: NativeLibrary):
+    """Awake, 14 of them would take the cores from the two that the loop asks for."""
+    body = bodies.get_function("meet")
+    assert met(body, 16) == 16
+    time.sleep(0.05)
+    before = times_put_aside()
+    for _ in range(10):
+        assert met(body, 2) == 2
+        time.sleep(0.002)
+    assert sum(times != before.get(thread) for thread, times in times_put_aside().items()) < 8
+
+
+def times_put_aside() -> dict[str, str]:
+    """How often each thread of this process gave its core away or lost it."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {task.name: task.joinpath("status").read_text().partition("voluntary_ctxt_switches")[2] for task in tasks}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
