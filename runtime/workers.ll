@@ -4,8 +4,8 @@
 ;                            int32_t threads, int32_t pieces)
 ;
 ; which runs body(context, first, end) for ranges that make up lower to upper, and returns when all have been run.
-; Thread t of n has the t-th n-th of the iterations as its share, takes it in so many pieces, and then takes pieces of
-; others' shares. The caller is thread 0. It waits for those that have begun a piece, and for nobody else: where the
+; Thread t of n has the t-th n-th of the iterations as its share, takes it in at most so many pieces, and then takes pieces
+; of others' shares. The caller is thread 0. It waits for those that have begun a piece, and for nobody else: where the
 ; system gives a worker no time, the caller does its share.
 ;
 ; A team is what one caller at a time needs: workers of its own, and what they are to do. Callers in several threads of
@@ -59,8 +59,9 @@ prepare:
   %trips = sub i64 %upper, %lower
   %pieces.64 = zext i32 %pieces to i64
   %parts = mul i64 %threads, %pieces.64
-  %quotient = udiv i64 %trips, %parts
-  %piece = call i64 @llvm.umax.i64(i64 %quotient, i64 1)
+  %trips.up = add i64 %trips, %parts
+  %trips.up.1 = sub i64 %trips.up, 1
+  %piece = udiv i64 %trips.up.1, %parts
   store ptr %body, ptr %p.body
   store ptr %context, ptr %p.context
   store atomic i64 %threads, ptr %p.threads monotonic, align 8
@@ -294,7 +295,6 @@ define void @tilework_after_fork() {
 }
 
 declare i32 @llvm.umin.i32(i32, i32)
-declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i32 @llvm.uadd.sat.i32(i32, i32)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -61,9 +61,18 @@ end:
 """
 
 
+# Count the calls.
+CALLS = """
+define void @calls(ptr %table, i64 %lower, i64 %upper) {
+  %old = atomicrmw add ptr %table, i32 1 monotonic
+  ret void
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def bodies() -> NativeLibrary:
-    return NativeLibrary([compile_ir(text, host_target()) for text in (COUNT, MEET)], {})
+    return NativeLibrary([compile_ir(text, host_target()) for text in (COUNT, MEET, CALLS)], {})
 
 
 def loop(address: int) -> Loop:
@@ -112,6 +121,16 @@ def test_each_iteration_is_run_once(bodies: NativeLibrary, lower: int, upper: in
     for _ in range(20):
         ran = counted(parallel, body, lower, upper, threads, pieces)
         assert ran == [0] * lower + [1] * (upper - lower)
+
+
+@pytest.mark.parametrize(("trips", "threads", "pieces"), [(7, 2, 1), (9, 4, 1), (31, 2, 8), (100, 3, 8)])
+def test_shares_are_cut_into_no_more_pieces_than_asked_for(
+    bodies: NativeLibrary, trips: int, threads: int, pieces: int
+):
+    table = np.zeros(1, np.int32)
+    parallel = loop(workers.worker_symbols()["tilework_parallel"])
+    parallel(bodies.get_function("calls"), table.ctypes.data, 0, trips, threads, pieces)
+    assert threads <= table[0] <= threads * pieces
 
 
 @pytest.mark.parametrize("threads", [2, 3, 16])
