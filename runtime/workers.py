@@ -40,6 +40,10 @@ def worker_symbols(code: bytes | None = None) -> Mapping[str, int]:
 _linking = Lock()
 _symbols: Mapping[str, int] | None = None
 
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
+    # A child would wait for ever where another thread has the lock: whoever forks waits until that has linked.
+    os.register_at_fork(before=_linking.acquire, after_in_parent=_linking.release, after_in_child=_linking.release)
+
 
 def _link(code: bytes) -> Mapping[str, int]:
     physical_cores()  # before an OpenMP runtime that is loaded later may pin this thread
@@ -49,7 +53,7 @@ def _link(code: bytes) -> Mapping[str, int]:
     parallel, affinity, after_fork = (library.get_function(f"tilework_{name}") for name in _NAMES)
     if hasattr(os, "sched_getaffinity"):
         _set_affinity(affinity)
-    if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
+    if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(after_fork))
     return {"tilework_parallel": parallel}
 

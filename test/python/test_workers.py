@@ -220,6 +220,32 @@ def test_a_forked_child_has_threads_of_its_own(bodies: NativeLibrary):
     assert met(body, 2) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork_while_another_thread_links_the_workers():
+    program = """
+        import os, signal, threading, time
+        from tilework.runtime import workers
+        compiled, begun = workers.workers_code, threading.Event()
+        def slow(target):
+            begun.set()
+            time.sleep(0.2)
+            return compiled(target)
+        workers.workers_code = slow
+        thread = threading.Thread(target=workers.worker_symbols)
+        thread.start()
+        begun.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            workers.worker_symbols()
+            os._exit(0)
+        thread.join()
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_workers_use_what_the_process_could_use_first():
     """As OMP_PROC_BIND makes an OpenMP runtime, which another package loads, pin Python's main thread."""
