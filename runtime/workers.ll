@@ -4,8 +4,8 @@
 ;                            int32_t threads, int32_t pieces)
 ;
 ; which runs body(context, first, end) for ranges that make up lower to upper, and returns when all have been run.
-; Thread t of n has the t-th n-th of the iterations as its share, takes it in at most so many pieces, and then takes pieces
-; of others' shares. The caller is thread 0. It waits for those that have begun a piece, and for nobody else: where the
+; Thread t of n has the t-th n-th of the iterations as its share, takes it in at most so many pieces, and then takes
+; pieces of others' shares. The caller is thread 0. It waits for those that have begun a piece, and for nobody else: where the
 ; system gives a worker no time, the caller does its share.
 ;
 ; A team is what one caller at a time needs: workers of its own, and what they are to do. Callers in several threads of
