@@ -5,7 +5,7 @@
 ;
 ; which runs body(context, first, end) for ranges that make up lower to upper, and returns when all have been run.
 ; Thread t of n has the t-th n-th of the iterations as its share, takes it in at most so many pieces, and then takes
-; pieces of others' shares. The caller is thread 0. It waits for those that have begun a piece, and for nobody else: where the
+; pieces of others' shares. The caller is thread 0. It waits for those that have come in, and for nobody else: where the
 ; system gives a worker no time, the caller does its share.
 ;
 ; A team is what one caller at a time needs: workers of its own, and what they are to do. Callers in several threads of
@@ -25,8 +25,8 @@
 
 @teams = internal global [$max_teams x %team] zeroinitializer, align 128
 
-; The processors that workers may use, as sched_setaffinity takes them: a worker does not inherit what a thread that
-; something pinned to one processor may use.
+; The processors that workers may use, as sched_setaffinity takes them. It refuses zeros: then a worker may use what the
+; thread that started it may.
 @tilework_affinity = global [128 x i8] zeroinitializer, align 8
 
 define void @tilework_parallel(ptr %body, ptr %context, i64 %lower, i64 %upper, i32 %asked, i32 %pieces) {
@@ -109,7 +109,7 @@ called:
   br label %run
 run:
   call void @take_pieces(ptr %team, i64 0)
-  %opened = atomicrmw and ptr %team, i64 -4294967297 acq_rel
+  %closed = atomicrmw and ptr %team, i64 -4294967297 acq_rel
   br label %wait
 
 ; Nothing is left to take. A thread at its last piece may have been put off the processor, perhaps by this one.

@@ -51,7 +51,7 @@ def _link(code: bytes) -> Mapping[str, int]:
     # Its threads run until the process ends, longer than Python keeps what nobody refers to.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
     parallel, affinity, after_fork = (library.get_function(f"tilework_{name}") for name in _NAMES)
-    if hasattr(os, "sched_getaffinity"):
+    if hasattr(os, "sched_getaffinity") and os.environ.get("OMP_PROC_BIND"):
         _set_affinity(affinity)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(after_fork))
@@ -62,7 +62,10 @@ _NAMES = ("parallel", "affinity", "after_fork")
 
 
 def _set_affinity(address: int) -> None:
-    """Let workers use the processors that this process may use now."""
+    """Let workers use what this process may use now, whatever thread starts them: OpenMP may pin Python's main thread.
+
+    With no processors said, the system refuses to change anything.
+    """
     mask = sum(1 << processor for processor in os.sched_getaffinity(0) if processor < 8 * _AFFINITY_BYTES)
     ctypes.memmove(address, mask.to_bytes(_AFFINITY_BYTES, "little"), _AFFINITY_BYTES)
 
