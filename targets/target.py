@@ -20,20 +20,24 @@ HALVED_512 = ("znver4",)
 class Bandwidth:
     """Bytes that a core moves each cycle, the others taking their share.
 
-    second: to and from its second cache. shared: of what is read again, from the cache that cores share; piecewise: the
-    same in short pieces, which no one asks for beforehand. memory: from memory. exchange: of what another core has just
-    written.
+    second: to and from its second cache. shared: of what is read again, from the cache that cores share, and asked for
+    beforehand; kept: of what kernels have written there; piecewise: in short pieces, which no one asks for. memory:
+    from memory. exchange: of what another core has just written.
     """
 
     second: float = 32.0
     shared: float = 16.0
+    kept: float = 16.0
     piecewise: float = 8.0
     memory: float = 5.0
     exchange: float = 2.5
 
 
-_BANDWIDTHS = {"znver5": Bandwidth(second=64.0, shared=24.0, piecewise=16.0, memory=8.0, exchange=4.0)}
-"""Of processors that differ much from the others, by LLVM's names."""
+_ZEN5 = Bandwidth(second=64.0, shared=24.0, kept=24.0, piecewise=16.0, memory=8.0, exchange=4.0)
+_RAPIDS = Bandwidth(second=24.0, kept=7.5, piecewise=7.5, memory=4.0)
+
+_RAPIDS_MULTIPLIES = 1.6
+"""As `Target.multiplies_per_cycle`: measured with tiles of 14 x 2 vectors, in C as well; 1.98 without loads."""
 
 _WEIGHTS_STAY = 3 / 8
 """The part of the last cache that weights may take: others use it as well, and algorithms make weights larger."""
@@ -81,7 +85,7 @@ class Target:
         """Bytes a cycle to and from so many bytes that are written, and read when all of them are there."""
         if count <= self.near_bytes:
             return self.bandwidth.second
-        return self.bandwidth.shared if count <= self.cache_bytes[2] * _KEPT else self.bandwidth.memory
+        return self.bandwidth.kept if count <= self.cache_bytes[2] * _KEPT else self.bandwidth.memory
 
     @cached_property
     def enabled(self) -> frozenset[str]:
@@ -120,6 +124,16 @@ class Target:
         """How many instructions on whole vectors a core starts each cycle."""
         return 1 if self.vector_bits == 512 and self.cpu in HALVED_512 else 2
 
+    @property
+    def is_rapids(self) -> bool:
+        """Whether it is a server of Intel's, Sapphire Rapids or later: a virtual machine may hide its name."""
+        return self.has("avx512fp16") and not self.cpu.startswith("znver")
+
+    @property
+    def multiplies_per_cycle(self) -> float:
+        """How many multiply-adds of whole vectors a core does each cycle while it loads what they multiply."""
+        return _RAPIDS_MULTIPLIES if self.is_rapids else self.vectors_per_cycle
+
     @cached_property
     def vector_registers(self) -> int:
         """How many vector registers a kernel may fill before it spills."""
@@ -128,7 +142,7 @@ class Target:
     @cached_property
     def bandwidth(self) -> Bandwidth:
         """How fast operands come. For weights that stay, memory is the last cache, which gives them in short pieces."""
-        speed = _BANDWIDTHS.get(self.cpu, Bandwidth())
+        speed = _RAPIDS if self.is_rapids else _ZEN5 if self.cpu == "znver5" else Bandwidth()
         return replace(speed, memory=speed.piecewise) if self.weights_stay else speed
 
     @cached_property

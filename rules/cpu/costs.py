@@ -53,7 +53,7 @@ def kernel_cycles(
 def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int], fixed: Sequence[str] = ()) -> float:
     """Of a reduction in register tiles, inside of loops along axes that are `fixed`."""
     tile = cheapest_tile(compute, reads_of(compute, parameters), target, fixed)
-    each = 1.0 if tile is None else tile.cost * ISSUE / target.vectors_per_cycle
+    each = 1.0 if tile is None else tile.cost * ISSUE / target.multiplies_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
         each = max(each, CYCLES_PER_LANE)
     axes = (*compute.spatial, *compute.reduction)

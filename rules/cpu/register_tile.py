@@ -315,7 +315,7 @@ class _Tiled:
 
     def from_memory(self, vector: str, span: int) -> Iterator[Operand]:
         """The operands of vectors that are larger than the second cache."""
-        cycle = self.target.vectors_per_cycle / ISSUE / max(prod(self.extents.values()) * self.steps, 1)
+        cycle = self.target.multiplies_per_cycle / ISSUE / max(prod(self.extents.values()) * self.steps, 1)
         cache = self.target.cache_bytes[1]
         for read in (r for r in self.reads if vector in r.axes and all(e.is_constant for e in r.dims)):
             size = read.count({**self.extents, **self.counts}) * self.element_bytes

@@ -82,7 +82,7 @@ def _product_cycles(form: StrassenForm, target: Target, parameters: Set[int]) ->
     *_, (rows, _), (outputs, _) = product.spatial
     reads = reads_of(product, parameters)
     each = tile_cost(product, reads, target, outputs, form.vectors, {rows: form.rows}) * form.computed
-    return each * ISSUE / target.vectors_per_cycle * iterations(product)
+    return each * ISSUE / target.multiplies_per_cycle * iterations(product)
 
 
 def _sum_cycles(form: StrassenForm, target: Target) -> float:
@@ -196,4 +196,6 @@ class _Writer:
         s.reorder([*products, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
         step = Step(outputs, form.rows, form.vectors, form.lanes)
-        prefetch_operands(s, form.product, step, (c, form.lanes), loops, self.target)
+        # a block of weights is asked for while the one before is multiplied; its lines once more only if that is free
+        steps = (c, form.lanes) if self.target.multiplies_per_cycle == self.target.vectors_per_cycle else None
+        prefetch_operands(s, form.product, step, steps, loops, self.target)

@@ -53,7 +53,7 @@ class WinogradConv(ScheduleRule):
         form = _form(kernel, target)
         fetching = memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.blocks.passes * form.image_blocks - 1, target)
-        multiplying = iterations(form.stages[PRODUCT]) / form.lanes / target.vectors_per_cycle
+        multiplying = iterations(form.stages[PRODUCT]) / form.lanes / target.multiplies_per_cycle
         of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
         results = form.stages[COLUMNS], form.stages[RESULT], form.last.compute
         of_result = sum(elementwise_cycles(c, target) for c in results)

@@ -109,8 +109,16 @@ def test_wrong_targets_are_explained(text: str, message: str):
 
 def test_processors_that_fetch_faster():
     speeds = [parse_target(f"llvm -mcpu={cpu}").bandwidth for cpu in ("znver5", "sapphirerapids", "cortex-a72")]
-    assert speeds[0].memory > speeds[1].memory == speeds[2].memory
-    assert all(b.second > b.shared > b.piecewise > b.memory for b in speeds)
+    assert speeds[0].memory > speeds[2].memory > speeds[1].memory
+    assert all(b.second > b.shared >= b.kept >= b.piecewise > b.memory for b in speeds)
+
+
+def test_processors_whose_loads_slow_multiply_adds():
+    named = [parse_target(f"llvm -mcpu={cpu}") for cpu in ("znver4", "znver5", "icelake-server", "sapphirerapids")]
+    assert [t.multiplies_per_cycle == t.vectors_per_cycle for t in named] == [True, True, True, False]
+    hidden = parse_target("llvm -mcpu=icelake-server -mattr=+avx512fp16")
+    assert hidden.is_rapids and hidden.bandwidth == named[-1].bandwidth
+    assert not parse_target("llvm -mcpu=znver5 -mattr=+avx512fp16").is_rapids
 
 
 def test_few_weights_stay_in_the_last_cache():
