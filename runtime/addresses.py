@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import addressof, c_char
 from itertools import pairwise
 from struct import Struct
@@ -19,12 +19,17 @@ Raises TypeError for a read-only array, ValueError for an empty one and for type
 """
 
 
-def addresses(arrays: Sequence[Array]) -> list[int]:
-    """Where the first element of each array lies; what holds as long as the arrays live."""
+def address_of(array: Array) -> int:
+    """Where the first element of an array lies; what holds as long as the array lives."""
     try:
-        return [addressof(first_byte(array)) for array in arrays]
-    except (TypeError, ValueError):  # of one of them: then all the slow way
-        return [array.ctypes.data for array in arrays]
+        return addressof(first_byte(array))
+    except (TypeError, ValueError):
+        return array.ctypes.data
+
+
+def addresses(arrays: Iterable[Array]) -> list[int]:
+    """Where the first element of each array lies."""
+    return [address_of(array) for array in arrays]
 
 
 def address_table(length: int) -> Callable[..., bytes]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.backends.tensor_spec import TensorSpec
-from tilework.runtime.addresses import Array, are_apart, first_byte
+from tilework.runtime.addresses import Array, address_of, are_apart, first_byte
 from tilework.targets.nibbles import pack, packed_size
 
 ALIGNMENT = 64
@@ -98,6 +98,20 @@ def input_array(value: object, spec: TensorSpec, dtype: np.dtype[Any], taker: st
     if flags.c_contiguous and flags.aligned:
         return array
     return np.require(array, requirements=["C", "A"])
+
+
+def placed_input(value: object, spec: TensorSpec, dtype: np.dtype[Any]) -> tuple[Array, int]:
+    """`input_array`, and where the array lies in memory. An array that can be read as it is takes few steps."""
+    if type(value) is np.ndarray and value.dtype is dtype:
+        try:
+            start = addressof(first_byte(value))
+        except (TypeError, ValueError):  # not contiguous, not writable, or empty
+            pass
+        else:
+            if start % dtype.alignment == 0:
+                return value, start
+    array = input_array(value, spec, dtype)
+    return array, address_of(array)
 
 
 def _imported(value: object, spec: TensorSpec) -> Array:

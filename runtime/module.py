@@ -17,9 +17,9 @@ from tilework.runtime.arrays import (
     aligned,
     check_arrays,
     dtype_named,
-    input_array,
     output_array,
     placed_empty,
+    placed_input,
     refuse_overlap,
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
@@ -110,38 +110,53 @@ class Module:
 
         out: arrays to write outputs to, by name; the other outputs are fresh. Raises as `__call__` does.
         """
-        _require_mapping(inputs, "inputs")
-        if inputs.keys() != self._input_specs.keys():
+        if type(inputs) is not dict:
+            _require_mapping(inputs, "inputs")
+        try:
+            given = tuple(map(inputs.__getitem__, self._input_specs))
+        except KeyError:
+            raise self._wrong_names(inputs) from None
+        if len(inputs) != len(given):
             raise self._wrong_names(inputs)
         if out is not None:
             self._check_output_names(out)
-        outputs = self._run([inputs[name] for name in self._input_specs], out or {})
-        return dict(zip(self._output_names, outputs, strict=True))
+        outputs = self._run(given, out or {})
+        return dict(zip(self._output_names, outputs))  # noqa: B905: one for each, and each word of this line costs
 
     def __repr__(self) -> str:
         takes, returns = (", ".join(map(str, specs)) for specs in (self.manifest.inputs, self.manifest.outputs))
         return f"Module({takes}) -> ({returns})"
 
     def _run(self, given: Sequence[object], out: Mapping[str, object]) -> list[Array]:
-        inputs = list(map(input_array, given, self.manifest.inputs, self._input_dtypes))
+        # After a call, the caches hold what it has read, and little of Python: each step here is fetched from far.
+        inputs: list[Array] = []
+        outputs: list[Array] = []
+        sources: list[int] = []
+        places: list[int] = []
+        for value, spec, dtype in zip(given, self.manifest.inputs, self._input_dtypes, strict=True):
+            array, place = placed_input(value, spec, dtype)
+            inputs.append(array)
+            sources.append(place)
         sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
         if out:
             outputs = self._given_outputs(out, sizes, inputs)
             places = addresses(outputs)
         else:
-            placed = list(map(placed_empty, sizes.outputs, self._output_dtypes))
-            outputs, places = [array for array, _ in placed], [place for _, place in placed]
-        status = self._call(addresses(inputs), places, sizes)
+            for shape, dtype in zip(sizes.outputs, self._output_dtypes, strict=True):
+                array, place = placed_empty(shape, dtype)
+                outputs.append(array)
+                places.append(place)
+        status = self._call(sources, places, sizes)
         if status != 0:
             raise TileworkError(self.manifest.messages[status])
         return outputs
 
     def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes) -> int:
         """The one native call, of arrays at these addresses; the status it returns."""
-        code = self._code
+        entry = self._code.entry
         arena = self._arenas.take(sizes.scratch[0])
         try:
-            return code.entry(
+            return entry(
                 self._input_table(*inputs),
                 self._output_table(*outputs),
                 self._parameter_table,
