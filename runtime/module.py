@@ -110,8 +110,7 @@ class Module:
 
         out: arrays to write outputs to, by name; the other outputs are fresh. Raises as `__call__` does.
         """
-        if type(inputs) is not dict:
-            _require_mapping(inputs, "inputs")
+        _require_mapping(inputs, "inputs")
         try:
             given = tuple(map(inputs.__getitem__, self._input_specs))
         except KeyError:
@@ -121,7 +120,7 @@ class Module:
         if out is not None:
             self._check_output_names(out)
         outputs = self._run(given, out or {})
-        return dict(zip(self._output_names, outputs))  # noqa: B905: one for each, and each word of this line costs
+        return dict(zip(self._output_names, outputs, strict=True))
 
     def __repr__(self) -> str:
         takes, returns = (", ".join(map(str, specs)) for specs in (self.manifest.inputs, self.manifest.outputs))
