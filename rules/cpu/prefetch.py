@@ -57,6 +57,7 @@ def prefetch_operands(
     around: Sequence[tuple[SSAValue, str, int]],
     target: Target,
     least: int = LEAST_BYTES,
+    once: bool = False,
 ) -> None:
     """Ask for arguments of at least so many bytes that are packed in blocks of the step's span.
 
@@ -75,7 +76,7 @@ def prefetch_operands(
         line = LINE_BYTES * 8 // bits
         if shared and steps is not None and steps[1] > line and steps[1] % line == 0:
             steps = s.split(steps[0], line)[1], line
-        if steps is not None and bytes_of(tensor) >= least and not (shared and step.is_crowded(bits, target)):
+        if steps is not None and bytes_of(tensor) >= least and not (shared and (once or step.is_crowded(bits, target))):
             s.prefetch(s.argument(read.argument), steps[0], AHEAD_BYTES * 8 // (step.span * bits))
         if shared:
             s.prefetch(s.argument(read.argument), followed[-1], 1, spread=True)

@@ -196,6 +196,6 @@ class _Writer:
         s.reorder([*products, channels, c, i, *vectors_and_lanes(s, o, form.lanes)])
         s.unroll(i)
         step = Step(outputs, form.rows, form.vectors, form.lanes)
-        # a block of weights is asked for while the one before is multiplied; its lines once more only if that is free
-        steps = (c, form.lanes) if self.target.multiplies_per_cycle == self.target.vectors_per_cycle else None
-        prefetch_operands(s, form.product, step, steps, loops, self.target)
+        # each block of weights is for several tiles; where loads slow multiply-adds, its lines are not asked for again
+        once = self.target.multiplies_per_cycle < self.target.vectors_per_cycle
+        prefetch_operands(s, form.product, step, (c, form.lanes), loops, self.target, once=once)
