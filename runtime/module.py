@@ -111,15 +111,11 @@ class Module:
         out: arrays to write outputs to, by name; the other outputs are fresh. Raises as `__call__` does.
         """
         _require_mapping(inputs, "inputs")
-        try:
-            given = tuple(map(inputs.__getitem__, self._input_specs))
-        except KeyError:
-            raise self._wrong_names(inputs) from None
-        if len(inputs) != len(given):
+        if inputs.keys() != self._input_specs.keys():
             raise self._wrong_names(inputs)
         if out is not None:
             self._check_output_names(out)
-        outputs = self._run(given, out or {})
+        outputs = self._run(tuple(map(inputs.__getitem__, self._input_specs)), out or {})
         return dict(zip(self._output_names, outputs, strict=True))
 
     def __repr__(self) -> str:

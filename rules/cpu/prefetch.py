@@ -65,7 +65,7 @@ def prefetch_operands(
     AHEAD_BYTES later would be asked for by the first of the tiles alone, which memory cannot keep up with. around: the
     loops around a tile, outermost first, each along an axis, with so many iterations. AHEAD_BYTES later is what every
     iteration of `steps` asks for, if there is time. steps: the innermost reduce axis and its extent, if it is a loop; a
-    long one is split, so that the next block is asked for line by line.
+    long one is split, so that the next block is asked for line by line. once: what is asked for in blocks is not again.
     """
     long = [(loop, name) for loop, name, count in around if count > 1]
     for read, tensor in _packed(s, reduction, step):

@@ -1,6 +1,7 @@
 """Modules: what they take and return, shapes with symbols, several threads. The code is written by hand."""
 
 import threading
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,13 @@ def test_outputs_that_are_no_dictionary(add: Module):
     given: Any = [X]
     with pytest.raises(UsageError, match="^out is a list: pass a dictionary of arrays by name$"):
         add.run({"a": X, "b": X}, out=given)
+
+
+def test_a_missing_input_is_not_asked_for(add: Module):
+    given = defaultdict[str, np.ndarray](lambda: X, {"a": X})
+    with pytest.raises(UsageError, match="'b' is missing"):
+        add.run(given)
+    assert list(given) == ["a"]
 
 
 @pytest.mark.parametrize(
