@@ -37,7 +37,7 @@ _ZEN5 = Bandwidth(second=64.0, shared=24.0, kept=24.0, piecewise=16.0, memory=8.
 _RAPIDS = Bandwidth(second=24.0, kept=7.5, piecewise=7.5, memory=4.0, exchange=1.5)
 
 _RAPIDS_MULTIPLIES = 1.65
-"""As `Target.multiplies_per_cycle`: measured with tiles of 14 x 2 vectors, in C as well; 1.98 without loads."""
+"""As `Target.multiplies_per_cycle`: measured with tiles of 14 x 2 vectors, in C as well; 1.9 and more without loads."""
 
 _WEIGHTS_STAY = 3 / 8
 """The part of the last cache that weights may take: others use it as well, and algorithms make weights larger."""

@@ -13,6 +13,7 @@ from onnx import ModelProto
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.api import compile as compile_model
 from tilework.backends.tensor_spec import TensorSpec
+from tilework.dialects.graph.base import is_float
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.module import Module
@@ -126,7 +127,7 @@ def random_array(spec: TensorSpec, sizes: Mapping[str, int], rng: np.random.Gene
     shape = SymbolicShape(spec.shape).evaluate(sizes)
     dtype = dtype_named(spec.dtype)
     try:
-        numbers = rng.standard_normal(shape) if "float" in dtype.name else rng.integers(0, 2, shape)
+        numbers = rng.standard_normal(shape) if is_float(dtype) else rng.integers(0, 2, shape)
         return numbers.astype(dtype)
     except (MemoryError, OverflowError, ValueError):  # more bytes than there are, or can be counted
         raise UsageError(f"input '{spec.name}' of shape {tuple(shape)} does not fit into memory: see --dim") from None

@@ -12,7 +12,6 @@ from tilework.frontends.onnx.node import Node, is_integer, onnx_name
 
 INTEGERS = frozenset(f"tensor({sign}int{bits})" for sign in ("", "u") for bits in (8, 16, 32, 64))
 
-
 HALF, BFLOAT16 = "tensor(float16)", "tensor(bfloat16)"
 
 LEFT_OVER = ("consumed_inputs",)

@@ -430,6 +430,7 @@ def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Ta
     batch, rows, *_, filters = sizes_of(product)
     if batch != 1 or others == 0:
         return False
+    # at best: with what loads cost on Intel's servers rows were taken more often, which took residual networks longer
     multiplying = iterations(product) / target.lanes(32) / target.vectors_per_cycle
     tiles, weights = (4 * size_of(axes) for axes in (stages[DATA].spatial, [*product.spatial[3:], *product.reduction]))
     if weights > target.near_bytes:

@@ -14,6 +14,7 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.registration import make_context
+from tilework.dialects.schedule import PrefetchOp
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 from tilework.lowering.pass_manager import PassManager, Pipeline
@@ -218,6 +219,29 @@ def test_sums_of_quarters_that_stay_in_no_cache_cost_more_than_those_that_do():
     assert form is not None and form.blocks.together
     slow, fast = (Strassen().cycles(kernel, target, {1}) for target in (small, large))
     assert slow > 1.1 * fast
+
+
+@pytest.mark.parametrize(("cpu", "requests"), [("skylake-avx512", [False, True]), ("sapphirerapids", [True])])
+def test_lines_of_blocks_are_asked_for_again_where_loads_are_free(cpu: str, requests: list[bool]):
+    """Block by block while the one before is multiplied (spread), and line by line."""
+    k = KernelBuilder("packed")
+    x, packed = argument(k, "x", 400, 512), argument(k, "u", 512 // 64, 7, 256, 32)
+    blocks = {"axis": IntegerAttr(0, i64), "size": IntegerAttr(256, i64)}
+    u = graph.UnpackOp.of(*like(packed), **blocks).define(k, packed)
+    types = x.value.type, TensorType(f32, (256, 7, 256))
+    kernel = k.finish([graph.StrassenDenseOp.of(*TestOp(result_types=types).results).define(k, x, u)])
+    target = parse_target(f"llvm -mcpu={cpu} -num-cores=1 -cache-sizes=49152,1048576,33554432")
+    schedule = choose_rule(kernel, target).schedule(kernel, target)
+    assert [op.spread is not None for op in schedule.walk() if isinstance(op, PrefetchOp)] == requests
+
+
+def test_multiplying_costs_more_where_loads_slow_it():
+    kernel = dense_relu(400, 512, 512)
+    fast, slow = (
+        Strassen().cycles(kernel, parse_target(f"llvm -mcpu={cpu} -cache-sizes=49152,2097152,33554432"), {1})
+        for cpu in ("skylake-avx512", "sapphirerapids")
+    )
+    assert slow > 1.15 * fast
 
 
 def test_several_matrices_feed_the_cores_anyway():
