@@ -12,6 +12,7 @@ from tilework.algebra.index_expr import Expr, Var, divide, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.analysis.accesses import accesses
 from tilework.analysis.domains import Scope, scope_at
+from tilework.analysis.tiles import tiled_buffers
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
 
 
@@ -19,17 +20,17 @@ def in_place_pairs(kernel: KernelOp) -> list[tuple[int, int]]:
     """Pairs (input, output), numbered within their groups, that may be one buffer; of a declaration what it declares.
 
     A pair is listed where both have the same type and dimensions and every element is read, for the last time, before
-    or in the iteration that writes it.
+    or in the iteration that writes it; none of what operations on tiles touch.
     """
     if kernel.is_declaration:
         declared = cast("DenseArrayBase[IntegerType] | None", kernel.in_place)
         flat = () if declared is None else declared.get_values()
         return list(zip(flat[::2], flat[1::2], strict=True))
-    by_buffer = accesses(kernel)
+    by_buffer, tiled = accesses(kernel), tiled_buffers(kernel)
     pairs: list[tuple[int, int]] = []
     for i, x in enumerate(kernel.inputs):
         for o, y in enumerate(kernel.outputs):
-            if x.type != y.type or kernel.dims_of(x) != kernel.dims_of(y):
+            if {x, y} & tiled or x.type != y.type or kernel.dims_of(x) != kernel.dims_of(y):
                 continue
             loads = [a for a in by_buffer.get(x, []) if isinstance(a, LoadOp)]
             stores = [a for a in by_buffer.get(y, []) if isinstance(a, StoreOp)]

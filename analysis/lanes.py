@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.dialects import arith
+from tilework.dialects.amx import TileOp
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
 from tilework.dialects.loop.annotations import MASKED
@@ -68,6 +69,10 @@ class _NoVectorForm(Exception):
     """The loop stays serial; the message says why."""
 
 
+_ELEMENTWISE = ("amx", "arith", "math", "words")
+"""Dialects whose operations on scalars there are on vectors too, lane by lane."""
+
+
 @dataclass
 class _LaneCheck:
     """Which values differ between lanes, in one walk; raises _NoVectorForm at what has no vector form."""
@@ -95,6 +100,8 @@ class _LaneCheck:
         match op:
             case LoadOp() | StoreOp():
                 self._access(op, scope)
+            case TileOp():
+                raise _NoVectorForm("it holds operations on tiles")
             case ForOp():
                 self._inner_loop(op)
             case IfOp():
@@ -108,7 +115,7 @@ class _LaneCheck:
             case _:
                 if self.index in op.operands:
                     raise _NoVectorForm(f"{op.name} takes its index as a value")
-                if self.varying.intersection(op.operands) and op.name.split(".")[0] not in ("arith", "math", "words"):
+                if self.varying.intersection(op.operands) and op.dialect_name() not in _ELEMENTWISE:
                     raise _NoVectorForm(f"{op.name} has no vector form")
 
     def _results(self, op: Operation, scope: Scope) -> None:

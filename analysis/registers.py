@@ -1,4 +1,4 @@
-"""Which indices the subscripts of register buffers depend on: registers have no addresses."""
+"""Which indices the subscripts of register buffers, and of tile registers, depend on: registers have no addresses."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import cast
 
 from xdsl.ir import Block, SSAValue
 
+from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import accesses, memory_space
+from tilework.dialects.amx import TileOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 
 
 @dataclass(frozen=True)
 class RegisterIndex:
-    """An index that `access` of a register buffer depends on, in a subscript or through the bounds of its loop."""
+    """An index that `access` to a register depends on, in a subscript or through the bounds of its loop."""
 
     index: SSAValue
-    access: LoadOp | StoreOp
+    buffer: SSAValue
+    access: LoadOp | StoreOp | TileOp
 
     @property
     def loop(self) -> ForOp | None:
@@ -31,23 +34,30 @@ def register_indices(kernel: KernelOp) -> Iterator[RegisterIndex]:
     for buffer, uses in accesses(kernel).items():
         if memory_space(buffer) == "register":
             for access in uses:
-                yield from _indices_of(access)
+                yield from _indices_of(buffer, access, access.exprs)
+    for op in kernel.body.walk():
+        if isinstance(op, TileOp):
+            for tile in op.tiles:
+                if tile.form.in_register:
+                    yield from _indices_of(tile.memref, op, [tile.position])
 
 
 def constant_subscripts(uses: Iterable[LoadOp | StoreOp]) -> bool:
     """Whether the subscripts of all accesses are constants once unrolled loops are expanded."""
-    loops = [index.loop for access in uses for index in _indices_of(access)]
+    loops = [index.loop for access in uses for index in _indices_of(access.memref, access, access.exprs)]
     return all(
         loop is not None and loop.kind.data is Kind.UNROLLED and loop.extent.constant is not None for loop in loops
     )
 
 
-def _indices_of(access: LoadOp | StoreOp) -> Iterator[RegisterIndex]:
-    found = {key: None for e in access.exprs for key in e.variables()}
+def _indices_of(
+    buffer: SSAValue, access: LoadOp | StoreOp | TileOp, subscripts: Iterable[Expr]
+) -> Iterator[RegisterIndex]:
+    found = {key: None for e in subscripts for key in e.variables()}
     pending = list(found)
     while pending:
         key = pending.pop(0)
-        index = RegisterIndex(cast(SSAValue, key), access)
+        index = RegisterIndex(cast(SSAValue, key), buffer, access)
         yield index
         if index.loop is not None:
             outer = [k for k in index.loop.lower.variables() if k not in found]

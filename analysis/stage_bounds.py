@@ -66,6 +66,7 @@ def extents_of(stage: Stage, region: Region, steps: Sequence[int] | None = None)
     for i, axis in enumerate(stage.leaves):
         b.last.setdefault(axis, b.extents[axis] - 1)
         _check_kind(axis, b.extents[axis])
+        _check_tensorized(axis, b.extents[axis])
         _check_outside(stage, i, b)
     return b
 
@@ -204,6 +205,14 @@ def _check_kind(axis: Axis, extent: Expr) -> None:
             "split it first",
             axis,
         )
+
+
+def _check_tensorized(axis: Axis, extent: Expr) -> None:
+    """A loop of one iteration would vanish, and the request with it."""
+    if axis.intrinsic is not None and (extent.constant is None or extent.constant < 2):
+        what = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized"
+        message = f"{what}: its extent is {extent}, and no constant of 2 or more"
+        refuse(axis.annotation, axis.stage, message, axis)
 
 
 def _check_outside(stage: Stage, i: int, b: StageBounds) -> None:

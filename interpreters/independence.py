@@ -21,6 +21,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, var
 from tilework.analysis.domains import loops_around
 from tilework.dialects import arith
+from tilework.dialects.amx import ROWS, Tile, TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 
 Root: TypeAlias = SSAValue
@@ -30,20 +31,17 @@ LARGEST_TABLE = 1 << 20
 
 @dataclass(frozen=True)
 class Access:
-    """A load or store: which memory, through which view, at which subscripts over loop variables.
+    """A load, a store or a tile: which memory, through which view, at which subscripts over loop variables.
 
     `facts` are expressions that are not negative where the access takes place: guards, bounds of loops, lane counts.
     """
 
-    op: LoadOp | StoreOp
+    op: LoadOp | StoreOp | TileOp
+    is_store: bool
     root: Root
     view: tuple[object, ...]
     subscripts: tuple[Expr, ...]
     facts: tuple[Expr, ...]
-
-    @property
-    def is_store(self) -> bool:
-        return isinstance(self.op, StoreOp)
 
 
 class Dependences:
@@ -70,6 +68,8 @@ class Dependences:
                 self._add_range(op)
             elif isinstance(op, LoadOp | StoreOp):
                 self.accesses.append(self._access(op))
+            elif isinstance(op, TileOp):
+                self.accesses += [self._tile(op, i, tile) for i, tile in enumerate(op.tiles)]
 
     def resolve(self, e: Expr) -> Expr:
         """An index expression over loop variables only, where constants and `loop.apply` allow."""
@@ -122,8 +122,24 @@ class Dependences:
                 facts += [self.resolve(e) - 1 - var(lane) for e in _arguments(op.lane_count, "min")]
             if op.lane_first is not None:
                 facts += [var(lane) - self.resolve(e) for e in _arguments(op.lane_first, "max")]
+        return self._found(op, op.memref, isinstance(op, StoreOp), subscripts, facts)
+
+    def _tile(self, op: TileOp, number: int, tile: Tile) -> Access:
+        row, column = ((op, number, which) for which in ("row", "column"))
+        self.ranges |= {row: (0, ROWS - 1), column: (0, tile.form.columns - 1)}
+        position = self.resolve(tile.position) + var(row) * tile.stride + var(column)
+        return self._found(op, tile.memref, tile.form.is_written, [position], [self.resolve(e) for e in _facts(op)])
+
+    def _found(
+        self,
+        op: LoadOp | StoreOp | TileOp,
+        buffer: SSAValue,
+        is_store: bool,
+        subscripts: Sequence[Expr],
+        facts: Sequence[Expr],
+    ) -> Access:
         useful = tuple(e for e in facts if len(e.terms) > 1 and set(e.variables()) <= set(self.ranges))
-        return Access(op, self.root(op.memref), self._view(op.memref), tuple(subscripts), useful)
+        return Access(op, is_store, self.root(buffer), self._view(buffer), tuple(subscripts), useful)
 
     def root(self, value: SSAValue) -> Root:
         """The argument or allocation that a memref is a view of; one of them where arguments overlap."""

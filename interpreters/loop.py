@@ -16,7 +16,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
+from tilework.analysis.tiles import written_buffers
 from tilework.dialects import arith
+from tilework.dialects.amx import TileOp
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import (
@@ -47,6 +49,7 @@ from tilework.interpreters.buffers import (
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
 from tilework.interpreters.loop_plan import Mode, plan_loops
+from tilework.interpreters.loop_tiles import tile_step
 from tilework.interpreters.scalar import element_dtype, meaning_of, multiply_add
 from tilework.interpreters.symbols import bind_symbols
 
@@ -173,10 +176,8 @@ class LoopProgram:
                 return self._for(op)
             case IfOp():
                 return self._if(op)
-            case LoadOp():
-                return self._load(op)
-            case StoreOp():
-                return self._store(op)
+            case LoadOp() | StoreOp() | TileOp():
+                return self._touching(op)
             case memref.AllocaOp():
                 return self._alloca(op)
             case memref.ReinterpretCastOp():
@@ -233,6 +234,15 @@ class LoopProgram:
 
     # -- memory
 
+    def _touching(self, op: LoadOp | StoreOp | TileOp) -> Step:
+        match op:
+            case LoadOp():
+                return self._load(op)
+            case StoreOp():
+                return self._store(op)
+            case _:
+                return self._tiles(op)
+
     def _access(self, op: LoadOp | StoreOp) -> Access:
         subscripts = [self._facts.resolve(e) for e in op.exprs]
         lanes = [None if e is None else self._facts.resolve(e) for e in (op.lane_first, op.lane_count)]
@@ -254,7 +264,7 @@ class LoopProgram:
         op = load.next_op
         while users and op is not None and not op.regions:
             users.discard(op)
-            if isinstance(op, StoreOp):
+            if written_buffers(op):
                 break
             op = op.next_op
         return not users
@@ -263,6 +273,10 @@ class LoopProgram:
         access, source = self._access(op), self._names.slots[op.value]
         overlapping = op in self._plan.overlapping
         return lambda frame, mask: access.store(frame, mask, frame.values[source], overlapping=overlapping)
+
+    def _tiles(self, op: TileOp) -> Step:
+        positions = [self._facts.resolve(tile.position) for tile in op.tiles]
+        return tile_step(op, positions, self._names, [self._lead.get(buffer, 0) for buffer in op.memrefs])
 
     def _alloca(self, op: memref.AllocaOp) -> Step:
         lead = self._plan.axes_around(op)

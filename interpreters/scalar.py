@@ -26,9 +26,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from tilework.algebra.error_function import erf
-from tilework.dialects import arith, words
+from tilework.dialects import amx, arith, words
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.graph.base import BFLOAT16, numpy_dtype
 from tilework.dialects.shapes import is_narrow
 
 Value: TypeAlias = Any
@@ -100,6 +100,11 @@ def _power(a: Value, b: Value) -> Value:
 def _round_half_away(a: Value) -> Value:
     whole: Value = np.trunc(a)
     return whole + np.where(np.abs(a - whole) >= 0.5, np.sign(a), 0).astype(whole.dtype)
+
+
+def _rounded_for_tiles(a: Value) -> Value:
+    choose: _Meaning = np.where
+    return _astype(choose(np.abs(a) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), a), a), BFLOAT16)
 
 
 def _dot(unsigned: Value, signed: Value) -> Value:
@@ -180,6 +185,7 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     math.TanhOp: np.tanh,
     math.TruncOp: np.trunc,
     words.DotOp: _dot,
+    amx.RoundOp: _rounded_for_tiles,
 }
 
 _ORDERED: dict[str, _Meaning] = {

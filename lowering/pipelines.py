@@ -42,6 +42,7 @@ from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.skip_padding import SkipPadding
 from tilework.transforms.loop.storage_fold import StorageFold
 from tilework.transforms.loop.storage_rewrite import StorageRewrite
+from tilework.transforms.loop.tensorize import Tensorize
 from tilework.transforms.loop.transpose import Transpose
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.unroll_steps import UnrollSteps
@@ -101,6 +102,7 @@ LOOPS: tuple[ModulePass, ...] = (
     Partition(),  # before vectorize: lanes under a condition have no simple vector form
     Simplify(),  # the conditions that the pieces decide
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
+    Tensorize(),  # behind flatten-storage: rows have one stride; before vectorize: elements are scalars
     Vectorize(),
     Transpose(),  # right after vectorize: lanes far apart
     EmulateNarrowTypes(),  # after vectorize: whole vectors of halves are bytes; before unroll, for its lane loops

@@ -38,6 +38,7 @@ from tilework.dialects.loop.annotations import (
     PREFETCH,
     PREFETCH_SPREAD,
     STORING_THREAD,
+    TENSORIZE,
     WHOLE,
 )
 from tilework.dialects.schedule import SequenceOp
@@ -239,6 +240,8 @@ class _Emitter:
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, is_cut, self.worth_threads(axis))
         if axis.masked:
             for_op.attributes[MASKED] = UnitAttr()
+        if axis.intrinsic is not None:
+            for_op.attributes[TENSORIZE] = StringAttr(axis.intrinsic)
         if attached:
             for_op.attributes |= self.requests(axis)
         self.insert(for_op)

@@ -25,7 +25,7 @@ CPU_FEATURES: dict[str, tuple[str, ...]] = {
     "skylake-avx512": _V4,
     "cascadelake": (*_V4, "avx512vnni"),
     "icelake-server": _ICELAKE,
-    "sapphirerapids": (*_ICELAKE, "avx512bf16", "avx512fp16", "avxvnni"),
+    "sapphirerapids": (*_ICELAKE, "amx-bf16", "amx-tile", "avx512bf16", "avx512fp16", "avxvnni"),
     "znver1": _V3,
     "znver2": _V3,
     "znver3": _V3,
@@ -48,7 +48,7 @@ def architecture_of(cpu: str) -> str:
 
 
 SYSTEM_FEATURES = frozenset(
-    "64bit amx-avx512 amx-bf16 amx-complex amx-fp16 amx-fp8 amx-int8 amx-movrs amx-tf32 amx-tile cldemote clflushopt"
+    "64bit amx-avx512 amx-complex amx-fp16 amx-fp8 amx-int8 amx-movrs amx-tf32 cldemote clflushopt"
     " clwb clzero crc32 enqcmd fsgsbase hreset invpcid kl lwp movdir64b movdiri movrs mwaitx pconfig pku prefetchi"
     " prfchw ptwrite raoint rdpid rdpru rdrnd rdseed rtm serialize sgx sha sha512 shstk sm3 sm4 aes pclmul tsxldtrk"
     " uintr usermsr waitpkg wbnoinvd widekl xsave xsavec xsaveopt xsaves".split()

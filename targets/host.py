@@ -10,6 +10,7 @@ from typing import cast
 
 from tilework.targets.cpus import SYSTEM_FEATURES
 from tilework.targets.target import DEFAULT_CACHE_BYTES, Target
+from tilework.targets.tiles import TILE_FEATURES, tiles_are_permitted
 
 _LINUX_CPUS = Path("/sys/devices/system/cpu")
 
@@ -18,11 +19,14 @@ _LINUX_CPUS = Path("/sys/devices/system/cpu")
 def host_target() -> Target:
     """This machine: its processor and extensions as LLVM sees them, its caches, and the cores this process may use.
 
-    Extensions the machine lacks are listed too, with a minus: a virtual machine may hide some of its processor's.
+    Extensions the machine lacks are listed too, with a minus: a virtual machine may hide some of its processor's, and
+    the system tiles.
     """
     import llvmlite.binding as llvm  # here, since a mere import of Tilework must not load LLVM
 
     present = cast("dict[str, bool]", llvm.get_host_cpu_features())
+    if present.get("amx-tile") and not tiles_are_permitted():
+        present |= dict.fromkeys(TILE_FEATURES, False)
     features = tuple(
         f"{'+' if has else '-'}{name}" for name, has in sorted(present.items()) if name not in SYSTEM_FEATURES
     )

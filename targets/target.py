@@ -165,6 +165,11 @@ class Target:
         return 128 if self.has("i8mm") else 0
 
     @cached_property
+    def multiplies_tiles(self) -> bool:
+        """Whether an instruction multiplies matrices of bf16 in registers: 16 rows of 32 numbers by 16 columns."""
+        return self.has("amx-bf16") and self.has("amx-tile")
+
+    @cached_property
     def masks_loads(self) -> bool:
         """Whether some lanes of a vector are loaded as fast as all of them."""
         return self.has("avx2") or self.has("avx512vl")

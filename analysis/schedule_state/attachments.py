@@ -38,8 +38,8 @@ def _check_whole(stage: Stage) -> None:
 
 
 def _check_root(state: ScheduleState, stage: Stage) -> None:
-    if stage.scope == "register" and stage not in state.outputs:
-        message = f"stage '{stage.name}' of scope register is at the root; compute it at a consumer's axis"
+    if stage.scope in ("register", "amx") and stage not in state.outputs:
+        message = f"stage '{stage.name}' of scope {stage.scope} is at the root; compute it at a consumer's axis"
         refuse(stage.scope_op, stage, message)
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from tilework.algebra.errors import did_you_mean
 from tilework.analysis.schedule_state.handles import Handles
 from tilework.analysis.schedule_state.state import Axis, Fuse, Singleton, Split, listed, refuse
 from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import (
+    INTRINSICS,
     BindOp,
     FuseOp,
     ParallelOp,
@@ -160,14 +162,16 @@ def _pragma(handles: Handles, op: PragmaOp) -> None:
 
 
 def _tensorize(handles: Handles, op: TensorizeOp) -> None:
-    axis = handles.leaf(op, op.axis)
-    refuse(
-        op,
-        axis.stage,
-        f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as '{op.intrinsic.data}': matching of "
-        "intrinsics is not implemented; use vectorize and unroll",
-        axis,
-    )
+    axis, name = handles.plain_leaf(op, op.axis), op.intrinsic.data
+    if name not in INTRINSICS:
+        what = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as '{name}'"
+        known = f"known intrinsics: {', '.join(INTRINSICS)}{did_you_mean(name, INTRINSICS)}"
+        refuse(op, axis.stage, f"{what}; {known}", axis)
+    twice = next((a for a in axis.stage.leaves if a.intrinsic is not None), None)
+    if twice is not None:
+        message = f"axis '{twice}' of stage '{axis.stage.name}' is tensorized already, with all inside of it"
+        refuse(op, axis.stage, message, twice)
+    axis.intrinsic, axis.annotation = name, op
 
 
 AXIS_PRIMITIVES: dict[type[Operation], Callable[[Handles, Any], None]] = {

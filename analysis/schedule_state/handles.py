@@ -92,7 +92,7 @@ class Handles:
             refuse(
                 op,
                 axis.stage,
-                f"axis '{axis}' of stage '{axis.stage.name}' is already {axis.kind}; schedule an axis before it is "
+                f"axis '{axis}' of stage '{axis.stage.name}' is already {axis.use}; schedule an axis before it is "
                 "annotated",
                 axis,
             )

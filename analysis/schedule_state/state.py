@@ -30,7 +30,8 @@ class Axis:
     """An axis of a stage, compared by identity. `extent` is that of the whole stage, for root axes only.
 
     The iterations of an `ordered` one run one after another: it is time. `storing` is the one thread that stores, where
-    a reduction is shared among threads; `pragmas` those given, by key. Of a `masked` one, only some lanes may load.
+    a reduction is shared among threads; `pragmas` those given, by key. Of a `masked` one, only some lanes may load. A
+    tensorized one becomes an `intrinsic`, with all inside.
     """
 
     name: str
@@ -40,11 +41,17 @@ class Axis:
     kind: Kind = Kind.SERIAL
     partition: bool = False
     masked: bool = False
+    intrinsic: str | None = None
     annotation: Operation | None = None
     ordered: bool = False
     storing: int | None = None
     pragmas: dict[str, int] = field(default_factory=dict[str, int])
     prefetches: list[Prefetch] = field(default_factory=list[Prefetch])
+
+    @property
+    def use(self) -> str:
+        """What an annotated axis is."""
+        return self.kind if self.intrinsic is None else "tensorized"
 
     def __str__(self) -> str:
         return self.name

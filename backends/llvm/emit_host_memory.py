@@ -199,7 +199,7 @@ def _copy_loops(
     index, body, end, before = text.fresh("c"), text.fresh("c.body"), text.fresh("c.end"), text.block
     text.branch_if(text.value(f"icmp slt i64 0, {extents[0]}"), body, end)
     text.start(body)
-    phi = text.phi_later()
+    phi = text.line_later()
     inner = [_advanced(e, p, type_, [(index, s)]) for p, s in zip(pointers, strides[0], strict=True)]
     _copy_loops(e, type_, (inner[0], inner[1]), extents[1:], strides[1:])
     following = text.value(f"add nsw i64 {index}, 1")

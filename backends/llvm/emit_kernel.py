@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilework.analysis.in_place import in_place_pairs
 from tilework.backends.llvm.bfloat16 import refuse_arithmetic
 from tilework.backends.llvm.conversions import define_conversions
+from tilework.backends.llvm.emit_amx import AMX_HANDLERS
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
@@ -25,6 +26,7 @@ KERNEL_HANDLERS: Handlers = {
     **MATH_HANDLERS,
     **VECTOR_HANDLERS,
     **TRANSPOSE_HANDLERS,
+    **AMX_HANDLERS,
     **WORDS_HANDLERS,  # behind arith, whose sums may take products in
 }
 
@@ -66,7 +68,7 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     e.num_threads = e.text.fresh("num_threads")
     parameters.append(f"i32 {e.num_threads}")
     e.block(kernel.body.block)
-    e.text.line("ret void")
+    e.text.finish()
     define_conversions(module, kernel)
     module.define(name, e.text.definition(f"void @{name}", parameters))
 

@@ -62,7 +62,7 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool, back: str
     else:
         text.branch_if(text.value(f"icmp slt i64 {lower}, {upper}"), body, end)
     text.start(body)
-    phi = text.phi_later()
+    phi = text.line_later()
     e.set(op.index, index if back is None else _turned(text, back, index, lower, upper))
     if UNROLL_FACTOR in op.attributes:
         text.line(_FENCE)
@@ -114,6 +114,7 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
     _fork(e, op, name, captured, [lower, upper], threads)
     text.branch(end)
     text.start(end)
+    text.behind_call()
 
 
 def _turn(e: Emitter, name: str) -> str:
@@ -131,7 +132,7 @@ def _outline(e: Emitter, op: ForOp, name: str, back: str | None) -> Scope:
     e.num_threads = None
     lower, upper = body.text.fresh("lower"), body.text.fresh("upper")
     _serial(e, op, lower, upper, runs=False, back=None if back is None else body.capture(back, i1))
-    body.text.line("ret void")
+    body.text.finish()
     parameters = [
         f"{type_} {'noalias ' if inside in body.noalias else ''}{inside}" for inside, type_ in body.captures.values()
     ]

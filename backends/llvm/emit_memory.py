@@ -15,6 +15,7 @@ from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
+from tilework.dialects import amx
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 
@@ -304,6 +305,8 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     shape = type_.get_shape()
     if (scope := (memory_space(op.memref) or "").partition(".")[0]) in DEVICE_SCOPES:
         raise CompileError(f"a CPU has no {scope} memory; use scope local or register", op)
+    if scope == amx.SCOPE:
+        return  # its tiles are registers
     if DYNAMIC_INDEX in shape:
         raise CompileError(f"a local buffer has constant extents, not {type_}", op)
     elements = 1

@@ -74,6 +74,8 @@ class Emitter:
         self.outlined = 0
         self._handlers = handlers
         self._types: dict[int, str] = {}
+        self.plans: dict[Block, Any] = {}
+        """What a handler has decided about all operations of a block, for those of one dialect."""
 
     def enter(self, scope: Scope) -> None:
         """Write into another function from now on."""

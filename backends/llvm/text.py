@@ -64,6 +64,8 @@ class FunctionText:
         self._count = 0
         self.block = "entry"
         """The label of the block being written: what a phi names as the edge from here."""
+        self._around: tuple[str, str] | None = None
+        self._behind_calls: list[int] = []
 
     # -- names
 
@@ -100,14 +102,28 @@ class FunctionText:
         self._entry.append(f"  {name} = {instruction}")
         return name
 
-    def phi_later(self) -> int:
-        """Keep a line free, for a phi with an edge that is not written yet; `set_line` fills it."""
+    def line_later(self) -> int:
+        """Keep a line free, such as for a phi with an edge that is not written yet; `set_line` fills it."""
         self._lines.append("")
         return len(self._lines) - 1
 
     def set_line(self, position: int, instruction: str) -> None:
-        """Fill a line kept by `phi_later`."""
+        """Fill a line kept by `line_later`."""
         self._lines[position] = f"  {instruction}"
+
+    def around(self, first: str, last: str) -> None:
+        """Let the function begin with an instruction, and do another before it returns."""
+        self._around = (first, last)
+
+    def behind_call(self) -> None:
+        """Keep a line free for what the function begins with: a function that was called may have undone it."""
+        self._behind_calls.append(self.line_later())
+
+    def finish(self) -> None:
+        """Return."""
+        if self._around is not None:
+            self.line(self._around[1])
+        self.line("ret void")
 
     # -- blocks
 
@@ -128,5 +144,9 @@ class FunctionText:
 
     def definition(self, head: str, parameters: Iterable[str], attributes: str = "nounwind") -> str:
         """The text of the function; `head` is such as `internal void @f`. The last block must have been ended."""
+        first = "" if self._around is None else f"  {self._around[0]}"
+        for line in self._behind_calls:
+            self._lines[line] = first
+        body = filter(None, [*self._entry, first, *self._lines])
         head = f"define {head}({', '.join(parameters)}) {attributes} {{"
-        return "\n".join((head, "entry:", *self._entry, *self._lines, "}", ""))
+        return "\n".join((head, "entry:", *body, "}", ""))

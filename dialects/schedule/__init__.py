@@ -17,6 +17,7 @@ a knob: `factor #schedule.knob<"tile_j", [8, 16, 32], 16>`.
 from xdsl.ir import Dialect
 
 from tilework.dialects.schedule.annotations import (
+    INTRINSICS,
     PRAGMAS,
     BindOp,
     ParallelOp,
@@ -49,6 +50,7 @@ from tilework.dialects.schedule.storage import SCOPES, DoubleBufferOp, PrefetchO
 
 __all__ = [
     "AXIS",
+    "INTRINSICS",
     "PRAGMAS",
     "SCOPES",
     "STAGE",

@@ -125,9 +125,21 @@ class PragmaOp(ScheduleOp):
         printer.print_string(f" {number_text(self.value)}")
 
 
+INTRINSICS = ("amx",)
+"""The names that `schedule.tensorize` takes.
+
+`amx`: the operation on tiles of the dialect of that name that does the same as the loops: `tile_mulf`, or `tile_zero`
+for the nest that sets elements of a sum to zero, or `tile_store` for that which copies them. Tiles of 16 rows and 16
+columns are in a buffer of scope `amx`, and sums of 16 pairs of products are added to one at a time.
+"""
+
+
 @irdl_op_definition
 class TensorizeOp(ScheduleOp):
-    """Everything from that axis inwards is one call of an intrinsic of the target. `schedule.tensorize %i "gemv"`"""
+    """Everything from that axis inwards is one operation of the target, by the name of a dialect.
+
+    `schedule.tensorize %i "amx"`
+    """
 
     name = "schedule.tensorize"
     axis = operand_def(AxisType)

@@ -19,10 +19,11 @@ from tilework.dialects.schedule.common import (
 )
 from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, number_text, parse_number, to_number
 
-SCOPES = {"global": 0, "shared": 1, "warp": 2, "local": 3, "register": 3}
+SCOPES = {"global": 0, "shared": 1, "warp": 2, "local": 3, "register": 3, "amx": 3}
 """Memory scopes from far to near, with their rank: how many kinds of threads each of them is private to.
 
-`register` asks for constant subscripts once loops are unrolled. A tag may follow the others: `local.weights`.
+`register` asks for constant subscripts once loops are unrolled; `amx` too, and what is there is touched by tensorized
+loops only. A tag may follow the others: `local.weights`.
 """
 
 
@@ -31,13 +32,13 @@ def verify_scope(scope: str) -> None:
     name, _, tag = scope.partition(".")
     if name not in SCOPES:
         raise VerifyException(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
-    if name == "register" and tag:
-        raise VerifyException(f"scope register takes no tag, got '{scope}'")
+    if name in ("register", "amx") and tag:
+        raise VerifyException(f"scope {name} takes no tag, got '{scope}'")
 
 
 @irdl_op_definition
 class SetScopeOp(ScheduleOp):
-    """Where the stage's buffer lives: `global`, `shared`, `warp`, `local` or `register`.
+    """Where the stage's buffer lives: `global`, `shared`, `warp`, `local`, `register` or `amx`.
 
     `schedule.set_scope %dense "register"`
     """

@@ -275,7 +275,7 @@ class Stage:
     # -- storage
 
     def set_scope(self, scope: str) -> None:
-        """Where the stage's buffer lives: "global", "shared", "warp", "local" or "register"."""
+        """Where the stage's buffer lives: "global", "shared", "warp", "local", "register" or "amx"."""
         if scope.partition(".")[0] not in SCOPES:
             raise UsageError(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
         self.scope = scope

@@ -175,7 +175,7 @@ schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
   %w, %l = schedule.stage "w" [i]
-  // expected-error@+1 {{axis 'i' of stage 'y' cannot be tensorized as 'gemv': matching of intrinsics is not implemented; use vectorize and unroll}}
+  // expected-error@+1 {{axis 'i' of stage 'y' cannot be tensorized as 'gemv'; known intrinsics: amx}}
   schedule.tensorize %i "gemv"
 }
 

@@ -206,3 +206,12 @@ def test_branches_of_one_loop():
         choice = f"loop.if [-%p >= 0] {{ {first} }} else {{ {second} }}"
         body = f'%s = memref.alloca() : memref<1xf32> loop.for %p = 0 to 2 "p" {{ {choice} }}'
         assert pairs(SQUARE, body) == expected
+
+
+def test_what_tiles_touch_is_not_shared():
+    """A tile is read as a whole while elements are written; without it, nothing reads %x."""
+    header = "ins(%x: memref<512xf32>) outs(%y: memref<512xf32>)"
+    assert pairs(header, "") == [(0, 0)]
+    tile = """%acc = memref.alloca() : memref<256xf32, "amx">
+      amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<512xf32>"""
+    assert pairs(header, tile) == []

@@ -11,7 +11,8 @@ from xdsl.traits import Pure
 from tilework.algebra.predicate import at_least
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
-from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.analysis.tiles import written_buffers
+from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp
 from tilework.transforms.base import TileworkPass
 
 TRAPPING = frozenset({"arith.remsi", "arith.ceildivsi", "arith.floordivsi"})
@@ -55,7 +56,7 @@ def _hoist(loop: ForOp, scope: Scope) -> None:
     block = loop.parent_block()
     assert block is not None
     inside = set(loop.body.block.args) | {r for op in loop.walk() for r in op.results}
-    stored = {root_buffer(op.memref) for op in loop.walk() if isinstance(op, StoreOp)}
+    stored = written_buffers(loop)
     runs = scope.proves(at_least(loop.extent, 1)) is True
     for op in list(loop.body.block.ops):
         if any(operand in inside for operand in op.operands) or not _movable(op, stored, runs):

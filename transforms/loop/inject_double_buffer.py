@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, minimum, var
 from tilework.analysis.accesses import root_buffer
+from tilework.analysis.tiles import tiled_buffers
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import INDEX, ForOp, KernelOp, Kind, LoadOp, StoreOp
@@ -64,6 +65,8 @@ class _DoubleBuffer:
 
     def check(self) -> None:
         """Whether filling may be done one iteration earlier."""
+        if tiled_buffers(self.loop):
+            self.refuse("is in a loop with operations on tiles; run loop-tensorize behind this pass")
         if {s.memref for op in self.fill for s in _stores(op) if not _is_inside(s.memref, op)} - {self.alloca.memref}:
             self.refuse("is filled together with other memory; compute the other stage elsewhere")
         written = {root_buffer(s.memref) for op in self.rest for s in _stores(op)}

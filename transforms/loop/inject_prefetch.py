@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, mini
 from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.accesses import element_position, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
+from tilework.analysis.tiles import is_tensorized
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
@@ -86,10 +87,13 @@ def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
 
 
 def _rows(position: Expr, followed: Sequence[ForOp]) -> list[ForOp]:
-    """The innermost of the loops that run one iteration after the other, and those around it that go on behind it."""
+    """The innermost of the loops that run one iteration after the other, and those around it that go on behind it.
+
+    Nests that become one operation are left alone.
+    """
     rows: list[ForOp] = []
     for f in followed:
-        if f.kind.data is Kind.SERIAL:
+        if f.kind.data is Kind.SERIAL and not is_tensorized(f):
             if rows and position.coefficient(f.index) < position.coefficient(rows[-1].index):
                 break
             rows.append(f)

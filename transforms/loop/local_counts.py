@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.accesses import accesses, memref_type
+from tilework.analysis.tiles import tiled_buffers
 from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
 from tilework.transforms.loop.rewriting import set_access
 
@@ -17,9 +18,10 @@ def drop_local_counts(kernel: KernelOp) -> None:
     That is so where all accesses are vectors of one length, aligned to it, with one and the same count, which does not
     change while the buffer lives. Masked accesses would keep the buffer in memory.
     """
+    tiled = tiled_buffers(kernel)
     for buffer, uses in accesses(kernel).items():
         alloca = buffer.owner
-        if isinstance(alloca, memref.AllocaOp) and _count_is_idle(alloca, uses):
+        if isinstance(alloca, memref.AllocaOp) and buffer not in tiled and _count_is_idle(alloca, uses):
             for op in uses:
                 set_access(op, op.exprs)
 

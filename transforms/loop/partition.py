@@ -15,7 +15,7 @@ from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.loop.annotations import MASKED, WHOLE
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.loop.rewriting import constant_trip
+from tilework.transforms.loop.rewriting import constant_trip, restricted_copies
 from tilework.transforms.loop.simplify import Simplifier
 
 
@@ -111,7 +111,7 @@ class _Partitioner:
         ]
         if len(ranges) < 2 or not self._afford(loop, len(ranges) - 1):
             return []
-        pieces = _restricted_copies(loop, ranges)
+        pieces = restricted_copies(loop, ranges)
         # what is left is cut again where the cuts are constants; others would pile up minima
         self.finished |= {piece for piece in pieces if constant_trip(piece) is None}
         return pieces
@@ -139,20 +139,6 @@ def _asks_for_quotients(loop: ForOp, scope: Scope) -> bool:
     if loop.partition is None or loop.kind.data is not Kind.SERIAL:
         return False
     return any(not p.expr.is_affine_in(loop.index) for p in certain_conditions(loop, scope))
-
-
-def _restricted_copies(loop: ForOp, ranges: list[tuple[Expr, Expr]]) -> list[ForOp]:
-    """The loop over the last range and, before it, copies over the others, in order."""
-    block = loop.parent_block()
-    assert block is not None
-    pieces = [loop.clone() for _ in ranges[1:]] + [loop]
-    for piece, (lower, upper) in zip(pieces, ranges, strict=True):
-        piece.set_bounds(lower, upper)
-        if piece is not loop:
-            piece.index.name_hint = loop.index.name_hint
-            copy_location(piece, loop)
-            block.insert_op_before(piece, loop)
-    return pieces
 
 
 def _ends_left(loop: ForOp, conditions: list[Predicate], scope: Scope) -> list[Expr]:

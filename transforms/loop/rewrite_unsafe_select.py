@@ -17,10 +17,11 @@ from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import Predicate, at_least, equal, less_than
 from tilework.analysis.accesses import buffer_dims, root_buffer
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
+from tilework.analysis.tiles import written_buffers
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import INDEX, ApplyOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import INDEX, ApplyOp, IfOp, KernelOp, LoadOp, YieldOp
 from tilework.transforms.base import TileworkPass
 
 Comparisons: TypeAlias = Mapping[str, Callable[[Expr, Expr], Predicate]]
@@ -133,7 +134,7 @@ def _refuse_stores_between(op: Operation, select: Operation) -> None:
     between = op.next_op
     while between is not None and between is not select:
         for inner in between.walk():
-            if isinstance(inner, StoreOp) and root_buffer(inner.memref) is root_buffer(op.memref):
+            if not inner.regions and root_buffer(op.memref) in written_buffers(inner):
                 name = op.memref.name_hint or "?"
                 raise CompileError(
                     f"%{name} may be read outside of it unless the condition of arith.select holds, but is stored to "

@@ -10,6 +10,7 @@ from xdsl.irdl import AttrSizedOperandSegments
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
+from tilework.dialects.amx import TileOp
 from tilework.dialects.index_attr import LoopIndexAttr, to_operands
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
@@ -41,6 +42,10 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
     match op:
         case LoadOp() | StoreOp():
             _rewrite_access(op, rewrite)
+        case TileOp():
+            positions = [tile.position for tile in op.tiles]
+            if (rewritten := [rewrite(e) for e in positions]) != positions:
+                op.set_positions(rewritten)
         case ForOp():
             old = (op.lower, op.upper, *(p.expr for p in op.conditions))
             lower, upper, *rest = new = tuple(map(rewrite, old))
@@ -71,7 +76,7 @@ def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> No
 
 def materialize_indices(op: Operation, values: Mapping[Key, Expr]) -> None:
     """Where an operation of another dialect has an index of `values` as an operand, compute it in front of it."""
-    if isinstance(op, (LoadOp, StoreOp, ForOp, IfOp, ApplyOp)):
+    if isinstance(op, (LoadOp, StoreOp, TileOp, ForOp, IfOp, ApplyOp)):
         return
     for i, operand in enumerate(op.operands):
         if isinstance(operand.type, IndexType) and operand in values:
@@ -120,6 +125,20 @@ def remainder(loop: ForOp, lower: Expr) -> ForOp:
     block.insert_op_after(copy, loop)
     copy.set_bounds(lower, loop.upper)
     return copy
+
+
+def restricted_copies(loop: ForOp, ranges: Sequence[tuple[Expr, Expr]]) -> list[ForOp]:
+    """The loop over the last range and, before it, copies over the others, in order."""
+    block = loop.parent_block()
+    assert block is not None
+    pieces = [loop.clone() for _ in ranges[1:]] + [loop]
+    for piece, (lower, upper) in zip(pieces, ranges, strict=True):
+        piece.set_bounds(lower, upper)
+        if piece is not loop:
+            piece.index.name_hint = loop.index.name_hint
+            copy_location(piece, loop)
+            block.insert_op_before(piece, loop)
+    return pieces
 
 
 def chunked(loop: ForOp, chunks: Expr, length: int) -> ForOp:

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space, root_buffer
+from tilework.analysis.tiles import tiled_buffers, written_buffers
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
 from tilework.transforms.base import TileworkPass
@@ -41,8 +42,8 @@ class Transpose(TileworkPass):
                                                    loop.for %x = 0 to 64 "x" {
                                                      %v = loop.load %t[16 * %x] : .., vector<16xf32>
 
-    The loop runs a constant number of times and stores nothing to what it loads from, stores being all that writes in a
-    kernel; a longer one is cut into chunks of 64.
+    The loop runs a constant number of times and stores nothing to what it loads from; a longer one is cut into chunks
+    of 64.
     A condition around the load that is the same in all iterations goes around the transposition, too.
     Columns behind the last whole block are transposed with some of those before them once more.
 
@@ -84,7 +85,7 @@ def _gathers(loop: ForOp) -> Iterator[LoadOp]:
         return
     if loop.kind.data is Kind.UNROLLED and trip > CHUNK:
         return  # chunks would hide the constants that subscripts are
-    stored = {root_buffer(op.memref) for op in loop.walk() if isinstance(op, StoreOp)}
+    stored = written_buffers(loop)
     for op in _always_or_never_run(loop):
         if isinstance(op, LoadOp) and root_buffer(op.memref) not in stored and _is_column(op, loop):
             if trip >= _vector_type(op).get_shape()[0] // 2:
@@ -97,8 +98,11 @@ def _scatters(loop: ForOp) -> Iterator[StoreOp]:
     if trip is None or trip not in LANES or loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
         return
     accesses = Counter(root_buffer(op.memref) for op in loop.walk() if isinstance(op, LoadOp | StoreOp))
+    tiled = tiled_buffers(loop)
     for op in loop.body.block.ops:
-        if isinstance(op, StoreOp) and accesses[root_buffer(op.memref)] == 1 and _is_column(op, loop):
+        if not isinstance(op, StoreOp) or root_buffer(op.memref) in tiled:
+            continue
+        if accesses[root_buffer(op.memref)] == 1 and _is_column(op, loop):
             if trip <= abs(op.lane_stride):  # else rows overlap
                 yield op
 

@@ -13,11 +13,12 @@ from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import less_than
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.analysis.registers import register_indices
+from tilework.dialects.amx import TileOp
 from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr, StoreOp
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.loop.rewriting import constant_trip
+from tilework.transforms.loop.rewriting import constant_trip, restricted_copies
 
 MAX_DEPTH = 8
 """How many small loops inside each other are unrolled."""
@@ -33,9 +34,11 @@ class Unroll(TileworkPass):
 
     Registers have no addresses: loops are unrolled for them up to `max_trip` iterations, and `loop-verify-registers`
     refuses what is left. Where it is known at run time only how many of so few iterations there are, each asks whether
-    it runs. A serial loop is small where it holds no loop that stays and expands to at most
-    `auto_max_step` stores; 0 leaves all. The attribute `loop.auto_unroll_max_step` of a loop
-    is the limit for that loop and those inside it. Unrolling itself stays an attribute for the emitter.
+    it runs. The same is done for tiles of scope "amx"; instructions name such registers, so that every iteration of the
+    unrolled loops around becomes a loop of its own. A serial loop is small where it holds no loop that stays and
+    expands to at most `auto_max_step` stores or operations on tiles; 0 leaves all. The attribute
+    `loop.auto_unroll_max_step` of a loop is the limit for that loop and those inside it. Else unrolling itself stays an
+    attribute for the emitter.
     Requires vectors (`loop-vectorize`); leaves loops of other kinds, and of constant lengths.
     """
 
@@ -59,6 +62,10 @@ class Unroll(TileworkPass):
             if trip is not None and trip <= self.max_trip:
                 _unroll(loop)
         _unroll_small(op.body.block, self.auto_max_step)
+        for loop in reversed([inner for inner in op.body.walk() if isinstance(inner, ForOp)]):
+            trip = constant_trip(loop)
+            if loop.kind.data is Kind.UNROLLED and trip and any(isinstance(op, TileOp) for op in loop.body.walk()):
+                restricted_copies(loop, [(loop.lower + i, loop.lower + i + 1) for i in range(trip)])
 
 
 def _bound(loop: ForOp, scope: Scope, most: int) -> None:
@@ -96,7 +103,7 @@ def _unroll_small(block: Block, limit: int) -> _Size | None:
 
 def _expanded(op: Operation, limit: int) -> _Size | None:
     """What an operation expands to, a small loop being unrolled; None where a loop stays."""
-    if isinstance(op, StoreOp):
+    if isinstance(op, StoreOp | TileOp):
         return _Size(1, 0)
     own = op.attributes.get(AUTO_UNROLL_MAX_STEP)
     limit = own.value.data if isinstance(own, IntegerAttr) else limit

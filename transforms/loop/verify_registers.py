@@ -17,12 +17,13 @@ from tilework.transforms.loop.rewriting import constant_trip
 
 @dataclass(frozen=True)
 class VerifyRegisters(TileworkPass):
-    """Refuse buffers of scope "register" whose subscripts are no constants once unrolled loops are expanded.
+    """Refuse buffers of scope "register" whose subscripts are no constants once unrolled loops are expanded, and tiles.
 
     loop.for %i = 0 to %N "i" {                                  error: register buffer %acc is indexed in loop 'i',
       loop.store %v, %acc[%i] : memref<4xf32, "register">   ->     whose trip count is known at run time only
 
-    One subscript that is not constant throws all accumulators of a register tile to the stack, silently.
+    One subscript that is not constant throws all accumulators of a register tile to the stack, silently. Registers of
+    scope "amx", which hold tiles, are named in instructions.
     Requires unrolled loops (`loop-unroll`); changes nothing.
     """
 
@@ -39,7 +40,7 @@ class VerifyRegisters(TileworkPass):
 
 def _verify(register: RegisterIndex) -> None:
     index, access, loop = register.index, register.access, register.loop
-    name = f"register buffer %{root_buffer(access.memref).name_hint or '?'}"
+    name = f"register buffer %{root_buffer(register.buffer).name_hint or '?'}"
     if loop is None:
         what = f"%{index.name_hint or '?'}, which is known at run time only"
         raise CompileError(f'{name} is indexed by {what}; keep it in scope "local"', access)
@@ -50,6 +51,8 @@ def _verify(register: RegisterIndex) -> None:
 def _obstacle(loop: ForOp) -> str | None:
     """What keeps the index of a loop from being a constant, and the remedy; None where nothing does."""
     trip = constant_trip(loop)
+    if trip == 1:
+        return None
     if trip is None:
         return "whose trip count is known at run time only: partition the loop around it, or pad"
     match loop.kind.data:

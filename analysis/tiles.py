@@ -1,0 +1,38 @@
+"""Operations on tiles among loads and stores: what they touch, and which loops will become them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from tilework.analysis.accesses import root_buffer
+from tilework.analysis.domains import loops_around
+from tilework.dialects.amx import TileOp
+from tilework.dialects.loop import ForOp, StoreOp
+from tilework.dialects.loop.annotations import TENSORIZE
+
+
+def written_buffers(op: Operation) -> set[SSAValue]:
+    """The arguments and allocations that an operation and what it holds write to, views counted with what they view."""
+    return {root_buffer(buffer) for inner in op.walk() for buffer in _written_by(inner)}
+
+
+def _written_by(op: Operation) -> Iterator[SSAValue]:
+    match op:
+        case StoreOp():
+            yield op.memref
+        case TileOp():
+            yield from (tile.memref for tile in op.tiles if tile.form.is_written)
+        case _:
+            pass
+
+
+def tiled_buffers(op: Operation) -> set[SSAValue]:
+    """The arguments and allocations of which operations on tiles in a kernel or a loop read or write a part."""
+    return {root_buffer(buffer) for inner in op.walk() if isinstance(inner, TileOp) for buffer in inner.memrefs}
+
+
+def is_tensorized(loop: ForOp) -> bool:
+    """Whether a loop is to become an operation on tiles, or part of one."""
+    return any(TENSORIZE in around.attributes for around in (loop, *loops_around(loop)))

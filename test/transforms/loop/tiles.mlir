@@ -1,0 +1,124 @@
+// What passes over loads and stores make of operations on tiles.
+
+// RUN: opt-tool %s -p loop-simplify,loop-storage-rewrite | filecheck %s --check-prefix=KEPT
+// RUN: opt-tool %s -p loop-hoist-invariant | filecheck %s --check-prefix=HOIST
+// RUN: opt-tool %s -p loop-vectorize | filecheck %s --check-prefix=VECTOR
+// RUN: opt-tool %s -p loop-unroll,loop-verify-registers,loop-simplify | filecheck %s --check-prefix=UNROLL
+// RUN: opt-tool %s -p loop-unroll,loop-verify-registers,loop-simplify --check-semantics -o /dev/null
+// RUN: opt-tool %s -p 'loop-unroll{auto-max-step=8},loop-simplify' | filecheck %s --check-prefix=SMALL
+// RUN: opt-tool %s -p loop-transpose | filecheck %s --check-prefix=ROWS
+
+// Stores to what only tiles read stay, and memory of its own.
+// KEPT-LABEL: loop.kernel @read_by_tiles
+// KEPT:         %t = memref.alloca() : memref<512xbf16, "local">
+// KEPT-NEXT:    loop.for
+// KEPT-NEXT:      loop.load
+// KEPT-NEXT:      loop.store %{{.*}}, %t
+// KEPT:         %u = memref.alloca() : memref<512xbf16, "local">
+// KEPT:           loop.store %{{.*}}, %u
+// KEPT:         amx.tile_mulf %acc[0] stride 16, %t[0] stride 32, %u[0] stride 32
+loop.kernel @read_by_tiles ins(%x: memref<512xbf16>) outs(%y: memref<256xf32>) {
+  %acc = memref.alloca() : memref<256xf32, "amx">
+  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  %t = memref.alloca() : memref<512xbf16, "local">
+  loop.for %i = 0 to 512 "i" {
+    %v = loop.load %x[%i] : memref<512xbf16>
+    loop.store %v, %t[%i] : memref<512xbf16, "local">
+  }
+  %u = memref.alloca() : memref<512xbf16, "local">
+  loop.for %i = 0 to 512 "i" {
+    %v = loop.load %x[-%i + 511] : memref<512xbf16>
+    loop.store %v, %u[%i] : memref<512xbf16, "local">
+  }
+  amx.tile_mulf %acc[0] stride 16, %t[0] stride 32, %u[0] stride 32 : memref<256xf32, "amx">, memref<512xbf16, "local">, memref<512xbf16, "local">
+  amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<256xf32>
+}
+
+// A load of what a tile writes stays in the loop, others move.
+// HOIST-LABEL: loop.kernel @written_by_tiles
+// HOIST:         loop.load %x[0]
+// HOIST-NEXT:    loop.for %i = 0 to 4 "i" {
+// HOIST-NEXT:      loop.load %y[0]
+loop.kernel @written_by_tiles ins(%x: memref<8xf32>) outs(%y: memref<1024xf32>, %z: memref<4xf32>) {
+  %acc = memref.alloca() : memref<256xf32, "amx">
+  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.for %i = 0 to 4 "i" {
+    %a = loop.load %y[0] : memref<1024xf32>
+    %b = loop.load %x[0] : memref<8xf32>
+    %c = arith.addf %a, %b : f32
+    loop.store %c, %z[%i] : memref<4xf32>
+    amx.tile_store %acc[0] stride 16, %y[256 * %i] stride 16 : memref<256xf32, "amx">, memref<1024xf32>
+  }
+}
+
+// Lanes have no tiles each.
+// VECTOR-LABEL: loop.kernel @in_lanes
+// VECTOR:         loop.for %i = 0 to 4 "i" attributes {tilework.remark = "not vectorized: it holds operations on tiles"} {
+loop.kernel @in_lanes ins(%a: memref<512xbf16>) outs(%y: memref<1024xf32>) {
+  %acc = memref.alloca() : memref<256xf32, "amx">
+  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.for %i = 0 to 4 "i" vectorized {
+    amx.tile_mulf %acc[0] stride 16, %a[0] stride 32, %a[0] stride 32 : memref<256xf32, "amx">, memref<512xbf16>, memref<512xbf16>
+  }
+  amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<1024xf32>
+}
+
+// What tiles read of a local buffer counts, whatever lanes of it vectors write.
+// VECTOR-LABEL: loop.kernel @lanes_of_tiles
+// VECTOR:         loop.store %{{.*}}, %t[0] count
+loop.kernel @lanes_of_tiles ins(%x: memref<?xbf16> [N]) outs(%y: memref<256xf32>) symbols(%N) {
+  %acc = memref.alloca() : memref<256xf32, "amx">
+  %t = memref.alloca() : memref<512xbf16, "local">
+  loop.for %i = 0 to min(%N, 16) "i" vectorized {
+    %v = loop.load %x[%i] : memref<?xbf16>
+    loop.store %v, %t[%i] : memref<512xbf16, "local">
+  }
+  amx.tile_mulf %acc[0] stride 16, %t[0] stride 32, %t[0] stride 32 : memref<256xf32, "amx">, memref<512xbf16, "local">, memref<512xbf16, "local">
+  amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<256xf32>
+}
+
+// Loops that say which register are written out, others stay.
+// UNROLL-LABEL: loop.kernel @registers
+// UNROLL:         amx.tile_zero %acc[0] stride 16
+// UNROLL-NEXT:    amx.tile_zero %acc[256] stride 16
+// UNROLL-NEXT:    loop.for %k = 0 to 2 "k" {
+// UNROLL-NEXT:      amx.tile_mulf %acc[0] stride 16, %a[0] stride 32, %b[512 * %k] stride 32
+// UNROLL-NEXT:      amx.tile_mulf %acc[256] stride 16, %a[512] stride 32, %b[512 * %k] stride 32
+// UNROLL-NEXT:    }
+// UNROLL-NEXT:    amx.tile_store %acc[0]
+// SMALL-LABEL:  loop.kernel @registers
+// SMALL-COUNT-4:  amx.tile_mulf
+// SMALL-NOT:      loop.for
+// SMALL-LABEL:  loop.kernel @columns
+loop.kernel @registers ins(%a: memref<1024xbf16>, %b: memref<1024xbf16>) outs(%y: memref<512xf32>) {
+  %acc = memref.alloca() : memref<512xf32, "amx">
+  loop.for %i = 0 to 2 "i" unrolled {
+    amx.tile_zero %acc[256 * %i] stride 16 : memref<512xf32, "amx">
+  }
+  loop.for %k = 0 to 2 "k" {
+    loop.for %i = 0 to 2 "i" {
+      amx.tile_mulf %acc[256 * %i] stride 16, %a[512 * %i] stride 32, %b[512 * %k] stride 32 : memref<512xf32, "amx">, memref<1024xbf16>, memref<1024xbf16>
+    }
+  }
+  loop.for %i = 0 to 2 "i" {
+    amx.tile_store %acc[256 * %i] stride 16, %y[256 * %i] stride 16 : memref<512xf32, "amx">, memref<512xf32>
+  }
+}
+
+// Columns of what a tile writes in between are not kept.
+// ROWS-LABEL: loop.kernel @columns
+// ROWS-NOT:     loop.transpose
+loop.kernel @columns ins(%src: memref<1024xf32>) outs(%y: memref<1024xf32>, %z: memref<1024xf32>) {
+  %acc = memref.alloca() : memref<256xf32, "amx">
+  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.for %x = 0 to 16 "x" {
+    %v = loop.load %y[%x] stride 64 : memref<1024xf32>, vector<16xf32>
+    loop.store %v, %z[16 * %x] : memref<1024xf32>, vector<16xf32>
+    amx.tile_store %acc[0] stride 16, %y[0] stride 64 : memref<256xf32, "amx">, memref<1024xf32>
+  }
+  loop.for %x = 0 to 16 "x" {
+    %v = loop.load %src[16 * %x] : memref<1024xf32>, vector<16xf32>
+    amx.tile_store %acc[0] stride 16, %y[0] stride 64 : memref<256xf32, "amx">, memref<1024xf32>
+    loop.store %v, %y[%x] stride 64 : memref<1024xf32>, vector<16xf32>
+  }
+}
