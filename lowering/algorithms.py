@@ -16,6 +16,7 @@ from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import parameter_bytes
 from tilework.analysis.precision import Precision
 from tilework.dialects.graph.base import ints
+from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp, can_use_bf16x
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.movement import PadOp, SliceOp
@@ -32,6 +33,8 @@ from tilework.lowering.words_of_groups import (
     words_group,
     words_of,
 )
+from tilework.rules.cpu.bf16x_form import MULTIPLICATIONS, TILE_CYCLES
+from tilework.rules.cpu.reads import bits_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
@@ -80,10 +83,11 @@ class Winograd:
             properties["slices"] = ints([windows.strides[0], windows.dilations[0], *front, *behind])
         return WinogradConvOp.of(product.input, transformed, **properties)
 
-    def uses(self, product: Product) -> int:
-        """How many times each number of the transformed weight is multiplied, at least."""
+    def multiplying(self, product: Product, weights: int, target: Target) -> float:
+        """Cycles of multiplying with so many numbers of the transformed weight, at least."""
         batch, _, *slices, height, width = (e.constant or 1 for e in dims_of(product.result.type))
-        return batch * prod(slices) * -(-height // self.tile) * -(-width // self.tile)
+        uses = batch * prod(slices) * -(-height // self.tile) * -(-width // self.tile)
+        return _vector_cycles(weights * uses, target)
 
 
 @dataclass(frozen=True)
@@ -104,10 +108,9 @@ class Strassen:
             return StrassenDenseOp.of(product.input, transformed)
         return StrassenConvOp.of(product.input, transformed, strides=product.strides)
 
-    def uses(self, product: Product) -> int:
-        """How many times each number of the transformed weight is multiplied, at least."""
-        outputs = product.dims(1)[0].constant or 1
-        return prod(e.constant or 1 for e in dims_of(product.result.type)) // outputs // 2**self.levels
+    def multiplying(self, product: Product, weights: int, target: Target) -> float:
+        """Cycles of multiplying with so many numbers of the transformed weight, at least."""
+        return _vector_cycles(weights * _points(product) // 2**self.levels, target)
 
 
 @dataclass(frozen=True)
@@ -124,17 +127,44 @@ class Words:
         take_words(product, self.apart)
         return type(product).of(product.input, transformed, **product.properties, words=UnitAttr())
 
-    def uses(self, product: Product) -> int:
-        """How many times each number of the transformed weight is multiplied, at least."""
-        outputs = product.dims(1)[0].constant or 1
-        return prod(e.constant or 1 for e in dims_of(product.result.type)) // outputs
+    def multiplying(self, product: Product, weights: int, target: Target) -> float:
+        """Cycles of multiplying with so many numbers of the transformed weight, at least."""
+        return _vector_cycles(weights * _points(product), target)
 
 
-Fast = Winograd | Strassen | Words
-_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words)}
+@dataclass(frozen=True)
+class Bf16x:
+    """For a product of floats, each of which is the sum of so many numbers of bfloat16."""
+
+    numbers: int
+    levels: ClassVar[int] = 1
+    added: ClassVar[int] = 0
+    benefit: ClassVar[int] = 1
+
+    def transform(self, weight: SSAValue, product: Product) -> Operation:
+        """Of its weight; not yet inserted."""
+        return Bf16xWeightOp.of(weight, numbers=IntegerAttr(self.numbers, i64))
+
+    def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
+        """What computes the product, of the transformed weight; not yet inserted."""
+        outputs = IntegerAttr(product.dims(1)[0].constant or 0, i64)
+        if isinstance(product, DenseOp):
+            return Bf16xDenseOp.of(product.input, transformed, outputs=outputs)
+        windows = {"strides": product.strides, "pads": product.pads, "dilations": product.dilations}
+        return Bf16xConvOp.of(product.input, transformed, **windows, outputs=outputs)
+
+    def multiplying(self, product: Product, weights: int, target: Target) -> float:
+        """Cycles of multiplying with so many numbers of the transformed weight, at least."""
+        return weights * _points(product) / MULTIPLICATIONS * TILE_CYCLES
+
+
+Fast = Winograd | Strassen | Words | Bf16x
+_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words, Bf16x)}
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
+    if target.multiplies_tiles and can_use_bf16x(product):
+        yield Bf16x(precision.numbers)
     if target.dot_bits and product.dtype(0) != product.dtype(1):
         yield from (Words(apart) for apart in (False, True) if argument_for_words(product, apart) is not None)
     if isinstance(product, ConvOp):
@@ -144,7 +174,8 @@ def _fast_algorithms(product: Product, precision: Precision, target: Target) -> 
             for tile in winograd_tiles(product, precision.products):
                 fast = Winograd(tile, phases, added)
                 # weights are read for every block of tiles: where they do not stay near, blocks must not end with rows
-                counted = is_open and _transformed_size(product, fast) * f32.bitwidth // 8 > target.near_bytes
+                weights, bits = _transformed(product, fast)
+                counted = is_open and weights * bits // 8 > target.near_bytes
                 yield replace(fast, counted=counted)
     for levels in range(1, precision.levels + 1):
         if can_use_strassen(product, levels):
@@ -179,6 +210,16 @@ class Algorithm:
         options = values["fast"]
         fast = options and _FAST[options["kind"]](**{name: v for name, v in options.items() if name != "kind"})
         return cls(values["cycles"], fast)
+
+
+def _points(product: Product) -> int:
+    """With how many of them each number of a weight is multiplied, at least."""
+    outputs = product.dims(1)[0].constant or 1
+    return prod(e.constant or 1 for e in dims_of(product.result.type)) // outputs
+
+
+def _vector_cycles(multiplications: int, target: Target) -> float:
+    return multiplications / target.lanes(f32.bitwidth) / target.vectors_per_cycle
 
 
 def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
@@ -233,9 +274,8 @@ class Algorithms:
 
     def _least_cycles(self, fast: Fast, product: Product) -> float:
         """Of nothing but multiplying, or reading weights from memory."""
-        weights = _transformed_size(product, fast)
-        bits = f32.bitwidth
-        multiplying = weights * fast.uses(product) / self.target.lanes(bits) / self.target.vectors_per_cycle
+        weights, bits = _transformed(product, fast)
+        multiplying = fast.multiplying(product, weights, self.target)
         return max(multiplying, weights * bits / 8 / self.target.bandwidth.memory)
 
     def _cycles_with(self, fast: Fast, group: FusedOp) -> float:
@@ -313,12 +353,12 @@ def use_fast(product: Product, fast: Fast) -> None:
     block.erase_arg(weight)
 
 
-def _transformed_size(product: Product, fast: Fast) -> int:
-    """How many numbers the transformed weight of a product has."""
+def _transformed(product: Product, fast: Fast) -> tuple[int, int]:
+    """How many numbers the transformed weight of a product has, and the bits of each."""
     preparing = transform_weight(product.weight, product, fast)
-    dims = dims_of(preparing[-1].results[0].type)
+    type_ = preparing[-1].results[0].type
     _erase(preparing)
-    return prod(e.constant or 1 for e in dims)
+    return prod(e.constant or 1 for e in dims_of(type_)), bits_of(type_)
 
 
 def _erase(ops: Sequence[Operation]) -> None:

@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
+from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp
 from tilework.dialects.graph.broadcast import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
@@ -80,6 +81,7 @@ OPERATORS = [
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
     *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
+    *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp),
 ]
 
 Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p apply-rules | filecheck %s
+// RUN: opt-tool %s -p 'choose-layouts{target="llvm -mcpu=skylake-avx512"},choose-algorithms{target="llvm -mcpu=skylake-avx512"},cse,graph-fold-parameters,pack-parameters{target="llvm -mcpu=skylake-avx512"},cse,graph-fold-parameters' | filecheck %s --check-prefix=IMAGES
 
 // Steps of a recurrent layer read the same weights: these are packed once, and so is the transform of filters that two
 // convolutions share.
@@ -22,11 +23,11 @@ func.func @steps(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
   func.return %z : tensor<1x64xf32>
 }
 
-// CHECK-LABEL: func.func @images
-// CHECK:         [[F:%[a-z0-9_]+]] = graph.parameter @f.pack
-// CHECK-NOT:     graph.parameter @f
-// CHECK:         graph.fused "conv" ({{.*}}, [[F]])
-// CHECK:         graph.fused "conv" ({{.*}}, [[F]])
+// IMAGES-LABEL: func.func @images
+// IMAGES:         [[F:%[a-z0-9_]+]] = graph.parameter @f.pack
+// IMAGES-NOT:     graph.parameter @f
+// IMAGES:         graph.fused "conv" ({{.*}}, [[F]])
+// IMAGES:         graph.fused "conv" ({{.*}}, [[F]])
 func.func @images(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
   %f = graph.parameter @f : tensor<64x64x3x3xf32>
   %y = graph.fused "conv" (%x, %f) : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> (tensor<1x64x56x56xf32>) {

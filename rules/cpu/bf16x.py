@@ -1,0 +1,143 @@
+"""The rule for products in numbers of bfloat16: numbers of rows, tiles of their products, and what is behind these.
+
+Either the numbers of all rows come first, and the outermost loop runs over outputs, whose weights are read once; or it
+runs over blocks of rows, each of which does everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import ClassVar
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import ceildiv, const
+from tilework.dialects.graph.bf16x import COLUMNS, ROWS
+from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.te import KernelOp
+from tilework.rules.base import ScheduleRule
+from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, bf16x_form, cycles_alone
+from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
+from tilework.rules.cpu.fast_products import sizes_of, vectors_and_lanes
+from tilework.rules.cpu.fetching import overlapped
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.reads import axes_of
+from tilework.targets.target import Target
+
+INTRINSIC = "amx"
+
+
+class Bf16x(ScheduleRule):
+    """For known numbers of points, and outputs in blocks of a tile's columns, on machines that multiply tiles."""
+
+    BENEFIT: ClassVar[int] = 1
+
+    def matches(self, kernel: KernelOp, target: Target) -> bool:
+        return bf16x_form(kernel, target) is not None
+
+    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+        form = _form(kernel, target)
+        multiplying = cycles_alone(form, target)
+        fetching = memory_cycles(kernel, parameters, target)
+        return overlapped(multiplying, fetching) + elementwise_cycles(form.final, target)
+
+    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+        form = _form(kernel, target)
+        s = ScheduleBuilder(kernel)
+        for name in form.inlined:
+            s.compute_inline(s.stage(name))
+        _Writer(s, form, target).write()
+        return s.finish()
+
+
+def _form(kernel: KernelOp, target: Target) -> Bf16xForm:
+    form = bf16x_form(kernel, target)
+    assert form is not None, "the rule matches"
+    return form
+
+
+class _Writer:
+    """Schedules the final stage first: the others are computed inside it."""
+
+    def __init__(self, s: ScheduleBuilder, form: Bf16xForm, target: Target):
+        self.s = s
+        self.form = form
+        self.target = target
+        self.work = [axes_of(form.product)]
+
+    def write(self) -> None:
+        """Schedule every stage."""
+        around_data, around_product = self.final()
+        self.data(around_data)
+        self.product(around_product)
+
+    def final(self) -> tuple[SSAValue | None, SSAValue]:
+        """The loops to compute numbers in, if not in front of all else, and products."""
+        s, form, blocks = self.s, self.form, self.form.blocks
+        axes = list(s.stage(form.final.stage.data).axes.values())
+        if form.images:
+            s.reorder([axes[0], *axes[2:-1], axes[1], axes[-1]])  # points of one output follow each other
+        points = [self.fused([axes[i] for i in p.axes]) for p in form.points]
+        outputs, lane = (axes[1], axes[-1]) if form.images else s.split(axes[-1], COLUMNS)
+        outputs, column = s.split(outputs, blocks.wide, Tail.SHIFT)
+        groups = (outputs, const(-(-sizes_of(form.product)[0] // blocks.wide)))
+        before = [(axis, const(p.count)) for axis, p in zip(points[: blocks.axis], form.points, strict=False)]
+        count, along = form.points[blocks.axis].count, points[blocks.axis]
+        together = min(blocks.together * blocks.lines, count)
+        if together:
+            block, along = s.split(along, together, Tail.SHIFT)
+            before.append((block, const(-(-count // together))))
+        lines, line = s.split(along, blocks.lines, Tail.SHIFT)
+        each = (lines, const(-(-(together or count) // blocks.lines)))
+        loops = [*before, groups, each] if together else [groups, *before, each]
+        s.reorder([*(axis for axis, _ in loops), column, line, *points[blocks.axis + 1 :], lane])
+        s.vectorize(lane)
+        outer = parallel_prefix(s, before if together else loops, self.work, self.target)
+        for axis in outer:
+            s.pragma(axis, "loop_partition_hint", 0)  # what is outside of the image is no reason for more code
+        return (outer[-1], lines) if together else (None, outer[-1])
+
+    def fused(self, axes: Sequence[SSAValue]) -> SSAValue:
+        """Axes as one."""
+        return self.s.fuse(axes) if len(axes) > 1 else axes[0]
+
+    def data(self, around: SSAValue | None) -> None:
+        """The numbers of rows; in front of all else, in parallel, or inside a loop."""
+        s, form = self.s, self.form
+        stage = s.stage(DATA)
+        *others, row, place = stage.axes.values()
+        vectors, lane = vectors_and_lanes(s, place, self.target.lanes(32))
+        *counts, rows, _ = map(const, sizes_of(form.data))
+        loops = list(zip(others, counts, strict=True))
+        if form.line > 1:  # whether a row is of padding depends on its place in a line
+            line, row = s.split(row, form.line)
+            loops += [(line, ceildiv(rows, form.line)), (row, const(form.line))]
+        else:
+            loops.append((row, rows))
+        s.reorder([*(axis for axis, _ in loops), vectors, lane])
+        if around is None:
+            parallel_prefix(s, loops, self.work, self.target)
+        else:
+            s.compute_at(stage, around, "local")
+
+    def product(self, around: SSAValue) -> None:
+        """Tiles of it, in registers for them, then in a buffer."""
+        s, form = self.s, self.form
+        stage = s.stage(PRODUCT)
+        tiles = s.cache_write(stage, INTRINSIC)
+        s.compute_at(stage, around, "local")
+        j, row, column = list(stage.axes.values())[:3]
+        rows, row = s.split(row, ROWS * form.blocks.high, Tail.PAD)
+        high, row = s.split(row, ROWS)
+        s.reorder([rows, j, high, row, column])
+        s.unroll(j)
+        s.unroll(high)
+        s.tensorize(row, INTRINSIC)
+        s.compute_at(tiles, rows)
+        j, row, column, *summed, p, q, pair, place = tiles.axes.values()
+        high, row = s.split(row, ROWS)
+        s.reorder([*summed, p, q, high, j, row, column, pair, place])
+        for axis in (p, q, high, j):
+            s.unroll(axis)
+        s.tensorize(row, INTRINSIC)

@@ -1,0 +1,256 @@
+"""What a kernel of a product in numbers of bfloat16 consists of, and how its rows are taken in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, const, var
+from tilework.dialects.graph.bf16x import CHANNELS, COLUMNS, ROWS
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.cpu.costs import elementwise_cycles
+from tilework.rules.cpu.fast_products import MOST_BYTES, inlined_stages, sizes_of
+from tilework.rules.cpu.reads import bits_of
+from tilework.targets.target import Target
+
+DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"
+
+TILE_CYCLES, LATENCY = 16, 52
+"""Of multiplying two tiles, and until products can be added to the same tile again."""
+
+LOAD_CYCLES = 20
+"""Of what loading a tile from the second cache adds to that."""
+
+TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
+
+MULTIPLICATIONS = ROWS * COLUMNS * CHANNELS
+"""Of numbers, when two tiles are multiplied."""
+
+STARTING_CYCLES = 500
+"""Of preparing the tiles of a core, and giving them back."""
+
+F32_BYTES, BF16_BYTES = 4, 2
+
+
+@dataclass(frozen=True)
+class Points:
+    """Axes of the last stage that count points, outermost first: those that are fused, how many points there are along
+    them, and the rows from one to the next."""
+
+    axes: tuple[int, ...]
+    count: int
+    pitch: int
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How points are taken, at most.
+
+    lines: along the axes numbered `axis`, with all that is along those behind, points of so many are multiplied and
+    leave a buffer; these are so many `rows`. high, wide: how many tiles below each other and side by side are
+    multiplied at a time. together: of how many times as many points the numbers are there before any is multiplied; 0
+    if of all.
+    """
+
+    axis: int
+    lines: int
+    rows: int
+    high: int
+    wide: int
+    together: int
+
+    @property
+    def padded(self) -> int:
+        """The rows with those that fill tiles."""
+        return -(-self.rows // (ROWS * self.high)) * ROWS * self.high
+
+
+@dataclass(frozen=True)
+class Bf16xForm:
+    """The stages by what they compute, once those `inlined` are.
+
+    images: whether the last stage has its outputs in blocks of as many as a tile has columns, its second axis counting
+    blocks and the last one inside of them; else they are the last axis.
+    """
+
+    inlined: list[str]
+    data: ComputeOp
+    product: ComputeOp
+    final: ComputeOp
+    images: bool
+    points: tuple[Points, ...]
+    blocks: Blocks
+
+    @property
+    def line(self) -> int:
+        """How many rows a line of points has; blocks begin with one."""
+        return self.points[-2].pitch if len(self.points) > 1 else 1
+
+
+def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
+    """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors."""
+    if not target.multiplies_tiles:
+        return None
+    found = inlined_stages(kernel, STAGES)
+    if found is None:
+        return None
+    inlined, stages, final = found
+    product, sizes = stages[PRODUCT], sizes_of(final)
+    taken = _taken(final)
+    if taken is None or 0 in sizes or bits_of(final.result.type) != 8 * F32_BYTES:
+        return None
+    at, row, lane = taken
+    *axes, last = [name for name, _ in final.spatial]
+    images = len(axes) > 2 and at == (var(axes[1]) if sizes[1] > 1 else const(0)) and sizes[-1] == COLUMNS
+    if not images and at != var(last) // COLUMNS:  # fewer outputs would leave most of a tile empty
+        return None
+    if lane != (var(last) if images else var(last) % COLUMNS):
+        return None
+    numbers = [i for i, _ in enumerate(axes) if not images or i != 1]
+    if row != sum((row.coefficient(axes[i]) * var(axes[i]) for i in numbers), const(0)):
+        return None
+    points = _fused([Points((i,), sizes[i], row.coefficient(axes[i])) for i in numbers])
+    work = _Work.of(points, stages[DATA], product, target)
+    blocks = min(work.all_blocks(), key=work.compared, default=None)
+    return blocks and Bf16xForm(inlined, stages[DATA], product, final, images, points, blocks)
+
+
+def cycles_alone(form: Bf16xForm, target: Target) -> float:
+    """Of one core, without what is behind the product."""
+    return _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
+
+
+def _taken(final: ComputeOp) -> tuple[Expr, ...] | None:
+    """Where the last stage reads the product, if it does at one place only."""
+    domain = Domain({name: (0, (extent.constant or 1) - 1) for name, extent in final.spatial})
+    owners = ((r, r.tensor.owner) for r in final.reads)
+    reads = [r for r, owner in owners if isinstance(owner, ComputeOp) and owner.stage.data == PRODUCT]
+    places = {tuple(map(domain.simplify, r.exprs)) for r in reads}
+    return places.pop() if len(places) == 1 else None
+
+
+def _fused(points: Sequence[Points]) -> tuple[Points, ...]:
+    """Axes whose rows follow each other as one; of those with one point, the rows to the next do not matter."""
+    fused: list[Points] = []
+    for inner in points:
+        outer = fused[-1] if fused else None
+        if outer is not None and (outer.count == 1 or outer.pitch == inner.pitch * inner.count):
+            fused[-1] = Points((*outer.axes, *inner.axes), outer.count * inner.count, inner.pitch)
+        else:
+            fused.append(inner)
+    return tuple(fused)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What there is to do, however it is done.
+
+    numbers: that a float is. tiles: multiplied for one of results, of one number. columns: tiles of results side by
+    side. needed, touched: rows that are multiplied, and those among them that only windows touch. row_cycles,
+    row_bytes: of the numbers of a row.
+    """
+
+    points: Sequence[Points]
+    numbers: int
+    tiles: int
+    columns: int
+    needed: int
+    touched: int
+    row_cycles: float
+    row_bytes: int
+    target: Target
+
+    @classmethod
+    def of(cls, points: Sequence[Points], data: ComputeOp, product: ComputeOp, target: Target) -> _Work:
+        blocks, *phases, numbers, needed, _ = sizes_of(data)
+        columns, results, _ = sizes_of(product)
+        *summed, _, _, _, _ = [extent.constant or 0 for _, extent in product.reduction]
+        cycles = elementwise_cycles(data, target) / needed
+        size = blocks * prod(phases) * numbers * CHANNELS * BF16_BYTES
+        return cls(points, numbers, prod(summed), columns, needed, needed - results, cycles, size, target)
+
+    def all_blocks(self) -> Iterator[Blocks]:
+        """The ways to take points whose buffers fit: with the best lines for each size of tiles."""
+        for tiles in ((2, 2), (1, 4)):
+            lines = min(self.all_lines(*tiles), key=self.multiplying, default=None)
+            if lines is not None:
+                yield lines
+                count = self.points[lines.axis].count
+                for together in {-(-length // lines.lines) for length in _lengths(count, 1)}:
+                    blocks = replace(lines, together=together)
+                    if self.buffers(blocks) <= MOST_BYTES:
+                        yield blocks
+
+    def all_lines(self, high: int, wide: int) -> Iterator[Blocks]:
+        """Those of the points that may be multiplied and leave a buffer."""
+        for axis, along in enumerate(self.points):
+            behind = sum((inner.count - 1) * inner.pitch for inner in self.points[axis + 1 :])
+            for lines in _lengths(along.count, 1 if behind else ROWS):
+                rows = (lines - 1) * along.pitch + behind + 1
+                blocks = Blocks(axis, lines, rows, high, min(wide, self.columns), together=0)
+                if self.results(blocks) <= MOST_BYTES // 2:
+                    yield blocks
+
+    def results(self, blocks: Blocks) -> int:
+        """Bytes of them that are kept at a time."""
+        return F32_BYTES * COLUMNS * blocks.wide * blocks.padded
+
+    def rows_together(self, blocks: Blocks) -> int:
+        """Rows whose numbers are there before any is multiplied."""
+        if not blocks.together:
+            return self.needed
+        more = (blocks.together - 1) * blocks.lines * self.points[blocks.axis].pitch
+        return more + blocks.padded + self.touched
+
+    def buffers(self, blocks: Blocks) -> int:
+        """Bytes of all that is kept at a time."""
+        return self.results(blocks) + self.rows_together(blocks) * self.row_bytes
+
+    def times(self, blocks: Blocks, lines: int) -> int:
+        """How many times points of so many lines are taken."""
+        around = prod(outer.count for outer in self.points[: blocks.axis])
+        return around * -(-self.points[blocks.axis].count // lines)
+
+    def multiplying(self, blocks: Blocks) -> float:
+        """Cycles of multiplying all, by one core, and of what is kept."""
+        groups = -(-self.columns // blocks.wide)
+        return groups * self.times(blocks, blocks.lines) * self.group(blocks)
+
+    def group(self, blocks: Blocks) -> float:
+        """Cycles of multiplying some points, for as many outputs as at a time."""
+        sums, speed, results = blocks.high * blocks.wide, self.target.bandwidth.second, self.results(blocks)
+        pairs = self.numbers * (self.numbers + 1) // 2
+        loading = self.numbers * (blocks.high + blocks.wide) * LOAD_CYCLES
+        step = pairs * max(TILE_CYCLES * sums, LATENCY) + loading
+        near = results <= self.target.cache_bytes[0] // 2
+        keeping = 2 * results / (2 * speed if near else speed)
+        return blocks.padded / ROWS / blocks.high * self.tiles * step + keeping
+
+    def cycles(self, blocks: Blocks, cores: int) -> float:
+        """Of so many cores that share the work."""
+        groups, speed = -(-self.columns // blocks.wide), self.target.bandwidth
+        weights = groups * blocks.wide * self.tiles * self.numbers * TILE_BYTES
+        numbers = self.rows_together(blocks) * self.row_cycles
+        if not blocks.together:
+            size = self.row_bytes * self.needed
+            getting = size * (cores - 1) / cores / speed.exchange
+            if size > self.target.near_bytes:
+                getting += (groups - 1) / cores * size / self.target.kept_speed(size)
+            tasks = -(-groups * self.times(blocks, blocks.lines) // cores)
+            return STARTING_CYCLES + numbers / cores + getting + tasks * self.group(blocks)
+        turns = -(-self.times(blocks, blocks.together * blocks.lines) // cores)
+        again = (turns - 1) * weights / (speed.second if weights <= self.target.near_bytes else speed.shared)
+        return STARTING_CYCLES + turns * (numbers + groups * blocks.together * self.group(blocks)) + again
+
+    def compared(self, blocks: Blocks) -> float:
+        """What to compare: a kernel runs on one core, or on all."""
+        cores = self.target.cores
+        return self.cycles(blocks, 1) + cores * self.cycles(blocks, cores)
+
+
+def _lengths(count: int, multiple: int) -> list[int]:
+    """The lengths of parts that a count is cut into, each as many more than a multiple as it takes."""
+    lengths = {-(-count // parts) for parts in range(1, count + 1)}
+    return sorted({min(-(-length // multiple) * multiple, count) for length in lengths})
