@@ -8,7 +8,7 @@ from functools import cache
 from math import inf, prod
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, UnitAttr, f32, i64
+from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerAttr, UnitAttr, f32, i64
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -24,7 +24,7 @@ from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, St
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
 from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.shapes import dims_of, element_type
 from tilework.lowering.te_kernels import build_kernel
 from tilework.lowering.words_of_groups import (
     argument_for_words,
@@ -33,8 +33,6 @@ from tilework.lowering.words_of_groups import (
     words_group,
     words_of,
 )
-from tilework.rules.cpu.bf16x_form import MULTIPLICATIONS, TILE_CYCLES
-from tilework.rules.cpu.reads import bits_of
 from tilework.rules.registry import choose_rule
 from tilework.targets.target import Target
 
@@ -155,7 +153,7 @@ class Bf16x:
 
     def multiplying(self, product: Product, weights: int, target: Target) -> float:
         """Cycles of multiplying with so many numbers of the transformed weight, at least."""
-        return weights * _points(product) / MULTIPLICATIONS * TILE_CYCLES
+        return weights * _points(product) / target.tile_multiplications
 
 
 Fast = Winograd | Strassen | Words | Bf16x
@@ -358,7 +356,9 @@ def _transformed(product: Product, fast: Fast) -> tuple[int, int]:
     preparing = transform_weight(product.weight, product, fast)
     type_ = preparing[-1].results[0].type
     _erase(preparing)
-    return prod(e.constant or 1 for e in dims_of(type_)), bits_of(type_)
+    element = element_type(type_)
+    assert isinstance(element, FixedBitwidthType)
+    return prod(e.constant or 1 for e in dims_of(type_)), element.bitwidth
 
 
 def _erase(ops: Sequence[Operation]) -> None:

@@ -170,6 +170,11 @@ class Target:
         return self.has("amx-bf16") and self.has("amx-tile")
 
     @cached_property
+    def tile_multiplications(self) -> int:
+        """How many numbers of bf16 a core multiplies each cycle by tiles; 0 where it multiplies none."""
+        return 512 if self.multiplies_tiles else 0
+
+    @cached_property
     def masks_loads(self) -> bool:
         """Whether some lanes of a vector are loaded as fast as all of them."""
         return self.has("avx2") or self.has("avx512vl")

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.algebra.predicate import Predicate, at_least, less_than
+from tilework.dialects.amx import COLUMNS, PAIR, ROWS
 from tilework.dialects.graph.base import BFLOAT16, Array, Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
@@ -34,8 +35,8 @@ from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
-ROWS, COLUMNS, PAIRS, PAIR = 16, 16, 16, 2
-"""A tile has so many rows, and so many pairs of channels in each; it is multiplied with one of so many columns."""
+PAIRS = ROWS
+"""Pairs of channels in a row of a tile: as many as the other one has rows."""
 
 CHANNELS = PAIRS * PAIR
 
@@ -106,8 +107,8 @@ class _Bf16xProduct(GraphOp):
 
     CATEGORY: ClassVar[Category] = Category.COMPLEX
 
-    def _require(self, channels: Expr, outputs: int) -> None:
-        """Refuse a weight that is none of as many numbers, channels and outputs."""
+    def _require(self, channels: Expr, outputs: int, sizes: Sequence[Expr]) -> None:
+        """Refuse a weight that is none of as many numbers, channels and outputs, and sizes that are not known."""
         u = self.dims(1)
         if self.dtype(0) != f32 or self.dtype(1) != bf16:
             raise VerifyException(
@@ -119,6 +120,8 @@ class _Bf16xProduct(GraphOp):
             raise VerifyException(f"the input has {channels} channels, the weight is for {CHANNELS * u[1]}")
         if u[0] != const(-(-outputs // COLUMNS)):
             raise VerifyException(f"the weight has {COLUMNS * u[0]} outputs with those that fill tiles, not {outputs}")
+        if not all(size.is_constant for size in (channels, *sizes)):
+            raise VerifyException(f"{self.name} is for known sizes, not {self.operand_types[0]}")
 
 
 @irdl_op_definition
@@ -141,7 +144,7 @@ class Bf16xDenseOp(_Bf16xProduct):
         if len(x) < 2 or len(u) != 6:
             raise VerifyException(f"rows are multiplied by a matrix, not ranks {len(x)} and {len(u) - 4}")
         outputs = self.outputs.value.data
-        self._require(x[-1], outputs)
+        self._require(x[-1], outputs, x[:-1])
         return [tensor_type((*x[:-1], const(outputs)), f32)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
@@ -199,7 +202,7 @@ class Bf16xConvOp(_Bf16xProduct):
         axes = len(self.dims(1)) - 6
         if len(x) < 3 or axes != len(x) - 2:
             raise VerifyException(f"an image of {len(x) - 2} axes and windows of as many are needed, not of {axes}")
-        self._require(x[1], outputs)
+        self._require(x[1], outputs, (x[0], *x[2:]))
         if not _phases_are_plain(self.windows):
             raise VerifyException("along an axis, windows move by more than one or their taps are apart, not both")
         return [tensor_type((x[0], const(outputs), *self.windows.positions(x[2:])), f32)]
@@ -254,7 +257,8 @@ def _phases_are_plain(windows: Windows) -> bool:
 class _Rows:
     """Points counted through: those of the axes `counts`, the last of which windows slide along, if there are any.
 
-    pitches: rows from one point to the next, by axis. phases: how many of each window's axes have rows of their own.
+    pitches: rows from one point to the next, by axis. phases: how many there are along each axis of a window, each with
+    rows of its own.
     """
 
     counts: tuple[int, ...]
@@ -264,13 +268,9 @@ class _Rows:
 
     @classmethod
     def of(cls, counts: Sequence[Expr], windows: Windows | None = None) -> _Rows:
-        """Raises VerifyException where one is not known."""
-        known = [count.constant for count in counts]
-        if windows is None:
-            windows = Windows((), (), (), (), ())
-        if None in known:
-            raise VerifyException(f"bfloat16 numbers are multiplied for known sizes, not {', '.join(map(str, counts))}")
-        sizes = [count or 0 for count in known]
+        """Of known counts."""
+        windows = windows or Windows((), (), (), (), ())
+        sizes = [count.offset for count in counts]
         axes = list(zip(windows.kernel, windows.strides, windows.dilations, strict=True))
         phases = tuple(min(kernel, stride) for kernel, stride, _ in axes)
         touched = [0] * (len(sizes) - len(axes)) + [(k - 1) * d // s for k, s, d in axes]

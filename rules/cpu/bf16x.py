@@ -12,7 +12,7 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
-from tilework.dialects.graph.bf16x import COLUMNS, ROWS
+from tilework.dialects.amx import COLUMNS, ROWS, SCOPE
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
@@ -24,8 +24,6 @@ from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import axes_of
 from tilework.targets.target import Target
-
-INTRINSIC = "amx"
 
 
 class Bf16x(ScheduleRule):
@@ -125,7 +123,7 @@ class _Writer:
         """Tiles of it, in registers for them, then in a buffer."""
         s, form = self.s, self.form
         stage = s.stage(PRODUCT)
-        tiles = s.cache_write(stage, INTRINSIC)
+        tiles = s.cache_write(stage, SCOPE)
         s.compute_at(stage, around, "local")
         j, row, column = list(stage.axes.values())[:3]
         rows, row = s.split(row, ROWS * form.blocks.high, Tail.PAD)
@@ -133,11 +131,11 @@ class _Writer:
         s.reorder([rows, j, high, row, column])
         s.unroll(j)
         s.unroll(high)
-        s.tensorize(row, INTRINSIC)
+        s.tensorize(row, SCOPE)
         s.compute_at(tiles, rows)
         j, row, column, *summed, p, q, pair, place = tiles.axes.values()
         high, row = s.split(row, ROWS)
         s.reorder([*summed, p, q, high, j, row, column, pair, place])
         for axis in (p, q, high, j):
             s.unroll(axis)
-        s.tensorize(row, INTRINSIC)
+        s.tensorize(row, SCOPE)

@@ -17,16 +17,16 @@ from tilework.targets.target import Target
 
 DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"
 
-TILE_CYCLES, LATENCY = 16, 52
-"""Of multiplying two tiles, and until products can be added to the same tile again."""
+LATENCY = 52
+"""Cycles until products can be added to the same tile again."""
 
 LOAD_CYCLES = 20
-"""Of what loading a tile from the second cache adds to that."""
+"""Of what loading a tile from the second cache adds to multiplying."""
 
 TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
 
 MULTIPLICATIONS = ROWS * COLUMNS * CHANNELS
-"""Of numbers, when two tiles are multiplied."""
+"""Of numbers, where two tiles are multiplied."""
 
 STARTING_CYCLES = 500
 """Of preparing the tiles of a core, and giving them back."""
@@ -223,7 +223,7 @@ class _Work:
         sums, speed, results = blocks.high * blocks.wide, self.target.bandwidth.second, self.results(blocks)
         pairs = self.numbers * (self.numbers + 1) // 2
         loading = self.numbers * (blocks.high + blocks.wide) * LOAD_CYCLES
-        step = pairs * max(TILE_CYCLES * sums, LATENCY) + loading
+        step = pairs * max(sums * MULTIPLICATIONS / self.target.tile_multiplications, LATENCY) + loading
         near = results <= self.target.cache_bytes[0] // 2
         keeping = 2 * results / (2 * speed if near else speed)
         return blocks.padded / ROWS / blocks.high * self.tiles * step + keeping

@@ -77,3 +77,11 @@ func.func @f(%x: tensor<1x4x8x8xf32>, %u: tensor<1x1x3x3x2x16x16x2xbf16>) {
   %y = graph.bf16x_conv %x, %u {strides = array<i64: 2, 1>, pads = array<i64: 2, 1, 2, 1>, dilations = array<i64: 2, 1>, outputs = 8 : i64} : (tensor<1x4x8x8xf32>, tensor<1x1x3x3x2x16x16x2xbf16>) -> tensor<1x8x4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>, %u: tensor<1x1x2x16x16x2xbf16>) {
+  // expected-error@+1 {{graph.bf16x_dense is for known sizes, not tensor<?x4xf32, #graph.dims<[N, 4]>>}}
+  %y = graph.bf16x_dense %x, %u {outputs = 8 : i64} : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<1x1x2x16x16x2xbf16>) -> tensor<?x8xf32, #graph.dims<[N, 8]>>
+  func.return
+}
