@@ -17,12 +17,12 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import ScheduleRule
-from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, bf16x_form, cycles_alone
+from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, Place, bf16x_form, cycles_alone
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import axes_of
+from tilework.rules.cpu.reads import axes_of, reads_of
 from tilework.targets.target import Target
 
 
@@ -74,10 +74,14 @@ class _Writer:
         """The loops to compute numbers in, if not in front of all else, and products."""
         s, form, blocks = self.s, self.form, self.form.blocks
         axes = list(s.stage(form.final.stage.data).axes.values())
-        if form.images:
-            s.reorder([axes[0], *axes[2:-1], axes[1], axes[-1]])  # points of one output follow each other
+        first = form.place.axis(len(axes))
+        outputs, inside = axes.pop(first), axes.pop() if form.place is Place.IN_BLOCKS else None
+        if first < len(axes):
+            s.reorder([*axes, outputs, *filter(None, [inside])])  # points of one output follow each other
+            axes.insert(first, outputs)
         points = [self.fused([axes[i] for i in p.axes]) for p in form.points]
-        outputs, lane = (axes[1], axes[-1]) if form.images else s.split(axes[-1], COLUMNS)
+        if inside is None:
+            outputs, inside = s.split(outputs, COLUMNS)
         outputs, column = s.split(outputs, blocks.wide, Tail.SHIFT)
         groups = (outputs, const(-(-sizes_of(form.product)[0] // blocks.wide)))
         before = [(axis, const(p.count)) for axis, p in zip(points[: blocks.axis], form.points, strict=False)]
@@ -89,7 +93,13 @@ class _Writer:
         lines, line = s.split(along, blocks.lines, Tail.SHIFT)
         each = (lines, const(-(-(together or count) // blocks.lines)))
         loops = [*before, groups, each] if together else [groups, *before, each]
-        s.reorder([*(axis for axis, _ in loops), column, line, *points[blocks.axis + 1 :], lane])
+        *behind, lane = [line, *points[blocks.axis + 1 :], inside]
+        if form.place is Place.SECOND:  # points are lanes: what is read of a tile is transposed
+            *behind, row = behind
+            count = form.points[-1].count if behind else blocks.lines
+            row, lane = s.split(row, min(self.target.lanes(32), count), Tail.SHIFT)
+            behind += [row, inside]
+        s.reorder([*(axis for axis, _ in loops), column, *behind, lane])
         s.vectorize(lane)
         outer = parallel_prefix(s, before if together else loops, self.work, self.target)
         for axis in outer:
@@ -113,7 +123,13 @@ class _Writer:
             loops += [(line, ceildiv(rows, form.line)), (row, const(form.line))]
         else:
             loops.append((row, rows))
-        s.reorder([*(axis for axis, _ in loops), vectors, lane])
+        outer = [axis for axis, _ in loops]
+        place_name = form.data.spatial[-1][0]
+        if any(read.step(place_name) != 1 for read in reads_of(form.data)):
+            outer.insert(-1, vectors)  # lanes lie apart: what a loop along rows reads is transposed
+        else:
+            outer.append(vectors)
+        s.reorder([*outer, lane])
         if around is None:
             parallel_prefix(s, loops, self.work, self.target)
         else:

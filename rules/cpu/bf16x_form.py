@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from math import prod
 
 from tilework.algebra.bounds import Domain
@@ -44,6 +45,19 @@ class Points:
     pitch: int
 
 
+class Place(Enum):
+    """Which axis of the last stage is that of outputs: the last one; the second of an image; or the second, counting
+    blocks of as many as a tile has columns, and the last one, inside of them."""
+
+    LAST = auto()
+    SECOND = auto()
+    IN_BLOCKS = auto()
+
+    def axis(self, rank: int) -> int:
+        """The number of the first of them."""
+        return rank - 1 if self is Place.LAST else 1
+
+
 @dataclass(frozen=True)
 class Blocks:
     """How points are taken, at most.
@@ -69,17 +83,13 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Bf16xForm:
-    """The stages by what they compute, once those `inlined` are.
-
-    images: whether the last stage has its outputs in blocks of as many as a tile has columns, its second axis counting
-    blocks and the last one inside of them; else they are the last axis.
-    """
+    """The stages by what they compute, once those `inlined` are. place: of the outputs among the last stage's axes."""
 
     inlined: list[str]
     data: ComputeOp
     product: ComputeOp
     final: ComputeOp
-    images: bool
+    place: Place
     points: tuple[Points, ...]
     blocks: Blocks
 
@@ -102,24 +112,34 @@ def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
     if taken is None or 0 in sizes or bits_of(final.result.type) != 8 * F32_BYTES:
         return None
     at, row, lane = taken
-    *axes, last = [name for name, _ in final.spatial]
-    images = len(axes) > 2 and at == (var(axes[1]) if sizes[1] > 1 else const(0)) and sizes[-1] == COLUMNS
-    if not images and at != var(last) // COLUMNS:  # fewer outputs would leave most of a tile empty
+    names = [name for name, _ in final.spatial]
+    place = _place_of_outputs(names, sizes, at, lane)
+    if place is None:
         return None
-    if lane != (var(last) if images else var(last) % COLUMNS):
+    numbers = [i for i in range(len(names) - (place is Place.IN_BLOCKS)) if i != place.axis(len(names))]
+    if row != sum((row.coefficient(names[i]) * var(names[i]) for i in numbers), const(0)):
         return None
-    numbers = [i for i, _ in enumerate(axes) if not images or i != 1]
-    if row != sum((row.coefficient(axes[i]) * var(axes[i]) for i in numbers), const(0)):
-        return None
-    points = _fused([Points((i,), sizes[i], row.coefficient(axes[i])) for i in numbers])
+    points = _fused([Points((i,), sizes[i], row.coefficient(names[i])) for i in numbers])
     work = _Work.of(points, stages[DATA], product, target)
     blocks = min(work.all_blocks(), key=work.compared, default=None)
-    return blocks and Bf16xForm(inlined, stages[DATA], product, final, images, points, blocks)
+    return blocks and Bf16xForm(inlined, stages[DATA], product, final, place, points, blocks)
 
 
 def cycles_alone(form: Bf16xForm, target: Target) -> float:
     """Of one core, without what is behind the product."""
     return _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
+
+
+def _place_of_outputs(names: Sequence[str], sizes: Sequence[int], at: Expr, lane: Expr) -> Place | None:
+    """Where they are, if those of one tile are read as they lie in it; fewer would leave most of a tile empty."""
+    if len(names) > 3 and at == (var(names[1]) if sizes[1] > 1 else const(0)) and lane == var(names[-1]):
+        return Place.IN_BLOCKS if sizes[-1] == COLUMNS else None
+    for place in (Place.LAST, Place.SECOND):
+        outputs = place.axis(len(names))
+        name = names[outputs]
+        if at == var(name) // COLUMNS and lane == var(name) % COLUMNS:
+            return place if place is Place.LAST or sizes[outputs] % COLUMNS == 0 else None
+    return None
 
 
 def _taken(final: ComputeOp) -> tuple[Expr, ...] | None:

@@ -173,6 +173,9 @@ KERNELS = [
     conv_relu(48, 32, 6, window=1, batch=3),
     conv_relu(32, 32, 5, window=5, batch=2, numbers=3),
     conv_relu(32, 32, 30),  # lines in blocks
+    conv_relu(32, 48, 9, in_blocks=False),  # rows of an image are the lanes
+    conv_relu(32, 32, 20, stride=2, in_blocks=False),
+    conv_relu(32, 64, 7, window=1, in_blocks=False, batch=2),
 ]
 
 
@@ -210,9 +213,9 @@ def test_compiled_kernels(run_kernel_everywhere, kernel: KernelOp):
     [
         (dense_relu(8, 64, 48), parse_target("llvm -mcpu=icelake-server")),
         (dense_relu(8, 64, 10), TILES),
-        (conv_relu(32, 32, 4, in_blocks=False), TILES),
+        (conv_relu(32, 40, 4, in_blocks=False), TILES),
     ],
-    ids=["no tiles", "few outputs", "rows of an image are the lanes"],
+    ids=["no tiles", "few outputs", "rows of an image, and outputs that leave a part of a tile"],
 )
 def test_what_it_does_not_fit_is_left_to_the_default_rule(kernel: KernelOp, target: Target):
     assert bf16x_form(kernel, target) is None
