@@ -119,7 +119,7 @@ class _Writer:
         *counts, rows, _ = map(const, sizes_of(form.data))
         loops = list(zip(others, counts, strict=True))
         if form.line > 1:  # whether a row is of padding depends on its place in a line
-            line, row = s.split(row, form.line)
+            line, row = s.split(row, form.line, Tail.PAD)
             loops += [(line, ceildiv(rows, form.line)), (row, const(form.line))]
         else:
             loops.append((row, rows))
