@@ -27,7 +27,7 @@ from tilework.targets.target import Target
 
 
 class Bf16x(ScheduleRule):
-    """For known numbers of points, and outputs in blocks of a tile's columns, on machines that multiply tiles."""
+    """For known numbers of points and outputs that fill a tile's columns, on machines that multiply tiles."""
 
     BENEFIT: ClassVar[int] = 1
 
