@@ -44,7 +44,7 @@ SMALLEST = np.finfo(np.float32).tiny
 """What is smaller counts as zero."""
 
 SLACK = 2 * ROWS - 1
-"""Rows behind the last, so that whole tiles can be computed from any row on."""
+"""Results behind the last, so that whole tiles can be computed from any one on."""
 
 
 @irdl_op_definition
@@ -279,8 +279,9 @@ class _Rows:
 
     @property
     def results(self) -> int:
-        """Rows from the first result to behind the last, and some more."""
-        return self.number([const(max(n - 1, 0)) for n in self.counts]).offset + 1 + SLACK
+        """Rows from the first result to behind the last, and as many more results as fill tiles."""
+        pitch = next((p for n, p in zip(self.counts[::-1], self.pitches[::-1], strict=True) if n > 1), 1)
+        return self.number([const(max(n - 1, 0)) for n in self.counts]).offset + 1 + SLACK * pitch
 
     @property
     def needed(self) -> int:

@@ -96,7 +96,7 @@ class Bf16xForm:
     @property
     def line(self) -> int:
         """How many rows a line of points has; blocks begin with one."""
-        return self.points[-2].pitch if len(self.points) > 1 else 1
+        return _line(self.points)
 
 
 def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
@@ -113,15 +113,18 @@ def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
         return None
     at, row, lane = taken
     names = [name for name, _ in final.spatial]
+    if len(names) < 2:
+        return None
     place = _place_of_outputs(names, sizes, at, lane)
     if place is None:
         return None
     numbers = [i for i in range(len(names) - (place is Place.IN_BLOCKS)) if i != place.axis(len(names))]
     if row != sum((row.coefficient(names[i]) * var(names[i]) for i in numbers), const(0)):
         return None
-    points = _fused([Points((i,), sizes[i], row.coefficient(names[i])) for i in numbers])
+    points = _fused([Points((i,), sizes[i], max(row.coefficient(names[i]), 1)) for i in numbers])
     work = _Work.of(points, stages[DATA], product, target)
-    blocks = min(work.all_blocks(), key=work.compared, default=None)
+    ragged = place is Place.LAST and sizes[-1] % COLUMNS != 0
+    blocks = min(work.all_blocks(ragged), key=work.compared, default=None)
     return blocks and Bf16xForm(inlined, stages[DATA], product, final, place, points, blocks)
 
 
@@ -156,11 +159,19 @@ def _fused(points: Sequence[Points]) -> tuple[Points, ...]:
     fused: list[Points] = []
     for inner in points:
         outer = fused[-1] if fused else None
-        if outer is not None and (outer.count == 1 or outer.pitch == inner.pitch * inner.count):
+        if outer is not None and 1 in (outer.count, inner.count):
+            pitch = outer.pitch if inner.count == 1 else inner.pitch
+            fused[-1] = Points((*outer.axes, *inner.axes), outer.count * inner.count, pitch)
+        elif outer is not None and outer.pitch == inner.pitch * inner.count:
             fused[-1] = Points((*outer.axes, *inner.axes), outer.count * inner.count, inner.pitch)
         else:
             fused.append(inner)
     return tuple(fused)
+
+
+def _line(points: Sequence[Points]) -> int:
+    """How many rows a line of points has."""
+    return points[-2].pitch if len(points) > 1 else points[-1].pitch
 
 
 @dataclass(frozen=True)
@@ -191,8 +202,11 @@ class _Work:
         size = blocks * prod(phases) * numbers * CHANNELS * BF16_BYTES
         return cls(points, numbers, prod(summed), columns, needed, needed - results, cycles, size, target)
 
-    def all_blocks(self) -> Iterator[Blocks]:
-        """The ways to take points whose buffers fit: with the best lines for each size of tiles."""
+    def all_blocks(self, ragged: bool) -> Iterator[Blocks]:
+        """The ways to take points whose buffers fit: with the best lines for each size of tiles.
+
+        ragged: outputs that do not fill a tile are there, and have a buffer of their own.
+        """
         for tiles in ((2, 2), (1, 4)):
             lines = min(self.all_lines(*tiles), key=self.multiplying, default=None)
             if lines is not None:
@@ -200,7 +214,7 @@ class _Work:
                 count = self.points[lines.axis].count
                 for together in {-(-length // lines.lines) for length in _lengths(count, 1)}:
                     blocks = replace(lines, together=together)
-                    if self.buffers(blocks) <= MOST_BYTES:
+                    if self.results(blocks) * (1 + ragged) + self.numbers_together(blocks) <= MOST_BYTES:
                         yield blocks
 
     def all_lines(self, high: int, wide: int) -> Iterator[Blocks]:
@@ -208,10 +222,15 @@ class _Work:
         for axis, along in enumerate(self.points):
             behind = sum((inner.count - 1) * inner.pitch for inner in self.points[axis + 1 :])
             for lines in _lengths(along.count, 1 if behind else ROWS):
-                rows = (lines - 1) * along.pitch + behind + 1
+                rows = ((lines - 1) * along.pitch + behind) // self.pitch + 1
                 blocks = Blocks(axis, lines, rows, high, min(wide, self.columns), together=0)
                 if self.results(blocks) <= MOST_BYTES // 2:
                     yield blocks
+
+    @property
+    def pitch(self) -> int:
+        """Of the rows with results; between these are others where lines have one point."""
+        return self.points[-1].pitch
 
     def results(self, blocks: Blocks) -> int:
         """Bytes of them that are kept at a time."""
@@ -222,11 +241,12 @@ class _Work:
         if not blocks.together:
             return self.needed
         more = (blocks.together - 1) * blocks.lines * self.points[blocks.axis].pitch
-        return more + blocks.padded + self.touched
+        return more + blocks.padded * self.pitch + self.touched
 
-    def buffers(self, blocks: Blocks) -> int:
-        """Bytes of all that is kept at a time."""
-        return self.results(blocks) + self.rows_together(blocks) * self.row_bytes
+    def numbers_together(self, blocks: Blocks) -> int:
+        """Bytes of their buffer, which has whole lines."""
+        line = _line(self.points)
+        return -(-self.rows_together(blocks) // line) * line * self.row_bytes
 
     def times(self, blocks: Blocks, lines: int) -> int:
         """How many times points of so many lines are taken."""

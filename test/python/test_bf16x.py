@@ -1,15 +1,19 @@
 """Products of floats in numbers of bfloat16: what they mean, and kernels under the rule for them."""
 
+from math import prod
+
 import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
 from test_graph_operators import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.memref import AllocaOp
 from xdsl.dialects.test import TestOp
 
 import tilework as tw
 from tilework.algebra.index_expr import var
+from tilework.backends.llvm.emit_memory import STACK_LIMIT
 from tilework.dialects import graph
 from tilework.dialects.amx import TileMulFOp
 from tilework.dialects.graph.base import ints
@@ -143,10 +147,12 @@ def conv_relu(
     batch: int = 1,
     numbers: int = 2,
     in_blocks: bool = True,
+    width: int | None = None,
 ) -> KernelOp:
-    """A kernel of one convolution between images in blocks of 16 channels, with a residual."""
+    """A kernel of one convolution between images in blocks of 16 channels, square but where a width is given, with a
+    residual."""
     k = KernelBuilder("conv_relu")
-    packed = k.argument(tensor(batch, channels // 16, size, size, 16), "x")
+    packed = k.argument(tensor(batch, channels // 16, size, width or size, 16), "x")
     axis = {"axis": IntegerAttr(1, i64)}
     x = graph.UnpackOp.of(*like(packed), **axis, size=IntegerAttr(channels, i64)).define(k, packed)
     u = weight(k, numbers, filters, channels, window, window)
@@ -176,6 +182,9 @@ KERNELS = [
     conv_relu(32, 48, 9, in_blocks=False),  # rows of an image are the lanes
     conv_relu(32, 32, 20, stride=2, in_blocks=False),
     conv_relu(32, 64, 7, window=1, in_blocks=False, batch=2),
+    conv_relu(32, 48, 37, width=1),  # lines of one point
+    conv_relu(32, 48, 37, stride=2, batch=2, width=1, in_blocks=False),
+    conv_relu(32, 32, 5, window=5, stride=5, batch=3),  # images of one point
 ]
 
 
@@ -206,6 +215,16 @@ def test_loops_on_tiles(kernel: KernelOp):
 def test_compiled_kernels(run_kernel_everywhere, kernel: KernelOp):
     sequence = choose_rule(kernel, host_target()).schedule(kernel, host_target())
     run_kernel_everywhere(kernel, arrays_for(kernel), sequence)
+
+
+def test_buffers_fit_on_a_stack():
+    """Also with the whole lines of numbers that fill a block."""
+    kernel = conv_relu(416, 480, 13, stride=2, numbers=3, in_blocks=False, width=27)
+    module = ModuleOp([kernel.clone(), choose_rule(kernel, TILES).schedule(kernel, TILES)])
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    buffers = [op.memref.type for op in module.walk() if isinstance(op, AllocaOp)]
+    sizes = [prod(t.get_shape()) * element_dtype(t.element_type).itemsize for t in buffers]
+    assert 0 < sum(sizes) <= STACK_LIMIT
 
 
 @pytest.mark.parametrize(
