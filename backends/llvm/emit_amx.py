@@ -95,18 +95,23 @@ def _configuration() -> str:
 
 
 def _sums_in(block: Block) -> Numbers:
-    """The registers of all sums that live in a block or around it."""
+    """The registers of all sums that live in a block, for some of its operations or, around it, for all."""
     found: Numbers = {}
-    for around in reversed(list(_blocks_around(block))):
+    for around, holder in reversed(list(_blocks_around(block))):
         outside = set(found.values())
         places = {op: i for i, op in enumerate(around.ops)}
+        at = None if holder is None else places[holder]
         ends: dict[SSAValue, int] = {}
+        dead: set[SSAValue] = set()
         for alloca in around.ops:
             if not isinstance(alloca, memref.AllocaOp) or memory_space(alloca.memref) != SCOPE:
                 continue
             living = {n for (buffer, *_), n in found.items() if buffer in ends and ends[buffer] > places[alloca]}
             _add_sums(alloca, around, found, outside | living)
             ends[alloca.memref] = max((places[op] for op in _users(alloca, around)), default=0)
+            if at is not None and not places[alloca] < at <= ends[alloca.memref]:
+                dead.add(alloca.memref)
+        found = {key: register for key, register in found.items() if key[0] not in dead}
     return found
 
 
@@ -158,14 +163,14 @@ def _key(tile: Tile) -> tuple[SSAValue, int, int]:
     return tile.memref, tile.position.constant, tile.stride
 
 
-def _blocks_around(block: Block) -> Iterator[Block]:
-    """A block, and those around it in the kernel."""
-    yield block
+def _blocks_around(block: Block) -> Iterator[tuple[Block, Operation | None]]:
+    """A block, and those around it in the kernel, each with the operation that holds the one before."""
+    yield block, None
     parent = block.parent_op()
     while parent is not None and not isinstance(parent, KernelOp):
         around = parent.parent_block()
         assert around is not None
-        yield around
+        yield around, parent
         parent = around.parent_op()
 
 

@@ -195,8 +195,8 @@ def test_one_tile_as_both_factors_has_two_registers(parse_module: Parse):
 
 
 def test_sums_of_buffers_one_after_the_other_share_registers(parse_module: Parse):
-    block = f'loop.for %i = 0 to 2 "i" {{ %acc = memref.alloca() : {ACC} {zero()} {zero(256)} {store()} }}\n'
-    found = emitted(parse_module, block * 4, accumulator="")
+    body = f"%acc = memref.alloca() : {ACC} {zero()} {zero(256)} {store()}"
+    found = emitted(parse_module, f'loop.for %i = 0 to 2 "i" {{ {body} }}\n' * 4 + body, accumulator="")
     assert set(found) == {"ldtilecfg", "tilezero 0", "tilezero 1", "tilestored64 0", "tilerelease"}
 
 
