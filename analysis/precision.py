@@ -16,15 +16,20 @@ class Precision:
     channels are summed. levels: on which sums of quarters may be multiplied: the errors of small rows are those of the
     large ones that they are added to, as are NaN and infinities. numbers: of bfloat16 that floats are multiplied in, on
     machines that multiply tiles of those: with 2, results are within 4e-6 of the largest, with 3 closer than those of a
-    direct sum; what is infinite makes NaN.
+    direct sum; what is infinite makes NaN. weight_bits: of a weight, at least: with 24, those of an output are rounded
+    to multiples of a 2^-23rd of the largest.
     """
 
     products: int
     levels: int
     numbers: int
+    weight_bits: int
 
 
-PRECISIONS = {"default": Precision(7, levels=2, numbers=2), "strict": Precision(4, levels=0, numbers=3)}
+PRECISIONS = {
+    "default": Precision(7, levels=2, numbers=2, weight_bits=24),
+    "strict": Precision(4, levels=0, numbers=3, weight_bits=32),
+}
 
 
 def precision_of(name: str) -> Precision:

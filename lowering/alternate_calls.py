@@ -15,7 +15,7 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.shapes import dims_of
-from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.dialects.te import KernelOp, ReadOp, enclosing_compute
 from tilework.lowering.schedule_to_loop import KERNEL_ALTERNATING, KERNEL_DESCENDING
 from tilework.rules.cpu.costs import bytes_of
 from tilework.rules.cpu.reads import size_of
@@ -132,12 +132,10 @@ def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target)
 
 
 def _is_read_once(argument: BlockArgument) -> bool:
-    """Whether no element of a kernel's argument is read for several results."""
-    computes = [use.operation.parent_op() for use in argument.uses if isinstance(use.operation, ReadOp)]
-    if len(computes) != 1 or not isinstance(compute := computes[0], ComputeOp):
-        return False
-    axes = (*compute.spatial, *compute.reduction)
-    return size_of(axes) <= size_of([("", e) for e in dims_of(argument.type)])
+    """Whether a kernel's argument is not read again for other rows, of which the fewest are two."""
+    computes = {enclosing_compute(use.operation) for use in argument.uses if isinstance(use.operation, ReadOp)}
+    reads = sum(size_of((*c.spatial, *c.reduction)) for c in computes if c is not None)
+    return None not in computes and 0 < reads < 2 * size_of([("", e) for e in dims_of(argument.type)])
 
 
 def _calls(block: Block, kernels: dict[str, KernelOp]) -> list[CallOp]:

@@ -1,0 +1,150 @@
+"""The rule for layers whose weights are in words: blocks of outputs, each of whose words are read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import BlockArgument, SSAValue
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import const, var
+from tilework.dialects.graph.fixed24 import LANES, OUTPUTS, WORDS, place_of_output
+from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.base import ScheduleRule
+from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
+from tilework.rules.cpu.fast_products import inlined_stages, sizes_of, takes
+from tilework.rules.cpu.fetching import overlapped
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.prefetch import AHEAD_BYTES
+from tilework.rules.cpu.reads import axes_of
+from tilework.targets.target import Target
+
+PRODUCT = "fixed24_product"
+
+TAKING_APART = 12
+"""Shifts and the like, to take four weights out of three words, and to make floats of them."""
+
+MOST_BLOCKS = 2
+"""Of outputs that are computed at a time, where registers are left: so many streams of words come a bit faster."""
+
+
+@dataclass(frozen=True)
+class Fixed24Form:
+    """The stages by what they compute, once those `inlined` are. words: the number of their argument. blocks: how many
+    of outputs are computed at a time."""
+
+    inlined: list[str]
+    product: ComputeOp
+    final: ComputeOp
+    words: int
+    blocks: int
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return prod(sizes_of(self.final)[:-1])
+
+
+class Fixed24(ScheduleRule):
+    """For as many rows as have their results in registers, which are the last stage's rows."""
+
+    BENEFIT: ClassVar[int] = 1
+
+    def matches(self, kernel: KernelOp, target: Target) -> bool:
+        return _form(kernel, target) is not None
+
+    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+        form = _known_form(kernel, target)
+        blocks, channels = sizes_of(form.product)[-3], form.product.reduction[0][1].offset
+        vectors = blocks * channels * LANES / target.lanes(32)
+        multiplying = form.rows * (WORDS + 1) / target.multiplies_per_cycle + TAKING_APART / target.vectors_per_cycle
+        fetching = memory_cycles(kernel, parameters, target)
+        return overlapped(vectors * multiplying, fetching) + elementwise_cycles(form.final, target)
+
+    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+        form = _known_form(kernel, target)
+        s = ScheduleBuilder(kernel)
+        for name in form.inlined:
+            s.compute_inline(s.stage(name))
+        _product(s, form, _final(s, form, target))
+        return s.finish()
+
+
+def _form(kernel: KernelOp, target: Target) -> Fixed24Form | None:
+    """The form of a kernel, None if it is another, with more rows, or what it multiplies has to be computed before."""
+    found = inlined_stages(kernel, [PRODUCT])
+    if found is None:
+        return None
+    inlined, stages, final = found
+    product, rows = stages[PRODUCT], prod(sizes_of(final)[:-1])
+    sums = target.vector_registers * 3 // 4 * target.lanes(32)  # the other registers are for words
+    blocks = min(sums // (OUTPUTS * rows), MOST_BLOCKS) if rows else 0
+    if blocks == 0 or not _takes_rows(final) or _is_computed_before(kernel, product):
+        return None
+    [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
+    return Fixed24Form(inlined, product, final, words, blocks)
+
+
+def _takes_rows(final: ComputeOp) -> bool:
+    """Whether the last stage takes the results as they are, row by row."""
+    if not final.spatial:
+        return False
+    domain = Domain({name: (0, (extent.constant or 1) - 1) for name, extent in final.spatial})
+    *rows, outputs = (var(name) for name, _ in final.spatial)
+    place = tuple(map(domain.simplify, (*rows, *place_of_output(outputs))))
+    taken = {tuple(map(domain.simplify, r.exprs)) for r in final.reads if takes(final, PRODUCT, r.exprs)}
+    return taken == {place}
+
+
+def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
+    """Whether the stages inlined in the product do more than move what it multiplies."""
+    [alone] = (c for c in kernel.computes if c.stage.data == PRODUCT)
+    return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
+
+
+def _known_form(kernel: KernelOp, target: Target) -> Fixed24Form:
+    form = _form(kernel, target)
+    assert form is not None, "the rule matches"
+    return form
+
+
+def _final(s: ScheduleBuilder, form: Fixed24Form, target: Target) -> SSAValue:
+    """Blocks of outputs, on several threads; the loop over them."""
+    *rows, outputs = s.stage(form.final.stage.data).axes.values()
+    block, inside = s.split(outputs, OUTPUTS)
+    blocks, block = s.split(block, form.blocks, Tail.SHIFT)
+    vectors, lane = s.split(inside, LANES)
+    s.reorder([blocks, *rows, block, vectors, lane])
+    s.vectorize(lane)
+    count = const(-(-sizes_of(form.product)[-3] // form.blocks))
+    [blocks] = parallel_prefix(s, [(blocks, count)], [axes_of(form.product)], target)
+    return blocks
+
+
+def _product(s: ScheduleBuilder, form: Fixed24Form, around: SSAValue) -> None:
+    """Of all rows, so that each word is loaded once."""
+    stage = s.stage(PRODUCT)
+    sums = s.cache_write(stage, "register")
+    s.compute_at(stage, around, "local")
+    s.compute_at(sums, around)
+    _in_registers(s, list(stage.axes.values())[: len(form.product.spatial)])
+    *axes, channel = sums.axes.values()
+    s.reorder([channel, *_in_registers(s, axes)])
+    # the queue of instructions is full before the hardware asks for enough
+    s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * WORDS * LANES * 4))
+
+
+def _in_registers(s: ScheduleBuilder, axes: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """Unrolled, the loops of what is computed at a time, in the order in which words are wanted."""
+    *rows, block, four, lane = axes
+    s.reorder([block, *rows, four, lane])
+    for axis in (block, *rows, four):
+        s.unroll(axis)
+    s.vectorize(lane)
+    return [block, *rows, four, lane]

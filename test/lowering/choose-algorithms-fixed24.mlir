@@ -1,0 +1,46 @@
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2"}' | filecheck %s
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2" precision=strict}' | filecheck %s --check-prefix=STRICT
+
+// A row waits for the weights: these become shorter, unless results are to be as good as a plain sum's.
+// CHECK-LABEL: func.func @row
+// CHECK:         [[U:%[a-z0-9_]+]] = graph.fixed24_weight %w : (tensor<1000x4096xf32>) -> tensor<16x4097x3x16xi32>
+// CHECK-NEXT:    graph.fused "dense_relu" (%x, [[U]])
+// CHECK:           graph.fixed24_dense %{{.*}} {outputs = 1000 : i64}
+// CHECK-NEXT:      graph.relu
+// STRICT-NOT:    fixed24
+func.func @row(%x: tensor<1x4096xf32>) -> tensor<1x1000xf32> {
+  %w = graph.parameter @row_w : tensor<1000x4096xf32>
+  %y = graph.fused "dense_relu" (%x, %w) : (tensor<1x4096xf32>, tensor<1000x4096xf32>) -> (tensor<1x1000xf32>) {
+  ^bb0(%a: tensor<1x4096xf32>, %b: tensor<1000x4096xf32>):
+    %c = graph.dense %a, %b : (tensor<1x4096xf32>, tensor<1000x4096xf32>) -> tensor<1x1000xf32>
+    %r = graph.relu %c : (tensor<1x1000xf32>) -> tensor<1x1000xf32>
+    graph.yield %r : tensor<1x1000xf32>
+  }
+  func.return %y : tensor<1x1000xf32>
+}
+
+// A few weights stay in a cache.
+// CHECK-LABEL: func.func @small
+// CHECK-NOT:     fixed24
+func.func @small(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
+  %w = graph.parameter @small_w : tensor<64x64xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<1x64xf32>, tensor<64x64xf32>) -> (tensor<1x64xf32>) {
+  ^bb0(%a: tensor<1x64xf32>, %b: tensor<64x64xf32>):
+    %c = graph.dense %a, %b : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+    graph.yield %c : tensor<1x64xf32>
+  }
+  func.return %y : tensor<1x64xf32>
+}
+
+// The results of many rows are not all in registers, and multiplying takes longer than reading.
+// CHECK-LABEL: func.func @rows
+// CHECK-NOT:     fixed24
+func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %w = graph.parameter @rows_w : tensor<1024x1024xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> (tensor<64x1024xf32>) {
+  ^bb0(%a: tensor<64x1024xf32>, %b: tensor<1024x1024xf32>):
+    %c = graph.dense %a, %b : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32>
+    graph.yield %c : tensor<64x1024xf32>
+  }
+  func.return %y : tensor<64x1024xf32>
+}

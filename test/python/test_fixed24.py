@@ -1,0 +1,170 @@
+"""Weights of 24 bits: what they mean, and kernels under the rule for them."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from test_bf16x import ORDER, doubles, is_near, normal
+from test_graph_operators import by_definition, make, tensor
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+
+import tilework as tw
+from tilework.algebra.index_expr import var
+from tilework.dialects import graph
+from tilework.dialects.graph.fixed24 import can_use_fixed24
+from tilework.dialects.graph.windows import with_axes
+from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.registration import make_context
+from tilework.dialects.te import KernelOp
+from tilework.dialects.te_builder import KernelBuilder
+from tilework.interpreters.loop import run_loop_kernel
+from tilework.interpreters.te import run_kernel
+from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
+from tilework.rules.cpu.fixed24 import Fixed24
+from tilework.rules.registry import choose_rule
+from tilework.targets.host import host_target
+from tilework.targets.parse import parse_target
+from tilework.targets.target import Target
+
+ERROR = 2.0**-23
+"""Of a weight, of the largest of its output."""
+
+ZEN = parse_target("llvm -mcpu=znver4 -num-cores=2")
+HASWELL = parse_target("llvm -mcpu=haswell -num-cores=2")
+
+
+def layer(*shape: int, outputs: int):
+    """The operations of a layer for data of a shape: of the weight, and of the product."""
+    transform = make(graph.Fixed24WeightOp, [tensor(outputs, shape[-1])])
+    return transform, make(
+        graph.Fixed24DenseOp, [tensor(*shape), transform.result.type], outputs=IntegerAttr(outputs, i64)
+    )
+
+
+@pytest.mark.parametrize("outputs", [64, 100, 1])
+@pytest.mark.parametrize("shape", [(1, 32), (3, 7), (2, 1, 40), (5, 1)], ids=str)
+def test_dense(shape: tuple[int, ...], outputs: int):
+    data, weight = tensor(*shape), tensor(outputs, shape[-1])
+    x, w = normal(data, weight)
+    transform, dense = layer(*shape, outputs=outputs)
+    direct = make(graph.DenseOp, [data, weight])
+    assert dense.result.type == direct.result.type
+    u = transform.evaluate(w)
+    np.testing.assert_array_equal(by_definition(transform, w), u)
+    is_near(dense.evaluate(x, u), direct.evaluate(*doubles(x, w)), 1e-6)
+    is_near(by_definition(dense, x, u), dense.evaluate(x, u), ORDER)
+
+
+def weights_of(w: np.ndarray) -> np.ndarray:
+    """What becomes of the weights of some outputs."""
+    transform, dense = layer(1, w.shape[1], outputs=len(w))
+    u = transform.evaluate(w)
+    np.testing.assert_array_equal(by_definition(transform, w), u)
+    with np.errstate(invalid="ignore"):
+        return dense.evaluate(np.eye(w.shape[1], dtype=np.float32), u).T
+
+
+def test_weights_are_rounded_to_24_bits_for_each_output():
+    rng = np.random.default_rng(0)
+    w = (rng.standard_normal((70, 20)) * np.exp(rng.uniform(-60, 80, (70, 1)))).astype(np.float32)
+    assert (np.abs(weights_of(w) - w) <= np.abs(w).max(axis=1, keepdims=True) * ERROR).all()
+    w = rng.integers(-100, 100, (70, 20)).astype(np.float32)
+    np.testing.assert_array_equal(weights_of(w), w)
+
+
+def test_weights_at_the_ends():
+    most, least = np.finfo(np.float32).max, np.finfo(np.float32).smallest_normal
+    w = np.array(
+        [[0, 0], [0, most], [0, -most], [least, 1e-45], [1, 1 - 2**-24], [np.inf, 1], [-np.nan, 1]], np.float32
+    )
+    found = weights_of(w)
+    np.testing.assert_array_equal(found[0], 0)
+    np.testing.assert_allclose(found[:5], w[:5], rtol=ERROR, atol=2.0**-118)
+    assert np.isnan(found[5:]).all()
+
+
+# -- kernels under the rule
+
+
+def dense_relu(*shape: int, outputs: int, scaled: bool = False) -> KernelOp:
+    """A kernel of one layer, and of what is usually behind it."""
+    transform, dense = layer(*shape, outputs=outputs)
+    k = KernelBuilder("dense_relu")
+    x, u = k.argument(tensor(*shape), "x"), k.argument(transform.result.type, "u")
+    bias = k.argument(tensor(outputs), "bias")
+    names = [f"i{axis}" for axis in range(len(shape) - 1)]
+    if scaled:
+        x = k.compute("scaled", x.dims, with_axes([*names, "c"], lambda *i: x[i] * 2.0))
+    y = dense.define(k, x, u)
+    return k.finish([k.compute("relu", y.dims, with_axes([*names, "o"], lambda *i: k.max(y[i] + bias[i[-1]], 0.0)))])
+
+
+def arrays_for(*shape: int, outputs: int):
+    """Small integers, whose products are exact in any order."""
+    rng = np.random.default_rng(0)
+    x, w, bias = (rng.integers(-3, 4, s).astype(np.float32) for s in (shape, (outputs, shape[-1]), (outputs,)))
+    transform, _ = layer(*shape, outputs=outputs)
+    return [x, transform.evaluate(w), bias], np.maximum(x @ w.T + bias, 0.0)
+
+
+LAYERS = [
+    ((1, 64), 128),
+    ((1, 40), 300),  # the last two blocks are moved inwards, the last one is not full
+    ((2, 33), 64),
+    ((4, 1), 20),
+    ((6, 8), 200),
+    ((1, 1, 16), 70),
+    ((2, 3, 16), 70),
+]
+
+
+@pytest.mark.parametrize(("shape", "outputs"), LAYERS, ids=str)
+@pytest.mark.parametrize("target", [ZEN, HASWELL], ids=["avx512", "avx2"])
+def test_loops(shape: tuple[int, ...], outputs: int, target: Target):
+    kernel, (arrays, expected) = dense_relu(*shape, outputs=outputs), arrays_for(*shape, outputs=outputs)
+    np.testing.assert_array_equal(run_kernel(kernel, arrays)[0], expected)
+    rule = choose_rule(kernel, target)
+    assert isinstance(rule, Fixed24) == (target is ZEN or expected.size == outputs)
+    module = ModuleOp([kernel.clone(), rule.schedule(kernel, target)])
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
+    found = np.empty_like(expected)
+    run_loop_kernel(lowered, arrays, [found])
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("shape", "outputs"), LAYERS, ids=str)
+def test_compiled_kernels(run_kernel_everywhere, shape: tuple[int, ...], outputs: int):
+    kernel = dense_relu(*shape, outputs=outputs)
+    arrays, _ = arrays_for(*shape, outputs=outputs)
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [dense_relu(7, 64, outputs=64), dense_relu(1, 64, outputs=64, scaled=True)],
+    ids=["more rows than registers hold", "rows that have to be computed before"],
+)
+def test_what_it_does_not_fit_is_left_to_the_default_rule(kernel: KernelOp):
+    assert not isinstance(choose_rule(kernel, ZEN), Fixed24)
+
+
+@pytest.mark.parametrize("types", [[tensor(var("N"), 64), tensor(32, 64)], [tensor(0, 64), tensor(32, 64)]], ids=str)
+def test_products_for_other_algorithms(types):
+    assert not can_use_fixed24(make(graph.DenseOp, types))
+
+
+def test_a_model():
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((1024, 4096)).astype(np.float32)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+    info = [
+        helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", (1, 1024)), ("y", (1, 4096)))
+    ]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", info[:1], info[1:], [numpy_helper.from_array(w, "w")]),
+        opset_imports=[helper.make_opsetid("", 17)],
+    )
+    x = rng.standard_normal((1, 1024)).astype(np.float32)
+    is_near(tw.compile(model)(x), x.astype(np.float64) @ w, 2e-6)
