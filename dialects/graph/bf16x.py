@@ -108,7 +108,7 @@ class _Bf16xProduct(GraphOp):
     CATEGORY: ClassVar[Category] = Category.COMPLEX
 
     def _require(self, channels: Expr, outputs: int, sizes: Sequence[Expr]) -> None:
-        """Refuse a weight that is none of as many numbers, channels and outputs, and sizes that are not known."""
+        """Refuse a weight that is none of as many numbers, channels and outputs, and unknown sizes among these."""
         u = self.dims(1)
         if self.dtype(0) != f32 or self.dtype(1) != bf16:
             raise VerifyException(
@@ -144,7 +144,7 @@ class Bf16xDenseOp(_Bf16xProduct):
         if len(x) < 2 or len(u) != 6:
             raise VerifyException(f"rows are multiplied by a matrix, not ranks {len(x)} and {len(u) - 4}")
         outputs = self.outputs.value.data
-        self._require(x[-1], outputs, x[:-1])
+        self._require(x[-1], outputs, ())
         return [tensor_type((*x[:-1], const(outputs)), f32)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
@@ -202,7 +202,7 @@ class Bf16xConvOp(_Bf16xProduct):
         axes = len(self.dims(1)) - 6
         if len(x) < 3 or axes != len(x) - 2:
             raise VerifyException(f"an image of {len(x) - 2} axes and windows of as many are needed, not of {axes}")
-        self._require(x[1], outputs, (x[0], *x[2:]))
+        self._require(x[1], outputs, x[2:])
         if not _phases_are_plain(self.windows):
             raise VerifyException("along an axis, windows move by more than one or their taps are apart, not both")
         return [tensor_type((x[0], const(outputs), *self.windows.positions(x[2:])), f32)]
@@ -239,13 +239,16 @@ class Bf16xConvOp(_Bf16xProduct):
 
 def can_use_bf16x(product: ConvOp | DenseOp) -> bool:
     """Whether `graph.bf16x_conv` or `graph.bf16x_dense` can compute it."""
-    dims = (*product.dims(0), *product.dims(1))
-    if product.dtype(0) != f32 or product.dtype(1) != f32 or not all(e.constant for e in dims):
+    x, dims = product.dims(0), (*product.dims(0), *product.dims(1), *dims_of(product.result.type))
+    if product.dtype(0) != f32 or product.dtype(1) != f32 or any(e == 0 for e in dims) or len(x) < 2:
+        return False
+    open_ = len(x) - 1 if isinstance(product, DenseOp) else 1  # rows, or images, of which nobody knows how many
+    if not all(e.is_constant for e in (*x[open_:], *product.dims(1))):
         return False
     if isinstance(product, DenseOp):
-        return len(product.dims(0)) > 1
-    plain = product.groups.value.data == 1 and len(product.dims(0)) > 2
-    return plain and _phases_are_plain(product.windows) and 0 not in (e.constant for e in dims_of(product.result.type))
+        return True
+    plain = product.groups.value.data == 1 and len(x) > 2
+    return plain and _phases_are_plain(product.windows)
 
 
 def _phases_are_plain(windows: Windows) -> bool:
@@ -261,33 +264,34 @@ class _Rows:
     rows of its own.
     """
 
-    counts: tuple[int, ...]
-    pitches: tuple[int, ...]
+    counts: tuple[Expr, ...]
+    pitches: tuple[Expr, ...]
     windows: Windows
     phases: tuple[int, ...]
 
     @classmethod
     def of(cls, counts: Sequence[Expr], windows: Windows | None = None) -> _Rows:
-        """Of known counts."""
+        """Of counts, known where windows slide."""
         windows = windows or Windows((), (), (), (), ())
-        sizes = [count.offset for count in counts]
         axes = list(zip(windows.kernel, windows.strides, windows.dilations, strict=True))
         phases = tuple(min(kernel, stride) for kernel, stride, _ in axes)
-        touched = [0] * (len(sizes) - len(axes)) + [(k - 1) * d // s for k, s, d in axes]
-        lines = [size + more for size, more in zip(sizes, touched, strict=True)]
-        return cls(tuple(sizes), tuple(prod(lines[i + 1 :]) for i in range(len(lines))), windows, phases)
+        touched = [0] * (len(counts) - len(axes)) + [(k - 1) * d // s for k, s, d in axes]
+        lines = [count + more for count, more in zip(counts, touched, strict=True)]
+        pitches = tuple(prod(lines[i + 1 :], start=const(1)) for i in range(len(lines)))
+        return cls(tuple(counts), pitches, windows, phases)
 
     @property
-    def results(self) -> int:
+    def results(self) -> Expr:
         """Rows from the first result to behind the last, and as many more results as fill tiles."""
-        pitch = next((p for n, p in zip(self.counts[::-1], self.pitches[::-1], strict=True) if n > 1), 1)
-        return self.number([const(max(n - 1, 0)) for n in self.counts]).offset + 1 + SLACK * pitch
+        pitch = next((p for n, p in zip(self.counts[::-1], self.pitches[::-1], strict=True) if n != 1), const(1))
+        if not all(n.is_constant for n in self.counts):
+            return self.counts[0] * self.pitches[0] + SLACK * pitch
+        return self.number([const(max(n.offset - 1, 0)) for n in self.counts]) + 1 + SLACK * pitch
 
     @property
-    def needed(self) -> int:
+    def needed(self) -> Expr:
         """Rows that these are computed from."""
-        ends = [const(kernel - 1) for kernel in self.windows.kernel]
-        return self.results + self.shift(ends).offset
+        return self.results + self.shift([const(kernel - 1) for kernel in self.windows.kernel])
 
     def number(self, at: Sequence[Expr]) -> Expr:
         """The row of a point."""
@@ -297,7 +301,7 @@ class _Rows:
         """Of which point a row is; behind the end of a line, of the next one's, if it is not of what windows touch."""
         found: list[Expr] = []
         for count, pitch in zip(self.counts, self.pitches, strict=True):
-            if count == 1 and all(at == const(0) for at in found):
+            if count == 1 and all(at == 0 for at in found):
                 found.append(const(0))  # of one, what is behind it is behind the last line
             else:
                 found.append(row // pitch)
@@ -339,22 +343,24 @@ def _product(
     groups, blocks, *taps, numbers, pairs, columns, pair = u.dims
     count = numbers.offset
     last = count - 1
-    shape = [const(n) for n in rows.counts[: len(rows.counts) - len(extents)]] + list(extents)
 
     def number(c: Expr, *rest: Expr):
         *phase, p, row, place = rest
         channel = CHANNELS * c + place
         at = rows.pixel(rows.point(row), phase)
         inside = [less_than(channel, channels)] if channels % CHANNELS != 0 else []
-        for i, (pixel, extent) in enumerate(zip(at, shape, strict=True)):
-            if len(at) - i <= len(phase) and rows.windows.before[i - len(at)]:
+        if not all(i.is_constant for i in at[: len(at) - len(phase)]):
+            inside.append(less_than(row, rows.counts[0] * rows.pitches[0]))
+        for i, extent in enumerate(extents):
+            pixel = at[i - len(phase)]
+            if rows.windows.before[i]:
                 inside.append(at_least(pixel, 0))
             if not pixel.is_constant:
                 inside.append(less_than(pixel, extent))
         return _number(k, last - p, count, lambda: _if_inside(k, inside, lambda: element(at, channel)))
 
     phases = [f"f{i}" for i in range(len(taps))]
-    dims = (blocks, *map(const, rows.phases), numbers, const(rows.needed), const(CHANNELS))
+    dims = (blocks, *map(const, rows.phases), numbers, rows.needed, const(CHANNELS))
     data = k.compute("bf16x_data", dims, with_axes(["c", *phases, "p", "row", "place"], number))
 
     def sum_(j: Expr, row: Expr, column: Expr):
@@ -367,7 +373,7 @@ def _product(
         names = ["c", *(f"t{i}" for i in range(len(taps))), "p", "q", "pair", "place"]
         return k.sum((blocks, *taps, numbers, numbers, pairs, pair), with_axes(names, term))
 
-    return k.compute("bf16x_product", (groups, const(rows.results), columns), with_axes(["j", "row", "l"], sum_))
+    return k.compute("bf16x_product", (groups, rows.results, columns), with_axes(["j", "row", "l"], sum_))
 
 
 def _number(k: KernelBuilder, p: Expr, count: int, value: Callable[[], Scalar]) -> Scalar:

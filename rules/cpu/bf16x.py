@@ -79,6 +79,7 @@ class _Writer:
         if first < len(axes):
             s.reorder([*axes, outputs, *filter(None, [inside])])  # points of one output follow each other
             axes.insert(first, outputs)
+        images = [(axis, extent) for axis, (_, extent) in zip(axes[: form.images], form.final.spatial, strict=False)]
         points = [self.fused([axes[i] for i in p.axes]) for p in form.points]
         if inside is None:
             outputs, inside = s.split(outputs, COLUMNS)
@@ -90,8 +91,10 @@ class _Writer:
         if together:
             block, along = s.split(along, together, Tail.SHIFT)
             before.append((block, const(-(-count // together))))
-        lines, line = s.split(along, blocks.lines, Tail.SHIFT)
+        lines, line = s.split(along, blocks.lines, Tail.MASK if form.is_open else Tail.SHIFT)
         each = (lines, const(-(-(together or count) // blocks.lines)))
+        if images:  # a block of every image, where there are several: of images there may be a single one
+            before = [*before, *images] if any(extent != 1 for _, extent in before) else [*images, *before]
         loops = [*before, groups, each] if together else [groups, *before, each]
         *behind, lane = [line, *points[blocks.axis + 1 :], inside]
         if form.place is Place.SECOND:  # points are lanes: what is read of a tile is transposed
@@ -101,10 +104,19 @@ class _Writer:
             behind += [row, inside]
         s.reorder([*(axis for axis, _ in loops), column, *behind, lane])
         s.vectorize(lane)
-        outer = parallel_prefix(s, before if together else loops, self.work, self.target)
-        for axis in outer:
+        if form.is_open:
+            shared = [groups]
+        elif images:
+            shared = before[:-1]
+        else:
+            shared = before if together else loops
+        outer = parallel_prefix(s, shared, self.work, self.target)
+        inside = [before[-1][0]] if images else []
+        for axis in (*outer, *inside):
             s.pragma(axis, "loop_partition_hint", 0)  # what is outside of the image is no reason for more code
-        return (outer[-1], lines) if together else (None, outer[-1])
+        if not together:
+            return None, lines if form.is_open else outer[-1]
+        return (*outer, *inside)[-1], lines
 
     def fused(self, axes: Sequence[SSAValue]) -> SSAValue:
         """Axes as one."""
@@ -116,7 +128,7 @@ class _Writer:
         stage = s.stage(DATA)
         *others, row, place = stage.axes.values()
         vectors, lane = vectors_and_lanes(s, place, self.target.lanes(32))
-        *counts, rows, _ = map(const, sizes_of(form.data))
+        *counts, rows, _ = (extent for _, extent in form.data.spatial)
         loops = list(zip(others, counts, strict=True))
         if form.line > 1:  # whether a row is of padding depends on its place in a line
             line, row = s.split(row, form.line, Tail.PAD)

@@ -13,7 +13,7 @@ from tilework.dialects.graph.bf16x import CHANNELS, COLUMNS, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.costs import elementwise_cycles
 from tilework.rules.cpu.fast_products import MOST_BYTES, inlined_stages, sizes_of
-from tilework.rules.cpu.reads import bits_of
+from tilework.rules.cpu.reads import LARGE, USUAL, bits_of, size_of
 from tilework.targets.target import Target
 
 DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"
@@ -28,6 +28,12 @@ TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
 
 MULTIPLICATIONS = ROWS * COLUMNS * CHANNELS
 """Of numbers, where two tiles are multiplied."""
+
+LAYER_RANK = 4
+"""Of numbers where no windows slide."""
+
+TILES = ((2, 2), (1, 4))
+"""Of results that are summed at a time: below each other and side by side."""
 
 STARTING_CYCLES = 500
 """Of preparing the tiles of a core, and giving them back."""
@@ -83,14 +89,20 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Bf16xForm:
-    """The stages by what they compute, once those `inlined` are. place: of the outputs among the last stage's axes."""
+    """The stages by what they compute, once those `inlined` are. place: of the outputs among the last stage's axes.
+
+    images: how many axes there are in front of these points, of images that each have all of them: of so many that
+    nobody knows. is_open: nobody knows how many points there are.
+    """
 
     inlined: list[str]
     data: ComputeOp
     product: ComputeOp
     final: ComputeOp
     place: Place
+    images: int
     points: tuple[Points, ...]
+    is_open: bool
     blocks: Blocks
 
     @property
@@ -100,37 +112,67 @@ class Bf16xForm:
 
 
 def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
-    """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors."""
+    """The form of a kernel, None if it is another, sizes but those of rows or images are not known, or do not fill
+    vectors."""
     if not target.multiplies_tiles:
         return None
     found = inlined_stages(kernel, STAGES)
     if found is None:
         return None
     inlined, stages, final = found
-    product, sizes = stages[PRODUCT], sizes_of(final)
+    data, product, extents = stages[DATA], stages[PRODUCT], [extent for _, extent in final.spatial]
     taken = _taken(final)
-    if taken is None or 0 in sizes or bits_of(final.result.type) != 8 * F32_BYTES:
+    if taken is None or len(extents) < 2 or const(0) in extents or bits_of(final.result.type) != 8 * F32_BYTES:
         return None
     at, row, lane = taken
     names = [name for name, _ in final.spatial]
-    if len(names) < 2:
-        return None
-    place = _place_of_outputs(names, sizes, at, lane)
+    place = _place_of_outputs(names, sizes_of(final), at, lane)
     if place is None:
         return None
-    numbers = [i for i in range(len(names) - (place is Place.IN_BLOCKS)) if i != place.axis(len(names))]
-    if row != sum((row.coefficient(names[i]) * var(names[i]) for i in numbers), const(0)):
+    axes = [i for i in range(len(names) - (place is Place.IN_BLOCKS)) if i != place.axis(len(names))]
+    unknown = [i for i in axes if not extents[i].is_constant]
+    if unknown and len(data.spatial) == LAYER_RANK:
+        return _open_form(inlined, data, product, final, axes, row, target) if place is Place.LAST else None
+    if unknown not in ([], [0]) or row != sum((row.coefficient(names[i]) * var(names[i]) for i in axes), const(0)):
         return None
-    points = _fused([Points((i,), sizes[i], max(row.coefficient(names[i]), 1)) for i in numbers])
-    work = _Work.of(points, stages[DATA], product, target)
-    ragged = place is Place.LAST and sizes[-1] % COLUMNS != 0
-    blocks = min(work.all_blocks(ragged), key=work.compared, default=None)
-    return blocks and Bf16xForm(inlined, stages[DATA], product, final, place, points, blocks)
+    images = len(unknown)
+    points = _fused([Points((i,), extents[i].offset, max(row.coefficient(names[i]), 1)) for i in axes[images:]])
+    ragged = place is Place.LAST and extents[-1].offset % COLUMNS != 0
+    ways = _Work.of(points, data, product, target).all_blocks(ragged)
+    if images:
+        ways = (blocks for blocks in ways if blocks.together)
+    blocks = min(ways, key=_Work.of(points, data, product, target).compared, default=None)
+    return blocks and Bf16xForm(inlined, data, product, final, place, images, points, False, blocks)
+
+
+def _open_form(
+    inlined: list[str],
+    data: ComputeOp,
+    product: ComputeOp,
+    final: ComputeOp,
+    axes: Sequence[int],
+    row: Expr,
+    target: Target,
+) -> Bf16xForm | None:
+    """That of a layer with any number of rows."""
+    counted = const(0)
+    for name, extent in final.spatial[:-1]:
+        counted = counted * extent + var(name)
+    if row != counted:
+        return None
+    points = (Points(tuple(axes), USUAL, 1),)
+    work = _Work.of(points, data, product, target)
+    ways = (Blocks(0, ROWS * high, ROWS * high, high, min(wide, work.columns), together=0) for high, wide in TILES)
+    blocks = min(ways, key=work.compared)
+    return Bf16xForm(inlined, data, product, final, Place.LAST, 0, points, True, blocks)
 
 
 def cycles_alone(form: Bf16xForm, target: Target) -> float:
     """Of one core, without what is behind the product."""
-    return _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
+    cycles = _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
+    if form.is_open:
+        return cycles * LARGE ** len(form.points[0].axes) / USUAL
+    return cycles * LARGE**form.images
 
 
 def _place_of_outputs(names: Sequence[str], sizes: Sequence[int], at: Expr, lane: Expr) -> Place | None:
@@ -147,7 +189,7 @@ def _place_of_outputs(names: Sequence[str], sizes: Sequence[int], at: Expr, lane
 
 def _taken(final: ComputeOp) -> tuple[Expr, ...] | None:
     """Where the last stage reads the product, if it does at one place only."""
-    domain = Domain({name: (0, (extent.constant or 1) - 1) for name, extent in final.spatial})
+    domain = Domain({name: (0, extent - 1) for name, extent in final.spatial})
     owners = ((r, r.tensor.owner) for r in final.reads)
     reads = [r for r, owner in owners if isinstance(owner, ComputeOp) and owner.stage.data == PRODUCT]
     places = {tuple(map(domain.simplify, r.exprs)) for r in reads}
@@ -195,19 +237,21 @@ class _Work:
 
     @classmethod
     def of(cls, points: Sequence[Points], data: ComputeOp, product: ComputeOp, target: Target) -> _Work:
-        blocks, *phases, numbers, needed, _ = sizes_of(data)
-        columns, results, _ = sizes_of(product)
+        blocks, *phases, numbers, _, _ = sizes_of(data)
         *summed, _, _, _, _ = [extent.constant or 0 for _, extent in product.reduction]
-        cycles = elementwise_cycles(data, target) / needed
+        (rows, of_data), (_, of_product) = data.spatial[-2], product.spatial[1]
+        touched = (of_data - of_product).offset
+        needed = sum((p.count - 1) * p.pitch for p in points) + ROWS * 2 * points[-1].pitch + touched
+        cycles = elementwise_cycles(data, target) / size_of([(rows, of_data)])
         size = blocks * prod(phases) * numbers * CHANNELS * BF16_BYTES
-        return cls(points, numbers, prod(summed), columns, needed, needed - results, cycles, size, target)
+        return cls(points, numbers, prod(summed), sizes_of(product)[0], needed, touched, cycles, size, target)
 
     def all_blocks(self, ragged: bool) -> Iterator[Blocks]:
         """The ways to take points whose buffers fit: with the best lines for each size of tiles.
 
         ragged: outputs that do not fill a tile are there, and have a buffer of their own.
         """
-        for tiles in ((2, 2), (1, 4)):
+        for tiles in TILES:
             lines = min(self.all_lines(*tiles), key=self.multiplying, default=None)
             if lines is not None:
                 yield lines

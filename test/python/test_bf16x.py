@@ -12,7 +12,7 @@ from xdsl.dialects.memref import AllocaOp
 from xdsl.dialects.test import TestOp
 
 import tilework as tw
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import ExprLike, var
 from tilework.backends.llvm.emit_memory import STACK_LIMIT
 from tilework.dialects import graph
 from tilework.dialects.amx import TileMulFOp
@@ -27,7 +27,7 @@ from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.scalar import element_dtype
-from tilework.interpreters.te import run_kernel
+from tilework.interpreters.te import kernel_symbols, run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.bf16x_form import bf16x_form
@@ -128,7 +128,9 @@ def weight(k: KernelBuilder, numbers: int, *shape: int) -> Tensor:
     return k.argument(transform.result.type, "u")
 
 
-def dense_relu(rows: int, channels: int, outputs: int, batch: tuple[int, ...] = (), numbers: int = 2) -> KernelOp:
+def dense_relu(
+    rows: ExprLike, channels: int, outputs: int, batch: tuple[ExprLike, ...] = (), numbers: int = 2
+) -> KernelOp:
     """A kernel of one layer, and of what is usually behind it."""
     k = KernelBuilder("dense_relu")
     x, u = k.argument(tensor(*batch, rows, channels), "x"), weight(k, numbers, outputs, channels)
@@ -144,7 +146,7 @@ def conv_relu(
     size: int,
     window: int = 3,
     stride: int = 1,
-    batch: int = 1,
+    batch: ExprLike = 1,
     numbers: int = 2,
     in_blocks: bool = True,
     width: int | None = None,
@@ -188,11 +190,11 @@ KERNELS = [
 ]
 
 
-def arrays_for(kernel: KernelOp):
+def arrays_for(kernel: KernelOp, **sizes: int):
     """Small integers, whose products are exact in any order."""
     rng = np.random.default_rng(0)
     types = [(dims_of(t), element_dtype(element_type(t))) for t in kernel.body.block.arg_types]
-    return [rng.integers(-3, 4, [d.offset for d in dims]).astype(dtype) for dims, dtype in types]
+    return [rng.integers(-3, 4, [d.evaluate(sizes) for d in dims]).astype(dtype) for dims, dtype in types]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: f"{k.body.block.arg_types[0]}")
@@ -215,6 +217,44 @@ def test_loops_on_tiles(kernel: KernelOp):
 def test_compiled_kernels(run_kernel_everywhere, kernel: KernelOp):
     sequence = choose_rule(kernel, host_target()).schedule(kernel, host_target())
     run_kernel_everywhere(kernel, arrays_for(kernel), sequence)
+
+
+B, S = var("B"), var("S")
+SIZES = [{"B": 1, "S": 1}, {"B": 2, "S": 16}, {"B": 3, "S": 11}, {"B": 0, "S": 5}, {"B": 5, "S": 13}]
+OPEN = [
+    dense_relu(B, 64, 48),
+    dense_relu(S, 40, 50, (B,), numbers=3),
+    dense_relu(5, 32, 64, (B,)),
+    conv_relu(32, 48, 9, batch=B),
+    conv_relu(32, 32, 7, batch=B, stride=2, numbers=3),
+    conv_relu(32, 64, 7, batch=B, window=1),
+    conv_relu(32, 32, 20, batch=B, in_blocks=False),
+    conv_relu(32, 32, 30, batch=B),
+    conv_relu(32, 32, 5, batch=B, window=5, stride=5),
+    conv_relu(32, 32, 9, batch=B, width=1),
+]
+
+
+@pytest.mark.parametrize("kernel", OPEN, ids=lambda k: f"{k.body.block.arg_types[0]}")
+def test_loops_for_any_number_of_rows_or_images(kernel: KernelOp):
+    module = ModuleOp([kernel.clone(), choose_rule(kernel, TILES).schedule(kernel, TILES)])
+    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
+    assert any(isinstance(op, TileMulFOp) for op in lowered.walk())
+    for sizes in SIZES:
+        arrays = arrays_for(kernel, **sizes)
+        [expected] = run_kernel(kernel, arrays)
+        found = np.empty_like(expected)
+        run_loop_kernel(lowered, arrays, [found], symbols=list(kernel_symbols(kernel, arrays).values()))
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.skipif(not host_target().multiplies_tiles, reason="this machine multiplies no tiles")
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("kernel", OPEN, ids=lambda k: f"{k.body.block.arg_types[0]}")
+def test_compiled_kernels_for_any_number(run_kernel_everywhere, kernel: KernelOp, sizes: dict[str, int]):
+    sequence = choose_rule(kernel, host_target()).schedule(kernel, host_target())
+    run_kernel_everywhere(kernel, arrays_for(kernel, **sizes), sequence)
 
 
 def test_buffers_fit_on_a_stack():
@@ -243,12 +283,19 @@ def test_what_it_does_not_fit_is_left_to_the_default_rule(kernel: KernelOp, targ
 @pytest.mark.parametrize(
     ("types", "attributes"),
     [
-        ([tensor(var("N"), 64), tensor(32, 64)], None),
+        ([tensor(8, var("C")), tensor(32, var("C"))], None),
+        ([tensor(1, 32, var("H"), 8), tensor(32, 32, 3, 3)], {}),
         ([tensor(0, 64), tensor(32, 64)], None),
         ([tensor(1, 32, 8, 8), tensor(32, 16, 3, 3)], {"groups": IntegerAttr(2, i64)}),
         ([tensor(1, 32, 8, 8), tensor(32, 32, 3, 3)], {"strides": ints([2, 2]), "dilations": ints([2, 2])}),
     ],
-    ids=["a size that is not known", "no rows", "groups", "taps apart of windows that move by more than one"],
+    ids=[
+        "channels that are not known",
+        "an image of unknown size",
+        "no rows",
+        "groups",
+        "taps apart of windows that move by more than one",
+    ],
 )
 def test_products_for_other_algorithms(types, attributes):
     plain = {"strides": ints([1, 1]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64), "pads": ints([2] * 4)}
