@@ -46,6 +46,9 @@ _INFINITE = 255
 _SMALLEST = 31
 """Of the largest weight: what is smaller has units of as much, since these are floats too."""
 
+_AT_ONCE = 1024
+"""Channels."""
+
 _UNIT = 22 + 8
 """By how much the exponent of a unit is smaller: of the lowest bit of a word."""
 
@@ -113,19 +116,11 @@ class Fixed24WeightOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
-        padded = np.pad(w, [(0, -w.shape[0] % OUTPUTS), (0, 0)])
-        exponents = np.max(padded.view(np.int32) >> 23 & 0xFF, axis=1, initial=0)
-        finite = np.where(exponents[:, None] < _INFINITE, padded, np.float32(0))
-        counts = np.rint(np.ldexp(finite, 149 - np.maximum(exponents, _SMALLEST)[:, None]))
-        integers = np.clip(counts, -_LARGEST, _LARGEST).astype(np.int32) << 8
-        placed = integers.reshape(-1, WORDS + 1, LANES, w.shape[1]).transpose(0, 3, 1, 2)
-        shifts = np.array([24, 16, 8], np.int32)[:, None]
-        words = placed[:, :, :WORDS] | placed[:, :, WORDS:] >> shifts & 0xFF
-        units = np.where(exponents < _INFINITE, np.maximum(exponents, _SMALLEST) - _UNIT, _INFINITE)
-        behind = units.astype(np.uint8).reshape(-1, WORDS + 1, LANES).transpose(0, 2, 1)
-        first = np.ascontiguousarray(behind).view("<i4").transpose(0, 2, 1)
-        last = np.pad(first, [(0, 0), (0, WORDS - 1), (0, 0)])[:, None]
-        return np.ascontiguousarray(np.concatenate([words, last], axis=1))
+        starts = range(0, len(w), OUTPUTS)
+        words = np.empty((len(starts), w.shape[1] + 1, WORDS, LANES), np.int32)
+        for block, first in zip(words, starts, strict=True):
+            _fill(block, w[first : first + OUTPUTS])
+        return words
 
 
 @irdl_op_definition
@@ -217,3 +212,21 @@ def _sizes(w: Sequence[Expr]) -> tuple[Expr, ...]:
 def _unit(k: KernelBuilder, largest: Scalar) -> Scalar:
     """The exponent of the unit in which weights are counted whose largest has this one."""
     return k.select(largest.compare("lt", _INFINITE), k.max(largest, _SMALLEST) - _UNIT, _INFINITE)
+
+
+def _fill(block: Array, weights: Array) -> None:
+    """What `Fixed24WeightOp` makes of the weights of a block of outputs; some channels at a time, which stay near."""
+    lacking = [(0, OUTPUTS - len(weights)), (0, 0)]
+    largest = np.pad(np.abs(weights).max(axis=1, initial=0), lacking[:1])
+    exponents = largest.view(np.int32) >> 23
+    scales = np.ldexp(np.float32(1), 149 - np.maximum(exponents, _SMALLEST))[:, None]
+    finite, shifts = exponents[:, None] < _INFINITE, np.array([24, 16, 8], np.int32)[:, None]
+    for first in range(0, weights.shape[1], _AT_ONCE):
+        part = np.pad(weights[:, first : first + _AT_ONCE], lacking)
+        counts = np.rint(np.where(finite, part, np.float32(0)) * scales)
+        integers = np.clip(counts, -_LARGEST, _LARGEST).astype(np.int32) << 8
+        placed = integers.T.reshape(-1, WORDS + 1, LANES)
+        block[first : first + len(placed)] = placed[:, :WORDS] | placed[:, WORDS:] >> shifts & 0xFF
+    units = np.where(exponents < _INFINITE, np.maximum(exponents, _SMALLEST) - _UNIT, _INFINITE)
+    block[-1] = 0
+    block[-1, 0] = np.ascontiguousarray(units.astype(np.uint8).reshape(-1, LANES).T).view("<i4")[:, 0]
