@@ -21,7 +21,7 @@ from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, Place, bf16x
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
-from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.parallel import Loop, parallel_prefix
 from tilework.rules.cpu.reads import axes_of, reads_of
 from tilework.targets.target import Target
 
@@ -104,19 +104,24 @@ class _Writer:
             behind += [row, inside]
         s.reorder([*(axis for axis, _ in loops), column, *behind, lane])
         s.vectorize(lane)
+        return self.share(before, loops)
+
+    def share(self, before: Sequence[Loop], loops: Sequence[Loop]) -> tuple[SSAValue | None, SSAValue]:
+        """Run loops on several threads: those `before` that over outputs, unless all numbers come first. Returns what
+        `final` does."""
+        s, form, together = self.s, self.form, self.form.blocks.together > 0
+        last = before[-1:] if form.images else ()
         if form.is_open:
-            shared = [groups]
-        elif images:
-            shared = before[:-1]
+            shared = loops[:-1]
+        elif together:
+            shared = before[: len(before) - len(last)]
         else:
-            shared = before if together else loops
-        outer = parallel_prefix(s, shared, self.work, self.target)
-        inside = [before[-1][0]] if images else []
-        for axis in (*outer, *inside):
+            shared = loops
+        outer = [*parallel_prefix(s, shared, self.work, self.target), *(axis for axis, _ in last)]
+        for axis in outer:
             s.pragma(axis, "loop_partition_hint", 0)  # what is outside of the image is no reason for more code
-        if not together:
-            return None, lines if form.is_open else outer[-1]
-        return (*outer, *inside)[-1], lines
+        around = loops[-1][0] if together or form.is_open else outer[-1]
+        return outer[-1] if together else None, around
 
     def fused(self, axes: Sequence[SSAValue]) -> SSAValue:
         """Axes as one."""

@@ -1,9 +1,8 @@
 """Weights of 24 bits: what they mean, and kernels under the rule for them."""
 
 import numpy as np
-import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx_models import model, node
 from test_bf16x import ORDER, doubles, is_near, normal
 from test_graph_operators import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -158,13 +157,6 @@ def test_products_for_other_algorithms(types):
 def test_a_model():
     rng = np.random.default_rng(0)
     w = rng.standard_normal((1024, 4096)).astype(np.float32)
-    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
-    info = [
-        helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", (1, 1024)), ("y", (1, 4096)))
-    ]
-    model = helper.make_model(
-        helper.make_graph(nodes, "g", info[:1], info[1:], [numpy_helper.from_array(w, "w")]),
-        opset_imports=[helper.make_opsetid("", 17)],
-    )
+    made = model([node("MatMul", "x w", "y")], {"x": (1, 1024)}, "y", {"w": w})
     x = rng.standard_normal((1, 1024)).astype(np.float32)
-    is_near(tw.compile(model)(x), x.astype(np.float64) @ w, 2e-6)
+    is_near(tw.compile(made)(x), x.astype(np.float64) @ w, 2e-6)
