@@ -121,7 +121,7 @@ class _Bf16xProduct(GraphOp):
         if u[0] != const(-(-outputs // COLUMNS)):
             raise VerifyException(f"the weight has {COLUMNS * u[0]} outputs with those that fill tiles, not {outputs}")
         if not all(size.is_constant for size in (channels, *sizes)):
-            raise VerifyException(f"{self.name} is for known sizes, not {self.operand_types[0]}")
+            raise VerifyException(f"{self.name} is for channels and images of known size, not {self.operand_types[0]}")
 
 
 @irdl_op_definition

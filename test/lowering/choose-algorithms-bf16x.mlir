@@ -35,3 +35,16 @@ func.func @row(%x: tensor<1x512xf32>) -> tensor<1x1024xf32> {
   }
   func.return %y : tensor<1x1024xf32>
 }
+
+// Of rows nobody needs to know how many there are.
+// CHECK-LABEL: func.func @open
+// CHECK:         graph.bf16x_dense %{{.*}} {outputs = 1000 : i64} : (tensor<?x512xf32, #graph.dims<[N, 512]>>
+func.func @open(%x: tensor<?x512xf32, #graph.dims<[N, 512]>>) -> tensor<?x1000xf32, #graph.dims<[N, 1000]>> {
+  %w = graph.parameter @open_w : tensor<1000x512xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<?x512xf32, #graph.dims<[N, 512]>>, tensor<1000x512xf32>) -> (tensor<?x1000xf32, #graph.dims<[N, 1000]>>) {
+  ^bb0(%a: tensor<?x512xf32, #graph.dims<[N, 512]>>, %b: tensor<1000x512xf32>):
+    %c = graph.dense %a, %b : (tensor<?x512xf32, #graph.dims<[N, 512]>>, tensor<1000x512xf32>) -> tensor<?x1000xf32, #graph.dims<[N, 1000]>>
+    graph.yield %c : tensor<?x1000xf32, #graph.dims<[N, 1000]>>
+  }
+  func.return %y : tensor<?x1000xf32, #graph.dims<[N, 1000]>>
+}

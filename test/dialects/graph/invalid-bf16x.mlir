@@ -80,8 +80,8 @@ func.func @f(%x: tensor<1x4x8x8xf32>, %u: tensor<1x1x3x3x2x16x16x2xbf16>) {
 
 // -----
 
-func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>, %u: tensor<1x1x2x16x16x2xbf16>) {
-  // expected-error@+1 {{graph.bf16x_dense is for known sizes, not tensor<?x4xf32, #graph.dims<[N, 4]>>}}
-  %y = graph.bf16x_dense %x, %u {outputs = 8 : i64} : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<1x1x2x16x16x2xbf16>) -> tensor<?x8xf32, #graph.dims<[N, 8]>>
+func.func @f(%x: tensor<1x4x?x8xf32, #graph.dims<[1, 4, H, 8]>>, %u: tensor<1x1x1x1x2x16x16x2xbf16>) {
+  // expected-error@+1 {{graph.bf16x_conv is for channels and images of known size, not tensor<1x4x?x8xf32, #graph.dims<[1, 4, H, 8]>>}}
+  %y = graph.bf16x_conv %x, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, outputs = 8 : i64} : (tensor<1x4x?x8xf32, #graph.dims<[1, 4, H, 8]>>, tensor<1x1x1x1x2x16x16x2xbf16>) -> tensor<1x8x?x8xf32, #graph.dims<[1, 8, H, 8]>>
   func.return
 }
