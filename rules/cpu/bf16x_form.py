@@ -13,7 +13,7 @@ from tilework.dialects.graph.bf16x import CHANNELS, COLUMNS, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.costs import elementwise_cycles
 from tilework.rules.cpu.fast_products import MOST_BYTES, inlined_stages, sizes_of
-from tilework.rules.cpu.reads import LARGE, USUAL, bits_of, size_of
+from tilework.rules.cpu.reads import USUAL, bits_of, size_of
 from tilework.targets.target import Target
 
 DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"
@@ -157,7 +157,7 @@ def _open_form(
     """That of a layer with any number of rows."""
     counted = const(0)
     for name, extent in final.spatial[:-1]:
-        counted = counted * extent + var(name)
+        counted = counted * extent + (var(name) if extent != 1 else 0)
     if row != counted:
         return None
     points = (Points(tuple(axes), USUAL, 1),)
@@ -171,8 +171,8 @@ def cycles_alone(form: Bf16xForm, target: Target) -> float:
     """Of one core, without what is behind the product."""
     cycles = _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
     if form.is_open:
-        return cycles * LARGE ** len(form.points[0].axes) / USUAL
-    return cycles * LARGE**form.images
+        return cycles * size_of(form.final.spatial[:-1]) / USUAL
+    return cycles * size_of(form.final.spatial[: form.images])
 
 
 def _place_of_outputs(names: Sequence[str], sizes: Sequence[int], at: Expr, lane: Expr) -> Place | None:

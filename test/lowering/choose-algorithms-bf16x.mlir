@@ -48,3 +48,15 @@ func.func @open(%x: tensor<?x512xf32, #graph.dims<[N, 512]>>) -> tensor<?x1000xf
   }
   func.return %y : tensor<?x1000xf32, #graph.dims<[N, 1000]>>
 }
+
+// CHECK-LABEL: func.func @open_sequence
+// CHECK:         graph.bf16x_dense %{{.*}} {outputs = 1000 : i64} : (tensor<1x?x512xf32, #graph.dims<[1, S, 512]>>
+func.func @open_sequence(%x: tensor<1x?x512xf32, #graph.dims<[1, S, 512]>>) -> tensor<1x?x1000xf32, #graph.dims<[1, S, 1000]>> {
+  %w = graph.parameter @sequence_w : tensor<1000x512xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<1x?x512xf32, #graph.dims<[1, S, 512]>>, tensor<1000x512xf32>) -> (tensor<1x?x1000xf32, #graph.dims<[1, S, 1000]>>) {
+  ^bb0(%a: tensor<1x?x512xf32, #graph.dims<[1, S, 512]>>, %b: tensor<1000x512xf32>):
+    %c = graph.dense %a, %b : (tensor<1x?x512xf32, #graph.dims<[1, S, 512]>>, tensor<1000x512xf32>) -> tensor<1x?x1000xf32, #graph.dims<[1, S, 1000]>>
+    graph.yield %c : tensor<1x?x1000xf32, #graph.dims<[1, S, 1000]>>
+  }
+  func.return %y : tensor<1x?x1000xf32, #graph.dims<[1, S, 1000]>>
+}
