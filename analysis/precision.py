@@ -16,8 +16,8 @@ class Precision:
     channels are summed. levels: on which sums of quarters may be multiplied: the errors of small rows are those of the
     large ones that they are added to, as are NaN and infinities. numbers: of bfloat16 that floats are multiplied in, on
     machines that multiply tiles of those: with 2, results are within 4e-6 of the largest, with 3 closer than those of a
-    direct sum; what is infinite makes NaN. weight_bits: of a weight, at least: with 24, those of an output are rounded
-    to multiples of a 2^-23rd of the largest.
+    direct sum; what is infinite makes NaN. weight_bits: of a weight, at least: with 24, it is rounded to 18 bits
+    of precision, and results are within about 3e-6 of the largest.
     """
 
     products: int

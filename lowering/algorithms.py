@@ -19,7 +19,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp, can_use_bf16x
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
-from tilework.dialects.graph.fixed24 import WORDS, Fixed24DenseOp, Fixed24WeightOp, can_use_fixed24
+from tilework.dialects.graph.float24 import WORDS, Float24DenseOp, Float24WeightOp, can_use_float24
 from tilework.dialects.graph.movement import PadOp, SliceOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp, can_use_strassen
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
@@ -159,7 +159,7 @@ class Bf16x:
 
 
 @dataclass(frozen=True)
-class Fixed24:
+class Float24:
     """For a layer with few rows, whose weights are shorter; that is worth as much as exact ones have to cost more."""
 
     levels: ClassVar[int] = 1
@@ -168,28 +168,28 @@ class Fixed24:
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
-        return Fixed24WeightOp.of(weight)
+        return Float24WeightOp.of(weight)
 
     def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
         """What computes the product, of the transformed weight; not yet inserted."""
         outputs = IntegerAttr(product.dims(1)[0].constant or 0, i64)
-        return Fixed24DenseOp.of(product.input, transformed, outputs=outputs)
+        return Float24DenseOp.of(product.input, transformed, outputs=outputs)
 
     def multiplying(self, product: Product, weights: int, target: Target) -> float:
         """Cycles of multiplying with so many numbers of the transformed weight, at least."""
         return _vector_cycles(weights * (WORDS + 1) // WORDS * _points(product), target)
 
 
-Fast = Winograd | Strassen | Words | Bf16x | Fixed24
-_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words, Bf16x, Fixed24)}
+Fast = Winograd | Strassen | Words | Bf16x | Float24
+_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words, Bf16x, Float24)}
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
     if target.multiplies_tiles and can_use_bf16x(product):
         yield Bf16x(precision.numbers)
-    if precision.weight_bits <= 24 and isinstance(product, DenseOp) and can_use_fixed24(product):
+    if precision.weight_bits <= 24 and isinstance(product, DenseOp) and can_use_float24(product):
         if bytes_of(product.weight.type) > target.cache_bytes[1]:  # else it stays there, from one call to the next
-            yield Fixed24()
+            yield Float24()
     if target.dot_bits and product.dtype(0) != product.dtype(1):
         yield from (Words(apart) for apart in (False, True) if argument_for_words(product, apart) is not None)
     if isinstance(product, ConvOp):

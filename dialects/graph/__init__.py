@@ -39,7 +39,7 @@ from tilework.dialects.graph.elementwise import (
     TanOp,
 )
 from tilework.dialects.graph.extend import ExtendOp
-from tilework.dialects.graph.fixed24 import Fixed24DenseOp, Fixed24WeightOp
+from tilework.dialects.graph.float24 import Float24DenseOp, Float24WeightOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
@@ -82,7 +82,7 @@ OPERATORS = [
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
     *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
-    *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, Fixed24WeightOp, Fixed24DenseOp),
+    *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, Float24WeightOp, Float24DenseOp),
 ]
 
 Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])

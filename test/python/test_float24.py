@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 import tilework as tw
 from tilework.algebra.index_expr import var
 from tilework.dialects import graph
-from tilework.dialects.graph.fixed24 import can_use_fixed24
+from tilework.dialects.graph.float24 import can_use_float24
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.registration import make_context
@@ -20,14 +20,14 @@ from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
-from tilework.rules.cpu.fixed24 import Fixed24
+from tilework.rules.cpu.float24 import Float24
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
 
-ERROR = 2.0**-23
-"""Of a weight, of the largest of its output."""
+ERROR, FLOOR = 2.0**-18, 2.0**-62
+"""Of a weight: of itself, or of the largest of its output."""
 
 ZEN = parse_target("llvm -mcpu=znver4 -num-cores=2")
 HASWELL = parse_target("llvm -mcpu=haswell -num-cores=2")
@@ -35,9 +35,9 @@ HASWELL = parse_target("llvm -mcpu=haswell -num-cores=2")
 
 def layer(*shape: int, outputs: int):
     """The operations of a layer for data of a shape: of the weight, and of the product."""
-    transform = make(graph.Fixed24WeightOp, [tensor(outputs, shape[-1])])
+    transform = make(graph.Float24WeightOp, [tensor(outputs, shape[-1])])
     return transform, make(
-        graph.Fixed24DenseOp, [tensor(*shape), transform.result.type], outputs=IntegerAttr(outputs, i64)
+        graph.Float24DenseOp, [tensor(*shape), transform.result.type], outputs=IntegerAttr(outputs, i64)
     )
 
 
@@ -51,7 +51,7 @@ def test_dense(shape: tuple[int, ...], outputs: int):
     assert dense.result.type == direct.result.type
     u = transform.evaluate(w)
     np.testing.assert_array_equal(by_definition(transform, w), u)
-    is_near(dense.evaluate(x, u), direct.evaluate(*doubles(x, w)), 1e-6)
+    is_near(dense.evaluate(x, u), direct.evaluate(*doubles(x, w)), 5e-6)
     is_near(by_definition(dense, x, u), dense.evaluate(x, u), ORDER)
 
 
@@ -64,23 +64,38 @@ def weights_of(w: np.ndarray) -> np.ndarray:
         return dense.evaluate(np.eye(w.shape[1], dtype=np.float32), u).T
 
 
-def test_weights_are_rounded_to_24_bits_for_each_output():
+def test_weights_are_rounded_to_18_bits():
     rng = np.random.default_rng(0)
-    w = (rng.standard_normal((70, 20)) * np.exp(rng.uniform(-60, 80, (70, 1)))).astype(np.float32)
-    assert (np.abs(weights_of(w) - w) <= np.abs(w).max(axis=1, keepdims=True) * ERROR).all()
-    w = rng.integers(-100, 100, (70, 20)).astype(np.float32)
+    scales = np.exp(rng.uniform(-60, 80, (70, 1)) + rng.uniform(-15, 0, (70, 20)))
+    w = (rng.standard_normal((70, 20)) * scales).astype(np.float32)
+    bound = np.abs(w) * ERROR + np.abs(w).max(axis=1, keepdims=True) * FLOOR
+    assert (np.abs(weights_of(w) - w) <= bound).all()
+    w = rng.integers(1, 100, (70, 20)).astype(np.float32)
     np.testing.assert_array_equal(weights_of(w), w)
 
 
 def test_weights_at_the_ends():
-    most, least = np.finfo(np.float32).max, np.finfo(np.float32).smallest_normal
+    most, least = np.finfo(np.float32).max / 2, np.finfo(np.float32).smallest_normal
     w = np.array(
         [[0, 0], [0, most], [0, -most], [least, 1e-45], [1, 1 - 2**-24], [np.inf, 1], [-np.nan, 1]], np.float32
     )
     found = weights_of(w)
     np.testing.assert_array_equal(found[0], 0)
-    np.testing.assert_allclose(found[:5], w[:5], rtol=ERROR, atol=2.0**-118)
-    assert np.isnan(found[5:]).all()
+    np.testing.assert_allclose(found[1:3], w[1:3], rtol=ERROR, atol=most * FLOOR)
+    np.testing.assert_allclose(found[3:5], w[3:5], rtol=ERROR, atol=2.0**-126)  # those of denormals
+    assert not np.isfinite(found[5:]).any()
+
+
+@pytest.mark.parametrize("decades", [0, 3, 6])
+def test_small_weights_beside_large_ones(decades: int):
+    """As in a layer that undoes the scales of what it takes, of which some are zero."""
+    rng = np.random.default_rng(0)
+    scales = 10 ** rng.uniform(0, decades, 512)
+    x, w = rng.standard_normal((1, 512)) * scales, rng.standard_normal((64, 512)) / scales
+    x[0, :8], w[:, :8] = 0.0, 10.0
+    transform, dense = layer(1, 512, outputs=64)
+    found = dense.evaluate(x.astype(np.float32), transform.evaluate(w.astype(np.float32)))
+    is_near(found, x @ w.T, 5e-6)
 
 
 # -- kernels under the rule
@@ -102,7 +117,8 @@ def dense_relu(*shape: int, outputs: int, scaled: bool = False) -> KernelOp:
 def arrays_for(*shape: int, outputs: int):
     """Small integers, whose products are exact in any order."""
     rng = np.random.default_rng(0)
-    x, w, bias = (rng.integers(-3, 4, s).astype(np.float32) for s in (shape, (outputs, shape[-1]), (outputs,)))
+    x, bias = (rng.integers(-3, 4, s).astype(np.float32) for s in (shape, (outputs,)))
+    w = rng.choice(np.array([-3, -2, -1, 1, 2, 3], np.float32), (outputs, shape[-1]))
     transform, _ = layer(*shape, outputs=outputs)
     return [x, transform.evaluate(w), bias], np.maximum(x @ w.T + bias, 0.0)
 
@@ -124,7 +140,7 @@ def test_loops(shape: tuple[int, ...], outputs: int, target: Target):
     kernel, (arrays, expected) = dense_relu(*shape, outputs=outputs), arrays_for(*shape, outputs=outputs)
     np.testing.assert_array_equal(run_kernel(kernel, arrays)[0], expected)
     rule = choose_rule(kernel, target)
-    assert isinstance(rule, Fixed24) == (target is ZEN or expected.size == outputs)
+    assert isinstance(rule, Float24) == (target is ZEN or expected.size == outputs)
     module = ModuleOp([kernel.clone(), rule.schedule(kernel, target)])
     PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
@@ -146,12 +162,12 @@ def test_compiled_kernels(run_kernel_everywhere, shape: tuple[int, ...], outputs
     ids=["more rows than registers hold", "rows that have to be computed before"],
 )
 def test_what_it_does_not_fit_is_left_to_the_default_rule(kernel: KernelOp):
-    assert not isinstance(choose_rule(kernel, ZEN), Fixed24)
+    assert not isinstance(choose_rule(kernel, ZEN), Float24)
 
 
 @pytest.mark.parametrize("types", [[tensor(var("N"), 64), tensor(32, 64)], [tensor(0, 64), tensor(32, 64)]], ids=str)
 def test_products_for_other_algorithms(types):
-    assert not can_use_fixed24(make(graph.DenseOp, types))
+    assert not can_use_float24(make(graph.DenseOp, types))
 
 
 def test_a_model():
@@ -159,4 +175,4 @@ def test_a_model():
     w = rng.standard_normal((1024, 4096)).astype(np.float32)
     made = model([node("MatMul", "x w", "y")], {"x": (1, 1024)}, "y", {"w": w})
     x = rng.standard_normal((1, 1024)).astype(np.float32)
-    is_near(tw.compile(made)(x), x.astype(np.float64) @ w, 2e-6)
+    is_near(tw.compile(made)(x), x.astype(np.float64) @ w, 5e-6)

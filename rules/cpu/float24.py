@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
-from tilework.dialects.graph.fixed24 import LANES, OUTPUTS, WORDS, place_of_output
+from tilework.dialects.graph.float24 import LANES, OUTPUTS, WORDS, place_of_output
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -25,9 +25,9 @@ from tilework.rules.cpu.prefetch import AHEAD_BYTES
 from tilework.rules.cpu.reads import axes_of
 from tilework.targets.target import Target
 
-PRODUCT = "fixed24_product"
+PRODUCT = "float24_product"
 
-TAKING_APART = 12
+TAKING_APART = 13
 """Shifts and the like, to take four weights out of three words, and to make floats of them."""
 
 MOST_BLOCKS = 2
@@ -35,7 +35,7 @@ MOST_BLOCKS = 2
 
 
 @dataclass(frozen=True)
-class Fixed24Form:
+class Float24Form:
     """The stages by what they compute, once those `inlined` are. words: the number of their argument. blocks: how many
     of outputs are computed at a time."""
 
@@ -51,7 +51,7 @@ class Fixed24Form:
         return prod(sizes_of(self.final)[:-1])
 
 
-class Fixed24(ScheduleRule):
+class Float24(ScheduleRule):
     """For as many rows as have their results in registers, which are the last stage's rows."""
 
     BENEFIT: ClassVar[int] = 1
@@ -76,7 +76,7 @@ class Fixed24(ScheduleRule):
         return s.finish()
 
 
-def _form(kernel: KernelOp, target: Target) -> Fixed24Form | None:
+def _form(kernel: KernelOp, target: Target) -> Float24Form | None:
     """The form of a kernel, None if it is another, with more rows, or what it multiplies has to be computed before."""
     found = inlined_stages(kernel, [PRODUCT])
     if found is None:
@@ -88,7 +88,7 @@ def _form(kernel: KernelOp, target: Target) -> Fixed24Form | None:
     if blocks == 0 or not _takes_rows(final) or _is_computed_before(kernel, product):
         return None
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
-    return Fixed24Form(inlined, product, final, words, blocks)
+    return Float24Form(inlined, product, final, words, blocks)
 
 
 def _takes_rows(final: ComputeOp) -> bool:
@@ -108,13 +108,13 @@ def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
     return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
 
 
-def _known_form(kernel: KernelOp, target: Target) -> Fixed24Form:
+def _known_form(kernel: KernelOp, target: Target) -> Float24Form:
     form = _form(kernel, target)
     assert form is not None, "the rule matches"
     return form
 
 
-def _final(s: ScheduleBuilder, form: Fixed24Form, target: Target) -> SSAValue:
+def _final(s: ScheduleBuilder, form: Float24Form, target: Target) -> SSAValue:
     """Blocks of outputs, on several threads; the loop over them."""
     *rows, outputs = s.stage(form.final.stage.data).axes.values()
     block, inside = s.split(outputs, OUTPUTS)
@@ -127,7 +127,7 @@ def _final(s: ScheduleBuilder, form: Fixed24Form, target: Target) -> SSAValue:
     return blocks
 
 
-def _product(s: ScheduleBuilder, form: Fixed24Form, around: SSAValue) -> None:
+def _product(s: ScheduleBuilder, form: Float24Form, around: SSAValue) -> None:
     """Of all rows, so that each word is loaded once."""
     stage = s.stage(PRODUCT)
     sums = s.cache_write(stage, "register")

@@ -1,12 +1,12 @@
 """Products with weights of 24 bits: what has few rows waits for its weights, of which these are a quarter less.
 
-The weights of an output are integers of 24 bits, all multiplied by the same power of two: they are rounded to multiples
-of a 2^23-th of the largest one, or a bit less, which is what a float of that size is rounded to. `graph.fixed24_dense
-%x, (graph.fixed24_weight %w)` is `graph.dense %x, %w`, about as exact as that; zeros and small integers are exact. What
-has an infinite weight is NaN.
+A weight is a sign, six bits of an exponent and 17 of a fraction: it is rounded to 18 bits of precision, whatever its
+size beside others. Exponents are counted from that of the largest weight of an output down; what is smaller than a
+2^-63rd of that one, zeros too, counts as as much. `graph.float24_dense %x, (graph.float24_weight %w)` is `graph.dense
+%x, %w`, within about 3e-6 of the largest result. An output with a weight that is no finite number is none.
 
-Four integers are in three words of 32 bits, one in the upper bytes of each, and the last one in the lowest bytes of all
-three. Behind the words of all channels are the exponents.
+Four weights are in three words of 32 bits, one in the upper bytes of each, and the last one in the lowest bytes of all
+three. Behind the words of all channels are the exponents of the largest weights.
 """
 
 from __future__ import annotations
@@ -39,30 +39,36 @@ LANES = 16
 OUTPUTS = (WORDS + 1) * LANES
 """Of a block."""
 
-_LARGEST = (1 << 23) - 1
-_INFINITE = 255
-"""An exponent as it is in a float, with a bias of 127."""
+_SIGN, _SIZE, _INFINITE = -1 << 31, (1 << 31) - 1, 0x7F800000
+_DROPPED = 0x40
+"""Of a float, what the lowest bit counts that stays."""
 
-_SMALLEST = 31
-"""Of the largest weight: what is smaller has units of as much, since these are floats too."""
+_RANGE = 63
+"""Exponents below the largest."""
+
+_PLACES = 2
+"""By which a weight is further up in a word than in a float: an exponent has two bits less."""
+
+_ONE = 0x20000000
+"""What is missing in the exponents of floats then, so that the largest weight is one or a bit more."""
+
+_KEPT = _SIGN | (1 << 29) - _DROPPED
+"""Of a word, moved by so many places, the sign and the weight's bits."""
 
 _AT_ONCE = 1024
 """Channels."""
 
-_UNIT = 22 + 8
-"""By how much the exponent of a unit is smaller: of the lowest bit of a word."""
-
 
 @irdl_op_definition
-class Fixed24WeightOp(GraphOp):
+class Float24WeightOp(GraphOp):
     """u[j, c, v, l]: the words of w[64 * j + 16 * v + l, c] and w[64 * j + 48 + l, c], zeros behind the end.
 
-    One channel more, in the bytes of u[j, -1, 0, l]: the exponents of the units of outputs 64 * j + 16 * i + l.
+    One channel more, in the bytes of u[j, -1, 0, l]: the largest exponents of outputs 64 * j + 16 * i + l.
 
-    %u = graph.fixed24_weight %w : (tensor<120x32xf32>) -> tensor<2x33x3x16xi32>
+    %u = graph.float24_weight %w : (tensor<120x32xf32>) -> tensor<2x33x3x16xi32>
     """
 
-    name = "graph.fixed24_weight"
+    name = "graph.float24_weight"
     CATEGORY: ClassVar[Category] = Category.COMPLEX
     weight = operand_def(TensorType)
     result = result_def(TensorType)
@@ -83,36 +89,40 @@ class Fixed24WeightOp(GraphOp):
                 return w[o, c]
             return k.if_then_else([less_than(o, outputs)], lambda: w[o, c], lambda: 0.0, f32)
 
-        def largest_exponent(o: Expr) -> Reduction:
-            def exponent(c: Expr):
-                return k.insert(arith.BitcastOp(weight(o, c).value, i32)) >> 23 & 0xFF
+        def bits(o: Expr, c: Expr) -> Scalar:
+            return k.insert(arith.BitcastOp(weight(o, c).value, i32))
+
+        def rounded(o: Expr, c: Expr) -> Scalar:
+            return k.min(bits(o, c) & _SIZE, _INFINITE) + _DROPPED // 2 & -_DROPPED
+
+        def largest(o: Expr) -> Reduction:
+            def exponent(c: Expr) -> Scalar:
+                return rounded(o, c) >> 23
 
             return k.reduce_max([channels], exponent)
 
-        exponents = k.compute("exponents", (OUTPUTS * _sizes(w.dims)[0],), largest_exponent)
+        exponents = k.compute("exponents", (OUTPUTS * _sizes(w.dims)[0],), largest)
 
-        def integer(o: Expr, c: Expr) -> Scalar:
-            largest = exponents[o]
-            units = k.insert(arith.BitcastOp((276 - k.max(largest, _SMALLEST) << 23).value, f32))
-            count = k.call("round", k.select(largest.compare("lt", _INFINITE), weight(o, c) * units, 0.0))
-            return k.cast(k.min(k.max(count, -_LARGEST), _LARGEST), i32) << 8
+        def code(o: Expr, c: Expr) -> Scalar:
+            size = k.max(rounded(o, c) - (exponents[o] - _RANGE << 23), 0)
+            return bits(o, c) & _SIGN | size << _PLACES
 
-        def integers(j: Expr, c: Expr, v: Expr, lane: Expr):
-            last = integer(OUTPUTS * j + WORDS * LANES + lane, c)
-            return integer(OUTPUTS * j + LANES * v + lane, c) | last >> k.index(24 - 8 * v, i32) & 0xFF
+        def codes(j: Expr, c: Expr, v: Expr, lane: Expr):
+            last = code(OUTPUTS * j + WORDS * LANES + lane, c)
+            return code(OUTPUTS * j + LANES * v + lane, c) | last >> k.index(24 - 8 * v, i32) & 0xFF
 
-        def units(j: Expr, lane: Expr) -> Scalar:
+        def behind_them(j: Expr, lane: Expr) -> Scalar:
             outputs = (OUTPUTS * j + LANES * i + lane for i in range(WORDS + 1))
-            first, second, third, last = (_unit(k, exponents[o]) for o in outputs)
+            first, second, third, last = (exponents[o] for o in outputs)
             return first | second << 8 | third << 16 | last << 24
 
         def word(j: Expr, c: Expr, v: Expr, lane: Expr):
             def behind():
-                return k.if_then_else([less_than(v, 1)], lambda: units(j, lane), lambda: 0, i32)
+                return k.if_then_else([less_than(v, 1)], lambda: behind_them(j, lane), lambda: 0, i32)
 
-            return k.if_then_else([less_than(c, channels)], lambda: integers(j, c, v, lane), behind, i32)
+            return k.if_then_else([less_than(c, channels)], lambda: codes(j, c, v, lane), behind, i32)
 
-        return k.compute("fixed24_weight", _sizes(w.dims), word)
+        return k.compute("float24_weight", _sizes(w.dims), word)
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
@@ -124,14 +134,14 @@ class Fixed24WeightOp(GraphOp):
 
 
 @irdl_op_definition
-class Fixed24DenseOp(GraphOp):
+class Float24DenseOp(GraphOp):
     """graph.dense of a weight in words, with so many `outputs`.
 
-    %y = graph.fixed24_dense %x, %u {outputs = 120 : i64}
+    %y = graph.float24_dense %x, %u {outputs = 120 : i64}
         : (tensor<1x32xf32>, tensor<2x33x3x16xi32>) -> tensor<1x120xf32>
     """
 
-    name = "graph.fixed24_dense"
+    name = "graph.float24_dense"
     CATEGORY: ClassVar[Category] = Category.COMPLEX
     input = operand_def(TensorType)
     weight = operand_def(TensorType)
@@ -162,20 +172,21 @@ class Fixed24DenseOp(GraphOp):
                     first, second, third = (u[j, c, i, lane] for i in range(WORDS))
                     return first << 24 | second << 16 & 0xFF0000 | third << 8 & 0xFF00
 
-                integer = k.if_then_else([less_than(v, WORDS)], lambda: u[j, c, v, lane] & -0x100, last, i32)
-                return x[(*at, c)] * k.cast(integer, f32)
+                code = k.if_then_else([less_than(v, WORDS)], lambda: u[j, c, v, lane], last, i32)
+                weight = code >> _PLACES & _KEPT | _ONE
+                return x[(*at, c)] * k.insert(arith.BitcastOp(weight.value, f32))
 
             return k.sum([channels], term)
 
         rows = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
         block = (blocks, const(WORDS + 1), const(LANES))
-        product = k.compute("fixed24_product", (*x.dims[:-1], *block), with_axes([*rows, "j", "v", "l"], sum_))
+        product = k.compute("float24_product", (*x.dims[:-1], *block), with_axes([*rows, "j", "v", "l"], sum_))
 
         def element(*index: Expr):
             *at, o = index
             j, v, lane = place_of_output(o)
-            unit = (u[j, channels, const(0), lane] >> k.index(8 * v, i32) & 0xFF) << 23
-            return product[(*at, j, v, lane)] * k.insert(arith.BitcastOp(unit.value, f32))
+            scale = (u[j, channels, const(0), lane] >> k.index(8 * v, i32) & 0xFF) << 23
+            return product[(*at, j, v, lane)] * k.insert(arith.BitcastOp(scale.value, f32))
 
         dims = (*x.dims[:-1], const(self.outputs.value.data))
         return k.compute("dense", dims, with_axes([*rows, "o"], element))
@@ -184,12 +195,12 @@ class Fixed24DenseOp(GraphOp):
         x, u = inputs
         words, units = u[:, :-1], u[:, -1:, :1]
         last = words[:, :, :1] << 24 | words[:, :, 1:2] << 16 & 0xFF0000 | words[:, :, 2:] << 8 & 0xFF00
-        integers = np.concatenate([words & -0x100, last], axis=2).astype(np.float32)
+        codes = np.concatenate([words, last], axis=2) >> _PLACES & np.int32(_KEPT) | _ONE
         shifts = np.array([0, 8, 16, 24], np.int32)[:, None]
-        placed, scales = (a.transpose(0, 2, 3, 1) for a in (integers, (units >> shifts & 0xFF) << 23))
+        placed, scales = (a.transpose(0, 2, 3, 1) for a in (codes, (units >> shifts & 0xFF) << 23))
+        placed, scales = (np.ascontiguousarray(a).view(np.float32) for a in (placed, scales))
         outputs = self.outputs.value.data
-        weights, scale = placed.reshape(-1, words.shape[1])[:outputs], scales.view(np.float32).reshape(-1)[:outputs]
-        return np.matmul(x, weights.T) * scale
+        return np.matmul(x, placed.reshape(-1, words.shape[1])[:outputs].T) * scales.reshape(-1)[:outputs]
 
 
 def place_of_output(o: Expr) -> tuple[Expr, Expr, Expr]:
@@ -197,8 +208,8 @@ def place_of_output(o: Expr) -> tuple[Expr, Expr, Expr]:
     return o // OUTPUTS, o % OUTPUTS // LANES, o % LANES
 
 
-def can_use_fixed24(product: DenseOp) -> bool:
-    """Whether `graph.fixed24_dense` can compute it."""
+def can_use_float24(product: DenseOp) -> bool:
+    """Whether `graph.float24_dense` can compute it."""
     x, w = product.dims(0), product.dims(1)
     known = all(e.constant for e in (*x, *w))
     return product.dtype(0) == product.dtype(1) == f32 and len(x) > 1 and known
@@ -209,24 +220,23 @@ def _sizes(w: Sequence[Expr]) -> tuple[Expr, ...]:
     return ceildiv(outputs, OUTPUTS), channels + 1, const(WORDS), const(LANES)
 
 
-def _unit(k: KernelBuilder, largest: Scalar) -> Scalar:
-    """The exponent of the unit in which weights are counted whose largest has this one."""
-    return k.select(largest.compare("lt", _INFINITE), k.max(largest, _SMALLEST) - _UNIT, _INFINITE)
-
-
 def _fill(block: Array, weights: Array) -> None:
-    """What `Fixed24WeightOp` makes of the weights of a block of outputs; some channels at a time, which stay near."""
+    """What `Float24WeightOp` makes of the weights of a block of outputs; some channels at a time, which stay near."""
     lacking = [(0, OUTPUTS - len(weights)), (0, 0)]
-    largest = np.pad(np.abs(weights).max(axis=1, initial=0), lacking[:1])
-    exponents = largest.view(np.int32) >> 23
-    scales = np.ldexp(np.float32(1), 149 - np.maximum(exponents, _SMALLEST))[:, None]
-    finite, shifts = exponents[:, None] < _INFINITE, np.array([24, 16, 8], np.int32)[:, None]
-    for first in range(0, weights.shape[1], _AT_ONCE):
-        part = np.pad(weights[:, first : first + _AT_ONCE], lacking)
-        counts = np.rint(np.where(finite, part, np.float32(0)) * scales)
-        integers = np.clip(counts, -_LARGEST, _LARGEST).astype(np.int32) << 8
-        placed = integers.T.reshape(-1, WORDS + 1, LANES)
-        block[first : first + len(placed)] = placed[:, :WORDS] | placed[:, WORDS:] >> shifts & 0xFF
-    units = np.where(exponents < _INFINITE, np.maximum(exponents, _SMALLEST) - _UNIT, _INFINITE)
+    parts = [slice(first, first + _AT_ONCE) for first in range(0, weights.shape[1], _AT_ONCE)]
+    bits = [np.pad(weights[:, part], lacking).view(np.int32) for part in parts]
+    exponents = np.zeros(OUTPUTS, np.int32)
+    for b in bits:
+        exponents = np.maximum(exponents, _all_rounded(b).max(axis=1) >> 23)
+    least, shifts = (exponents - _RANGE << 23)[:, None], np.array([24, 16, 8], np.int32)[:, None]
+    for part, b in zip(parts, bits, strict=True):
+        codes = b & np.int32(_SIGN) | np.maximum(_all_rounded(b) - least, 0) << _PLACES
+        placed = codes.T.reshape(-1, WORDS + 1, LANES)
+        block[: weights.shape[1]][part] = placed[:, :WORDS] | placed[:, WORDS:] >> shifts & 0xFF
     block[-1] = 0
-    block[-1, 0] = np.ascontiguousarray(units.astype(np.uint8).reshape(-1, LANES).T).view("<i4")[:, 0]
+    block[-1, 0] = np.ascontiguousarray(exponents.astype(np.uint8).reshape(-1, LANES).T).view("<i4")[:, 0]
+
+
+def _all_rounded(bits: Array) -> Array:
+    """What is left of the sizes of floats, which are infinite at most."""
+    return np.minimum(bits & np.int32(_SIZE), np.int32(_INFINITE)) + np.int32(_DROPPED // 2) & np.int32(-_DROPPED)
