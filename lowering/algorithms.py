@@ -160,7 +160,7 @@ class Bf16x:
 
 @dataclass(frozen=True)
 class Float24:
-    """For a layer with few rows, whose weights are shorter; that is worth as much as exact ones have to cost more."""
+    """For a layer with few rows, whose weights become shorter, and less exact: a level, as if they became more."""
 
     levels: ClassVar[int] = 1
     added: ClassVar[int] = 0

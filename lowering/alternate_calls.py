@@ -132,7 +132,8 @@ def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target)
 
 
 def _is_read_once(argument: BlockArgument) -> bool:
-    """Whether a kernel's argument is not read again for other rows, of which the fewest are two."""
+    """Whether a kernel's argument is read for a single row: each element once, or 4 / 3 times where four weights are in
+    three words; for two rows, twice."""
     computes = {enclosing_compute(use.operation) for use in argument.uses if isinstance(use.operation, ReadOp)}
     reads = sum(size_of((*c.spatial, *c.reduction)) for c in computes if c is not None)
     return None not in computes and 0 < reads < 2 * size_of([("", e) for e in dims_of(argument.type)])

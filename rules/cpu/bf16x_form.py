@@ -138,10 +138,10 @@ def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
     images = len(unknown)
     points = _fused([Points((i,), extents[i].offset, max(row.coefficient(names[i]), 1)) for i in axes[images:]])
     ragged = place is Place.LAST and extents[-1].offset % COLUMNS != 0
-    ways = _Work.of(points, data, product, target).all_blocks(ragged)
-    if images:
-        ways = (blocks for blocks in ways if blocks.together)
-    blocks = min(ways, key=_Work.of(points, data, product, target).compared, default=None)
+    work = _Work.of(points, data, product, target)
+    # numbers of all images in front of all else would go through memory
+    ways = [blocks for blocks in work.all_blocks(ragged) if blocks.together or not images]
+    blocks = min(ways, key=work.compared, default=None)
     return blocks and Bf16xForm(inlined, data, product, final, place, images, points, False, blocks)
 
 
