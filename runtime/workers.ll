@@ -230,23 +230,39 @@ entry:
   %p.asleep = getelementptr %team, ptr %team, i64 0, i32 7
   %mutex = getelementptr %team, ptr %team, i64 0, i32 9
   %condition = getelementptr %share, ptr %share, i64 0, i32 4
+  %time = alloca { i64, i64 }
+  %p.nanoseconds = getelementptr { i64, i64 }, ptr %time, i64 0, i32 1
   $set_affinity
   br label %begin
 begin:
   %seen = phi i64 [ 0, %entry ], [ %loops, %work ], [ %loops, %try ], [ %loops, %come ]
-  %waited = phi i32 [ 0, %entry ], [ 0, %work ], [ 0, %try ], [ %turn, %come ]
+  %bedtime = phi i64 [ 0, %entry ], [ 0, %work ], [ 0, %try ], [ %until, %come ]
   br label %watch
 
-; Watch for the next loop for a while, then sleep. Loops of fewer threads keep nobody else awake.
+; Watch for the next loop for a while, then sleep; the time is looked at now and then, and the processor offered to
+; others. Loops of fewer threads keep nobody else awake.
 watch:
-  %turn = phi i32 [ %waited, %begin ], [ %turn.next, %pause ], [ 0, %awake ]
+  %until = phi i64 [ %bedtime, %begin ], [ %until, %pause ], [ %until.set, %look ], [ 0, %awake ]
+  %turn = phi i32 [ 0, %begin ], [ %turn.next, %pause ], [ 0, %look ], [ 0, %awake ]
   %loops = load atomic i64, ptr %p.loops acquire, align 8
   %new = icmp ne i64 %loops, %seen
   br i1 %new, label %come, label %pause
 pause:
   $pause
   %turn.next = add i32 %turn, 1
-  %tired = icmp eq i32 %turn.next, $worker_pauses
+  %long = icmp eq i32 %turn.next, $worker_pauses
+  br i1 %long, label %look, label %watch
+look:
+  call i32 @sched_yield()
+  call i32 @clock_gettime(i32 $monotonic, ptr %time)
+  %seconds = load i64, ptr %time
+  %nanoseconds = load i64, ptr %p.nanoseconds
+  %seconds.scaled = mul i64 %seconds, 1000000000
+  %now = add i64 %seconds.scaled, %nanoseconds
+  %first = icmp eq i64 %until, 0
+  %later = add i64 %now, $worker_nanoseconds
+  %until.set = select i1 %first, i64 %later, i64 %until
+  %tired = icmp sge i64 %now, %until.set
   br i1 %tired, label %sleep, label %watch
 sleep:
   call i32 @pthread_mutex_lock(ptr %mutex)
@@ -299,6 +315,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare i32 @llvm.uadd.sat.i32(i32, i32)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare i32 @sched_yield()
+declare i32 @clock_gettime(i32, ptr)
 declare i32 @sched_setaffinity(i32, i64, ptr)
 declare i32 @pthread_attr_init(ptr)
 declare i32 @pthread_attr_setstacksize(ptr, i64)

@@ -95,6 +95,7 @@ def workers_ir(target: Target) -> str:
     choices = {
         "pause": _PAUSES.get(target.architecture, ""),
         "detached": 1 if system == "linux" else 2,  # PTHREAD_CREATE_DETACHED
+        "monotonic": 1 if system == "linux" else 6,  # CLOCK_MONOTONIC
         "set_affinity": _SET_AFFINITY if system == "linux" else "",
     }
     return Template(_TEXT.read_text(encoding="utf-8")).substitute(_CONSTANTS | choices)
@@ -107,7 +108,8 @@ _CONSTANTS = {
     "max_teams": MAX_TEAMS,
     "stack_bytes": 8 << 20,
     "caller_pauses": 500,  # how often a caller that waits looks before it offers its processor to others
-    "worker_pauses": 4000,  # how often a worker looks for the next loop before it sleeps
+    "worker_pauses": 1000,  # how often a worker looks for the next loop between looks at the time
+    "worker_nanoseconds": 200_000,  # how long it does so before it sleeps
 }
 
 _PAUSES = {"x86_64": "call void @llvm.x86.sse2.pause()", "aarch64": "call void @llvm.aarch64.isb(i32 15)"}
