@@ -16,9 +16,10 @@ from tilework.targets.host import host_target
 
 @dataclass(frozen=True)
 class Code:
-    """Linked code: the entry may be called as long as the library lives."""
+    """Linked code: the entry, which lies at the address, may be called as long as the library lives."""
 
     entry: Callable[..., Any]
+    address: int
     library: NativeLibrary
 
 
@@ -32,7 +33,8 @@ def linked(
     """
     check_runs_on(parse_target(target), host_target())
     library = NativeLibrary(objects, worker_symbols(workers))
-    return Code(ctypes.CFUNCTYPE(result, *types)(library.get_function(entry)), library)
+    address = library.get_function(entry)
+    return Code(ctypes.CFUNCTYPE(result, *types)(address), address, library)
 
 
 def load_objects(objects: Sequence[bytes]) -> NativeLibrary:

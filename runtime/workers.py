@@ -1,4 +1,5 @@
 """The threads that parallel loops run on: `workers.ll`, compiled for this machine and linked once a process.
+`calls.ll`, which calls modules, is with them.
 
 They are Tilework's own, since a loop of an OpenMP runtime waits for all threads of its team to arrive, those too that
 have nothing left to do. Where another process keeps a core busy, that is for as long as the system takes to run each of
@@ -23,6 +24,10 @@ from tilework.targets.host import host_target, physical_cores
 MAX_THREADS = 256
 MAX_TEAMS = 16
 """As many callers at a time have workers; loops of more run on one thread each."""
+
+
+UNLIKE = -1
+"""The result of `tilework_call` where it did not call; that of an entry is none below 0."""
 
 
 def worker_symbols(code: bytes | None = None) -> Mapping[str, int]:
@@ -50,15 +55,15 @@ def _link(code: bytes) -> Mapping[str, int]:
     library = NativeLibrary([code], {})
     # Its threads run until the process ends, longer than Python keeps what nobody refers to.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-    parallel, affinity, after_fork = (library.get_function(f"tilework_{name}") for name in _NAMES)
+    parallel, call, affinity, after_fork = (library.get_function(f"tilework_{name}") for name in _NAMES)
     if hasattr(os, "sched_getaffinity") and os.environ.get("OMP_PROC_BIND"):
         _set_affinity(affinity)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(after_fork))
-    return {"tilework_parallel": parallel}
+    return {"tilework_parallel": parallel, "tilework_call": call}
 
 
-_NAMES = ("parallel", "affinity", "after_fork")
+_NAMES = ("parallel", "call", "affinity", "after_fork")
 
 
 def _set_affinity(address: int) -> None:
@@ -88,20 +93,23 @@ def workers_code(target: Target) -> bytes:
 
 
 def workers_ir(target: Target) -> str:
-    """`workers.ll` for a target; without POSIX threads, loops run on the caller's."""
+    """`workers.ll` and `calls.ll` for a target; without POSIX threads, loops run on the caller's."""
+    calls = Template(_text("calls.ll")).substitute(unlike=UNLIKE)
     system = target.operating_system
     if system == "windows":
-        return _SERIAL
+        return _SERIAL + calls
     choices = {
         "pause": _PAUSES.get(target.architecture, ""),
         "detached": 1 if system == "linux" else 2,  # PTHREAD_CREATE_DETACHED
         "monotonic": 1 if system == "linux" else 6,  # CLOCK_MONOTONIC
         "set_affinity": _SET_AFFINITY if system == "linux" else "",
     }
-    return Template(_TEXT.read_text(encoding="utf-8")).substitute(_CONSTANTS | choices)
+    return Template(_text("workers.ll")).substitute(_CONSTANTS | choices) + calls
 
 
-_TEXT = Path(__file__).with_name("workers.ll")
+def _text(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
 
 _CONSTANTS = {
     "max_threads": MAX_THREADS,

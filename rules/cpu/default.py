@@ -10,7 +10,7 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import kernel_cycles
+from tilework.rules.cpu.costs import bytes_of, kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.reads import bits_of, reads_of
@@ -101,7 +101,7 @@ def _sum_part(
 
 
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[int, list[Packing]]:
-    """Blocks along the vector axis of the best tile, so that what the tile reads lies in one piece; by parameter.
+    """By parameter, blocks along the vector axis of the best tile: what the tile reads lies in one piece, or in two.
 
     Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile; of
     windows, channels that fill a line do.
@@ -112,15 +112,15 @@ def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[
         return {}
     sizes = _lines_of_channels(compute) | block_sizes(compute)
     wanted: dict[int, list[Packing]] = {}
-    for read in reads:
-        axis = read.axis_to_pack(tile.vector)
-        if read.argument is None or axis is None or read.dims[axis:] == (const(tile.span),) or read.argument in wanted:
+    for read, op in zip(reads, compute.reads, strict=True):
+        axis, block = read.axis_to_pack(tile.vector), tile.block(bytes_of(op.tensor.type), target)
+        if read.argument is None or axis is None or read.dims[axis:] == (const(block),) or read.argument in wanted:
             continue
         packings = wanted[read.argument] = list[Packing]()
         if len([e for _, e in compute.reduction if e != const(1)]) > 1:  # blocks of a single axis follow each other
             places = [(d, sizes.get(e.as_var)) for d, e in enumerate(read.indices)]
             packings += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
-        packings.append(Packing(read.argument, axis, tile.span))
+        packings.append(Packing(read.argument, axis, block))
     return wanted
 
 

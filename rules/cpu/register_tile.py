@@ -76,6 +76,10 @@ _WORTH_A_CORE = 1 << 17
 _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
 
+STREAMS = 2
+"""As how many streams come weights that no other tile reads: no processor reads ahead beyond the end of a page, and
+where one stream is there another is not."""
+
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""
 
@@ -108,6 +112,11 @@ class Tile:
     def extent(self, axis: str) -> int:
         """Elements along any of the axes."""
         return self.span if axis == self.vector else self.factors.get(axis, 1)
+
+    def block(self, operand_bytes: int, target: Target) -> int:
+        """Elements along the vector axis that lie in one piece in an operand of so many bytes that is packed for it."""
+        is_streamed = not self.reuses and operand_bytes > target.cache_bytes[1]
+        return self.span // STREAMS if is_streamed and self.vectors % STREAMS == 0 else self.span
 
     @property
     def reuses(self) -> bool:

@@ -216,7 +216,7 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(artifact, "FORMAT", written)
     module().save(tmp_path / "model.tw")
     monkeypatch.undo()
-    with pytest.raises(TileworkError, match=f"saved by Tilework .* in format {written}; .* reads format 2: {advice}"):
+    with pytest.raises(TileworkError, match=f"saved by Tilework .* in format {written}; .* reads format 3: {advice}"):
         Module.load(tmp_path / "model.tw")
 
 

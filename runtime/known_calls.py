@@ -1,0 +1,103 @@
+"""Calls like the last two, of arrays of the same shapes: native code, `calls.ll`, looks at the arrays.
+
+When a call begins, the caches hold what the last one has read, and each thing that Python does is fetched from far:
+asking numpy what two arrays are and where they lie takes a tenth of what a small network does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import starmap
+from math import prod
+from struct import Struct, pack
+from typing import Any
+
+import numpy as np
+
+from tilework.runtime.arrays import Array, aligned_empty
+from tilework.runtime.call_sizes import CallSizes
+from tilework.runtime.native import Code
+from tilework.runtime.workers import worker_symbols
+
+ALIGNED_BYTES = 4096
+"""Smaller outputs may begin inside a line of a cache."""
+
+Kind = tuple[tuple[int, ...], np.dtype[Any]]
+"""The shape and the type of an array."""
+
+
+class KnownCalls:
+    """Calls the entry of `code` with arrays of these kinds, where `numpy_is_known`. sizes: those of such calls."""
+
+    def __init__(
+        self, code: Code, inputs: Sequence[Kind], outputs: Sequence[Kind], parameters: bytes, sizes: CallSizes
+    ):
+        self.scratch_bytes = sizes.scratch[0]
+        self._held = code, parameters, sizes.symbol_table
+        places = code.address, *map(_place, self._held[1:])
+        counts = len(inputs), len(inputs) + len(outputs)
+        self._known = pack("PPPqqq", *places, *counts, _CLASS_AT) + b"".join(starmap(_expected, [*inputs, *outputs]))
+        self._table = Struct(f"{counts[1]}P").pack
+        self._outputs = [(_maker(shape, dtype), shape, dtype) for shape, dtype in outputs]
+        self._native_call = native_call()
+
+    def call(self, inputs: Sequence[object], arena: int, threads: int) -> tuple[int, list[Array]]:
+        """The entry's status and fresh outputs; where an input is of another kind, UNLIKE, and nothing is done."""
+        outputs = [make(shape, dtype) for make, shape, dtype in self._outputs]
+        arrays = self._table(*map(id, inputs), *map(id, outputs))
+        return self._native_call(arrays, self._known, arena, threads), outputs
+
+
+def _place(memory: bytes) -> int | None:
+    return ctypes.cast(ctypes.c_char_p(memory), ctypes.c_void_p).value
+
+
+def _maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[..., Array]:
+    return aligned_empty if prod(shape) * dtype.itemsize > ALIGNED_BYTES else np.empty
+
+
+def _expected(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
+    return pack(f"PPq{len(shape)}q", id(np.ndarray), id(dtype), len(shape), *shape)
+
+
+@cache
+def native_call() -> Callable[..., int]:
+    """`tilework_call`."""
+    types = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
+    return ctypes.CFUNCTYPE(ctypes.c_int32, *types)(worker_symbols()["tilework_call"])
+
+
+# ---- What numpy's arrays are in memory -------------------------------------------------------------------------------
+
+_CLASS_AT = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
+"""Where an object's class stands: at the end of what all objects begin with."""
+
+
+class _Fields(ctypes.Structure):
+    """An array from its class on, as in `calls.ll`."""
+
+    _fields_ = (
+        ("type", ctypes.c_size_t),
+        ("data", ctypes.c_size_t),
+        ("rank", ctypes.c_int),
+        ("sizes", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.c_void_p),
+        ("base", ctypes.c_void_p),
+        ("dtype", ctypes.c_size_t),
+        ("flags", ctypes.c_int),
+    )
+
+
+@cache
+def numpy_is_known() -> bool:
+    """Whether arrays are in memory as numpy's C interface has had them so far."""
+    if sys.implementation.name != "cpython" or np.ndarray.__basicsize__ < _CLASS_AT + ctypes.sizeof(_Fields):
+        return False
+    array = np.empty((2, 3), np.float32)
+    fields = _Fields.from_address(id(array) + _CLASS_AT)
+    found = fields.type, fields.data, fields.rank, fields.dtype, fields.flags & 257
+    expected = id(np.ndarray), array.ctypes.data, 2, id(array.dtype), 257
+    return found == expected and fields.sizes[:2] == [2, 3]
