@@ -15,7 +15,7 @@ import safetensors.numpy
 from tilework.algebra.errors import TileworkError
 from tilework.backends.llvm.compile import compile_ir
 from tilework.runtime import artifact
-from tilework.runtime.artifact import read_artifact, write_artifact
+from tilework.runtime.artifact import FORMAT, read_artifact, write_artifact
 from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
@@ -211,12 +211,13 @@ def test_a_foreign_archive_is_refused(tmp_path: Path):
             Module.load(tmp_path / "data.npz")
 
 
-@pytest.mark.parametrize(("written", "advice"), [(3, "upgrade it"), (1, "save the module again")])
+@pytest.mark.parametrize(("written", "advice"), [(FORMAT + 1, "upgrade it"), (FORMAT - 1, "save the module again")])
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, advice: str):
     monkeypatch.setattr(artifact, "FORMAT", written)
     module().save(tmp_path / "model.tw")
     monkeypatch.undo()
-    with pytest.raises(TileworkError, match=f"saved by Tilework .* in format {written}; .* reads format 3: {advice}"):
+    message = f"saved by Tilework .* in format {written}; .* reads format {FORMAT}: {advice}"
+    with pytest.raises(TileworkError, match=message):
         Module.load(tmp_path / "model.tw")
 
 
