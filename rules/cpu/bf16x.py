@@ -131,22 +131,24 @@ class _Writer:
         """The numbers of rows; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
         stage = s.stage(DATA)
-        *others, row, place = stage.axes.values()
-        vectors, lane = vectors_and_lanes(s, place, self.target.lanes(32))
-        *counts, rows, _ = (extent for _, extent in form.data.spatial)
-        loops = list(zip(others, counts, strict=True))
+        axes = list(stage.axes.values())
+        *loops, number, (row, rows) = zip(axes[:-1], (extent for _, extent in form.data.spatial), strict=False)
+        lanes, place = self.target.lanes(32), form.data.spatial[-1][0]
+        vectors, lane = vectors_and_lanes(s, axes[-1], lanes)
+        is_apart = any(read.cost(place, lanes, COLUMNS) != 1 for read in reads_of(form.data))
+        if is_apart:
+            loops.append(number)
         if form.line > 1:  # whether a row is of padding depends on its place in a line
             line, row = s.split(row, form.line, Tail.PAD)
             loops += [(line, ceildiv(rows, form.line)), (row, const(form.line))]
         else:
             loops.append((row, rows))
         outer = [axis for axis, _ in loops]
-        place_name = form.data.spatial[-1][0]
-        if any(read.step(place_name) != 1 for read in reads_of(form.data)):
-            outer.insert(-1, vectors)  # lanes lie apart: what a loop along rows reads is transposed
-        else:
-            outer.append(vectors)
-        s.reorder([*outer, lane])
+        if is_apart:  # what a loop along rows reads is transposed
+            s.reorder([*outer[:-1], vectors, outer[-1], lane])
+        else:  # what is read once makes all numbers
+            s.reorder([*outer, vectors, number[0], lane])
+            s.unroll(number[0])
         if around is None:
             parallel_prefix(s, loops, self.work, self.target)
         else:

@@ -242,8 +242,10 @@ class _Work:
         (rows, of_data), (_, of_product) = data.spatial[-2], product.spatial[1]
         touched = (of_data - of_product).offset
         needed = sum((p.count - 1) * p.pitch for p in points) + ROWS * 2 * points[-1].pitch + touched
-        cycles = elementwise_cycles(data, target) / size_of([(rows, of_data)])
-        size = blocks * prod(phases) * numbers * CHANNELS * BF16_BYTES
+        elements = blocks * prod(phases) * CHANNELS
+        size = elements * numbers * BF16_BYTES
+        cycles = elementwise_cycles(data, target, 8 * F32_BYTES) / size_of([(rows, of_data)])
+        cycles += (elements * F32_BYTES + size) / target.bandwidth.second
         return cls(points, numbers, prod(summed), sizes_of(product)[0], needed, touched, cycles, size, target)
 
     def all_blocks(self, ragged: bool) -> Iterator[Blocks]:

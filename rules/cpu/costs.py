@@ -113,26 +113,23 @@ def _is_masked(choice: IfThenElseOp, axis: str, target: Target) -> bool:
     return target.masks_loads if near else target.partial_bits > 0
 
 
-def elementwise_cycles(compute: ComputeOp, target: Target) -> float:
-    """Of a stage whose last axis becomes lanes. Of a choice the dearest branch counts."""
+def elementwise_cycles(compute: ComputeOp, target: Target, bits: int | None = None) -> float:
+    """Of a stage whose last axis becomes lanes, for numbers of so many bits, else for its own. Of a choice the dearest
+    branch counts."""
     if not compute.spatial:
         return 1.0
-    lanes = target.lanes(bits_of(compute.results[0].type))
+    lanes = target.lanes(bits or bits_of(compute.results[0].type))
     result = Read(tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial))
-    work = _work(compute, target)
+    work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
     each = work.body(compute.body.block) + work.access(result)
     return each * size_of(compute.spatial) / lanes
 
 
 def load_cycles(compute: ComputeOp, target: Target) -> float:
     """Of one vector along the last axis, of what takes longest to load."""
-    work = _work(compute, target)
-    return max((work.access(Read(op.indices.data, dims_of(op.tensor.type))) for op in compute.reads), default=0.0)
-
-
-def _work(compute: ComputeOp, target: Target) -> _Work:
     lanes = target.lanes(bits_of(compute.results[0].type))
-    return _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
+    work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
+    return max((work.access(Read(op.indices.data, dims_of(op.tensor.type))) for op in compute.reads), default=0.0)
 
 
 @dataclass(frozen=True)
