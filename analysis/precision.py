@@ -17,18 +17,20 @@ class Precision:
     large ones that they are added to, as are NaN and infinities. numbers: of bfloat16 that floats are multiplied in, on
     machines that multiply tiles of those: with 2, results are within 4e-6 of the largest, with 3 closer than those of a
     direct sum; what is infinite makes NaN. weight_bits: of a weight, at least: with 24, it is rounded to 18 bits
-    of precision, and results are within about 3e-6 of the largest.
+    of precision, and results are within about 3e-6 of the largest; with 28, to 22 bits. least_sum: the terms of a sum
+    of such products, at least: from 256 on, its own roundings are much more than those of weights to 22 bits.
     """
 
     products: int
     levels: int
     numbers: int
     weight_bits: int
+    least_sum: int
 
 
 PRECISIONS = {
-    "default": Precision(7, levels=2, numbers=2, weight_bits=24),
-    "strict": Precision(4, levels=0, numbers=3, weight_bits=32),
+    "default": Precision(7, levels=2, numbers=2, weight_bits=24, least_sum=1),
+    "strict": Precision(4, levels=0, numbers=3, weight_bits=28, least_sum=256),
 }
 
 

@@ -19,8 +19,8 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp, can_use_bf16x
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
-from tilework.dialects.graph.float24 import WORDS, Float24DenseOp, Float24WeightOp, can_use_float24
 from tilework.dialects.graph.movement import PadOp, SliceOp
+from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp, Packing, can_use_packed_float
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp, can_use_strassen
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
@@ -159,37 +159,43 @@ class Bf16x:
 
 
 @dataclass(frozen=True)
-class Float24:
-    """For a layer with few rows, whose weights become shorter, and less exact: a level, as if they became more."""
+class PackedFloat:
+    """For a layer with few rows, whose weights become shorter, and less exact: a level, as if they became more.
 
+    bits: of a weight.
+    """
+
+    bits: int
     levels: ClassVar[int] = 1
     added: ClassVar[int] = 0
     benefit: ClassVar[int] = 1
 
     def transform(self, weight: SSAValue, product: Product) -> Operation:
         """Of its weight; not yet inserted."""
-        return Float24WeightOp.of(weight)
+        return PackedFloatWeightOp.of(weight, bits=IntegerAttr(self.bits, i64))
 
     def multiply(self, product: Product, transform: Operation, transformed: SSAValue) -> Operation:
         """What computes the product, of the transformed weight; not yet inserted."""
         outputs = IntegerAttr(product.dims(1)[0].constant or 0, i64)
-        return Float24DenseOp.of(product.input, transformed, outputs=outputs)
+        return PackedFloatDenseOp.of(product.input, transformed, outputs=outputs)
 
     def multiplying(self, product: Product, weights: int, target: Target) -> float:
         """Cycles of multiplying with so many numbers of the transformed weight, at least."""
-        return _vector_cycles(weights * (WORDS + 1) // WORDS * _points(product), target)
+        packing = Packing.of(self.bits)
+        return _vector_cycles(weights * packing.weights // packing.words * _points(product), target)
 
 
-Fast = Winograd | Strassen | Words | Bf16x | Float24
-_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words, Bf16x, Float24)}
+Fast = Winograd | Strassen | Words | Bf16x | PackedFloat
+_FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Strassen, Words, Bf16x, PackedFloat)}
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
     if target.multiplies_tiles and can_use_bf16x(product):
         yield Bf16x(precision.numbers)
-    if precision.weight_bits <= 24 and isinstance(product, DenseOp) and can_use_float24(product):
-        if bytes_of(product.weight.type) > target.cache_bytes[1]:  # else it stays there, from one call to the next
-            yield Float24()
+    if isinstance(product, DenseOp) and can_use_packed_float(product):
+        is_streamed = bytes_of(product.weight.type) > target.cache_bytes[1]  # else it stays, from one call to the next
+        if is_streamed and (product.dims(1)[1].constant or 0) >= precision.least_sum:
+            yield PackedFloat(precision.weight_bits)
     if target.dot_bits and product.dtype(0) != product.dtype(1):
         yield from (Words(apart) for apart in (False, True) if argument_for_words(product, apart) is not None)
     if isinstance(product, ConvOp):

@@ -39,7 +39,6 @@ from tilework.dialects.graph.elementwise import (
     TanOp,
 )
 from tilework.dialects.graph.extend import ExtendOp
-from tilework.dialects.graph.float24 import Float24DenseOp, Float24WeightOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
@@ -56,6 +55,7 @@ from tilework.dialects.graph.logic import (
 )
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
+from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -82,7 +82,7 @@ OPERATORS = [
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
     *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
-    *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, Float24WeightOp, Float24DenseOp),
+    *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
 
 Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])

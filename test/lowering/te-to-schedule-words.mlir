@@ -7,7 +7,7 @@
 // CHECK-LABEL: schedule.sequence @f24
 // CHECK:         %[[BLOCKS:[a-z0-9_]+]], %{{.*}} = schedule.split %{{.*}} factor 2 tail shift
 // CHECK:         schedule.parallel %[[BLOCKS]]
-// CHECK:         %[[SUMS:[a-z]+]], {{.*}} = schedule.cache_write %float24_product "register"
+// CHECK:         %[[SUMS:[a-z]+]], {{.*}} = schedule.cache_write %packed_float_product "register"
 // CHECK:         schedule.compute_at %[[SUMS]], %[[BLOCKS]]
 // CHECK:         schedule.prefetch
 // LOOPS-LABEL: loop.kernel @f24
@@ -22,7 +22,7 @@
 // LOOPS:                 arith.bitcast %{{.*}} : vector<16xi32> to vector<16xf32>
 
 te.kernel @f24(%x: tensor<1x512xf32>, %u: tensor<16x513x3x16xi32>, %b: tensor<1000xf32>) -> tensor<1x1000xf32> {
-  %float24_product = te.compute "float24_product" [i: 1, j: 16, v: 4, l: 16] reduce [c: 512] : tensor<1x16x4x16xf32> {
+  %packed_float_product = te.compute "packed_float_product" [i: 1, j: 16, v: 4, l: 16] reduce [c: 512] : tensor<1x16x4x16xf32> {
     %0 = te.if_then_else [-v + 2 >= 0] : i32 {
       %1 = te.read %u[j, c, v, l] : tensor<16x513x3x16xi32>
       %2 = arith.constant -256 : i32
@@ -60,7 +60,7 @@ te.kernel @f24(%x: tensor<1x512xf32>, %u: tensor<16x513x3x16xi32>, %b: tensor<10
     %27 = arith.andi %25, %26 : i32
     %28 = arith.constant 23 : i32
     %29 = arith.shli %27, %28 : i32
-    %30 = te.read %float24_product[i, o floordiv 64, (o floordiv 16) mod 4, o mod 16] : tensor<1x16x4x16xf32>
+    %30 = te.read %packed_float_product[i, o floordiv 64, (o floordiv 16) mod 4, o mod 16] : tensor<1x16x4x16xf32>
     %31 = arith.bitcast %29 : i32 to f32
     %32 = arith.mulf %30, %31 : f32
     te.yield %32 : f32

@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
-from tilework.dialects.graph.float24 import LANES, OUTPUTS, WORDS, place_of_output
+from tilework.dialects.graph.packed_float import LANES, Packing, place_of_output
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -25,23 +25,24 @@ from tilework.rules.cpu.prefetch import AHEAD_BYTES
 from tilework.rules.cpu.reads import axes_of
 from tilework.targets.target import Target
 
-PRODUCT = "float24_product"
+PRODUCT = "packed_float_product"
 
-TAKING_APART = 13
-"""Shifts and the like, to take four weights out of three words, and to make floats of them."""
+STEPS = 2
+"""Shifts and the like: to make a float of a weight's bits, or to take those of the last weight from a word."""
 
 MOST_BLOCKS = 2
 """Of outputs that are computed at a time, where registers are left: so many streams of words come a bit faster."""
 
 
 @dataclass(frozen=True)
-class Float24Form:
+class PackedFloatForm:
     """The stages by what they compute, once those `inlined` are. words: the number of their argument. blocks: how many
     of outputs are computed at a time."""
 
     inlined: list[str]
     product: ComputeOp
     final: ComputeOp
+    packing: Packing
     words: int
     blocks: int
 
@@ -51,7 +52,7 @@ class Float24Form:
         return prod(sizes_of(self.final)[:-1])
 
 
-class Float24(ScheduleRule):
+class PackedFloat(ScheduleRule):
     """For as many rows as have their results in registers, which are the last stage's rows."""
 
     BENEFIT: ClassVar[int] = 1
@@ -62,10 +63,12 @@ class Float24(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _known_form(kernel, target)
         blocks, channels = sizes_of(form.product)[-3], form.product.reduction[0][1].offset
+        packing = form.packing
         vectors = blocks * channels * LANES / target.lanes(32)
-        multiplying = form.rows * (WORDS + 1) / target.multiplies_per_cycle + TAKING_APART / target.vectors_per_cycle
+        multiplying = form.rows * packing.weights / target.multiplies_per_cycle
+        taking_apart = STEPS * (packing.weights + packing.words) / target.vectors_per_cycle
         fetching = memory_cycles(kernel, parameters, target)
-        return overlapped(vectors * multiplying, fetching) + elementwise_cycles(form.final, target)
+        return overlapped(vectors * (multiplying + taking_apart), fetching) + elementwise_cycles(form.final, target)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         form = _known_form(kernel, target)
@@ -76,28 +79,29 @@ class Float24(ScheduleRule):
         return s.finish()
 
 
-def _form(kernel: KernelOp, target: Target) -> Float24Form | None:
+def _form(kernel: KernelOp, target: Target) -> PackedFloatForm | None:
     """The form of a kernel, None if it is another, with more rows, or what it multiplies has to be computed before."""
     found = inlined_stages(kernel, [PRODUCT])
     if found is None:
         return None
     inlined, stages, final = found
     product, rows = stages[PRODUCT], prod(sizes_of(final)[:-1])
+    packing = Packing(sizes_of(product)[-2])
     sums = target.vector_registers * 3 // 4 * target.lanes(32)  # the other registers are for words
-    blocks = min(sums // (OUTPUTS * rows), MOST_BLOCKS) if rows else 0
-    if blocks == 0 or not _takes_rows(final) or _is_computed_before(kernel, product):
+    blocks = min(sums // (packing.outputs * rows), MOST_BLOCKS) if rows else 0
+    if blocks == 0 or not _takes_rows(final, packing) or _is_computed_before(kernel, product):
         return None
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
-    return Float24Form(inlined, product, final, words, blocks)
+    return PackedFloatForm(inlined, product, final, packing, words, blocks)
 
 
-def _takes_rows(final: ComputeOp) -> bool:
+def _takes_rows(final: ComputeOp, packing: Packing) -> bool:
     """Whether the last stage takes the results as they are, row by row."""
     if not final.spatial:
         return False
     domain = Domain({name: (0, (extent.constant or 1) - 1) for name, extent in final.spatial})
     *rows, outputs = (var(name) for name, _ in final.spatial)
-    place = tuple(map(domain.simplify, (*rows, *place_of_output(outputs))))
+    place = tuple(map(domain.simplify, (*rows, *place_of_output(outputs, packing))))
     taken = {tuple(map(domain.simplify, r.exprs)) for r in final.reads if takes(final, PRODUCT, r.exprs)}
     return taken == {place}
 
@@ -108,16 +112,16 @@ def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
     return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
 
 
-def _known_form(kernel: KernelOp, target: Target) -> Float24Form:
+def _known_form(kernel: KernelOp, target: Target) -> PackedFloatForm:
     form = _form(kernel, target)
     assert form is not None, "the rule matches"
     return form
 
 
-def _final(s: ScheduleBuilder, form: Float24Form, target: Target) -> SSAValue:
+def _final(s: ScheduleBuilder, form: PackedFloatForm, target: Target) -> SSAValue:
     """Blocks of outputs, on several threads; the loop over them."""
     *rows, outputs = s.stage(form.final.stage.data).axes.values()
-    block, inside = s.split(outputs, OUTPUTS)
+    block, inside = s.split(outputs, form.packing.outputs)
     blocks, block = s.split(block, form.blocks, Tail.SHIFT)
     vectors, lane = s.split(inside, LANES)
     s.reorder([blocks, *rows, block, vectors, lane])
@@ -127,7 +131,7 @@ def _final(s: ScheduleBuilder, form: Float24Form, target: Target) -> SSAValue:
     return blocks
 
 
-def _product(s: ScheduleBuilder, form: Float24Form, around: SSAValue) -> None:
+def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue) -> None:
     """Of all rows, so that each word is loaded once."""
     stage = s.stage(PRODUCT)
     sums = s.cache_write(stage, "register")
@@ -137,7 +141,7 @@ def _product(s: ScheduleBuilder, form: Float24Form, around: SSAValue) -> None:
     *axes, channel = sums.axes.values()
     s.reorder([channel, *_in_registers(s, axes)])
     # the queue of instructions is full before the hardware asks for enough
-    s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * WORDS * LANES * 4))
+    s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * form.packing.words * LANES * 4))
 
 
 def _in_registers(s: ScheduleBuilder, axes: Sequence[SSAValue]) -> Sequence[SSAValue]:

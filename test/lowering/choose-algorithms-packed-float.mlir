@@ -3,11 +3,11 @@
 
 // A row waits for the weights: these become shorter, unless results are to be as good as a plain sum's.
 // CHECK-LABEL: func.func @row
-// CHECK:         [[U:%[a-z0-9_]+]] = graph.float24_weight %w : (tensor<1000x4096xf32>) -> tensor<16x4097x3x16xi32>
+// CHECK:         [[U:%[a-z0-9_]+]] = graph.packed_float_weight %w : (tensor<1000x4096xf32>) -> tensor<16x4097x3x16xi32>
 // CHECK-NEXT:    graph.fused "dense_relu" (%x, [[U]])
-// CHECK:           graph.float24_dense %{{.*}} {outputs = 1000 : i64}
+// CHECK:           graph.packed_float_dense %{{.*}} {outputs = 1000 : i64}
 // CHECK-NEXT:      graph.relu
-// STRICT-NOT:    float24
+// STRICT-NOT:    packed_float
 func.func @row(%x: tensor<1x4096xf32>) -> tensor<1x1000xf32> {
   %w = graph.parameter @row_w : tensor<1000x4096xf32>
   %y = graph.fused "dense_relu" (%x, %w) : (tensor<1x4096xf32>, tensor<1000x4096xf32>) -> (tensor<1x1000xf32>) {
@@ -21,7 +21,7 @@ func.func @row(%x: tensor<1x4096xf32>) -> tensor<1x1000xf32> {
 
 // A few weights stay in a cache.
 // CHECK-LABEL: func.func @small
-// CHECK-NOT:     float24
+// CHECK-NOT:     packed_float
 func.func @small(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
   %w = graph.parameter @small_w : tensor<64x64xf32>
   %y = graph.fused "dense" (%x, %w) : (tensor<1x64xf32>, tensor<64x64xf32>) -> (tensor<1x64xf32>) {
@@ -34,7 +34,7 @@ func.func @small(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
 
 // The results of many rows are not all in registers, and multiplying takes longer than reading.
 // CHECK-LABEL: func.func @rows
-// CHECK-NOT:     float24
+// CHECK-NOT:     packed_float
 func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   %w = graph.parameter @rows_w : tensor<1024x1024xf32>
   %y = graph.fused "dense" (%x, %w) : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> (tensor<64x1024xf32>) {
