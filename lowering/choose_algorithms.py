@@ -34,7 +34,8 @@ from tilework.transforms.base import TileworkPass
 @dataclass(frozen=True)
 class ChooseAlgorithms(TileworkPass):
     """Let a convolution take Winograd's algorithm, a product of matrices Strassen's or numbers of bfloat16, one of
-    bytes words, and a layer with few rows weights of 24 bits, where the rule for its kernel expects that to be faster.
+    bytes words, and a layer with few rows weights of 24 or 28 bits, where the rule for its kernel expects that to be
+    faster.
 
     %y = graph.fused "conv" (%x, %w) {         %u = graph.winograd_weight %w {tile = 4}
       %c = graph.conv %a, %b              ->   %y = graph.fused "conv" (%x, %u) {

@@ -37,3 +37,19 @@ func.func @f(%x: tensor<3x4xf32>, %u: tensor<1x5x3x16xi32>) {
   %y = graph.packed_float_dense %x, %u {outputs = 65 : i64} : (tensor<3x4xf32>, tensor<1x5x3x16xi32>) -> tensor<3x65xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%w: tensor<8x4xf32>) {
+  // expected-error@+1 {{weights have 24 or 28 bits, not 26}}
+  %u = graph.packed_float_weight %w {bits = 26 : i64} : (tensor<8x4xf32>) -> tensor<1x5x5x16xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<3x4xf32>, %u: tensor<1x5x5x16xi32>) {
+  // expected-error@+1 {{rows and the words of a weight for 8 outputs are needed, not tensor<3x4xf32> and tensor<1x5x5x16xi32>}}
+  %y = graph.packed_float_dense %x, %u {outputs = 8 : i64} : (tensor<3x4xf32>, tensor<1x5x5x16xi32>) -> tensor<3x8xf32>
+  func.return
+}
