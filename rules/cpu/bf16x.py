@@ -146,9 +146,11 @@ class _Writer:
         outer = [axis for axis, _ in loops]
         if is_apart:  # what a loop along rows reads is transposed
             s.reorder([*outer[:-1], vectors, outer[-1], lane])
-        else:  # what is read once makes all numbers
-            s.reorder([*outer, vectors, number[0], lane])
+        else:  # what is read once makes all numbers; rows of each lie side by side, since a loop along them is inside
+            outer[-1], single = s.split(outer[-1], 1)
+            s.reorder([*outer, number[0], single, vectors, lane])
             s.unroll(number[0])
+            loops[-1] = (outer[-1], loops[-1][1])
         if around is None:
             parallel_prefix(s, loops, self.work, self.target)
         else:
