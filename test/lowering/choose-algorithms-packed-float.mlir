@@ -2,7 +2,14 @@
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2" precision=strict}' | filecheck %s --check-prefix=STRICT
 
 // A row waits for the weights: these become shorter; a little where results are to be as good as a plain sum's.
-// CHECK-LABEL: func.func @row(%x: tensor<1x4096xf32>) -> tensor<1x1000xf32> {
+// CHECK-LABEL: func.func @row
+// CHECK:         [[U:%[a-z0-9_]+]] = graph.packed_float_weight %w {bits = 24 : i64} : (tensor<1000x4096xf32>) -> tensor<16x4097x3x16xi32>
+// CHECK-NEXT:    graph.fused "dense_relu" (%x, [[U]])
+// CHECK:           graph.packed_float_dense %{{.*}} {outputs = 1000 : i64}
+// CHECK-NEXT:      graph.relu
+// STRICT-LABEL: func.func @row
+// STRICT:         graph.packed_float_weight %w {bits = 28 : i64} : (tensor<1000x4096xf32>) -> tensor<8x4097x7x16xi32>
+func.func @row(%x: tensor<1x4096xf32>) -> tensor<1x1000xf32> {
   %w = graph.parameter @row_w : tensor<1000x4096xf32>
   %y = graph.fused "dense_relu" (%x, %w) : (tensor<1x4096xf32>, tensor<1000x4096xf32>) -> (tensor<1x1000xf32>) {
   ^bb0(%a: tensor<1x4096xf32>, %b: tensor<1000x4096xf32>):
