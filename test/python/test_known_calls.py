@@ -165,8 +165,10 @@ def test_given_output_is_written():
     module, x, y = copy_module(), rows(3), np.zeros((3, 4), np.float32)
     for _ in range(4):
         module(x)
+    before = known(module)
     assert module.run({"x": x}, out={"y": y})["y"] is y
     np.testing.assert_array_equal(y, x)
+    assert known(module) is before is not None
 
 
 def test_several_threads():
