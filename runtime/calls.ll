@@ -8,7 +8,7 @@
 
 ; What is known of a call: the entry, the parameters and the symbols it takes; how many inputs and how many arrays
 ; there are, and how many bytes behind the begin of an object its class stands. What is expected of each array follows:
-; its class, its dtype, its rank and the sizes of its dimensions, in C order and aligned.
+; its class, its dtype, its rank and the sizes of its dimensions, in C order and aligned: two flags, 257 together.
 %known = type { ptr, ptr, ptr, i64, i64, i64 }
 
 ; An array from its class on, as numpy's C interface has it: class, data, rank, sizes, strides, base, dtype, flags.
@@ -49,8 +49,8 @@ look.inside:
   %is_typed = icmp eq ptr %dtype, %dtype.expected
   %p.flags = getelementptr %array, ptr %array, i64 0, i32 7
   %flags = load i32, ptr %p.flags
-  %contiguous.aligned = and i32 %flags, 257
-  %is_plain = icmp eq i32 %contiguous.aligned, 257
+  %plain = and i32 %flags, 257
+  %is_plain = icmp eq i32 %plain, 257
   %p.rank = getelementptr %array, ptr %array, i64 0, i32 2
   %rank.32 = load i32, ptr %p.rank
   %rank = sext i32 %rank.32 to i64

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -16,7 +15,7 @@ from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.native import Code, linked
+from tilework.runtime.native import Linked
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.nibbles import is_narrow, unpack
@@ -64,6 +63,9 @@ class Function:
             info.scratch_bytes,
         )
         self._arenas = ArenaPool()
+        pointers = [ctypes.c_void_p] * (len(info.arguments) + len(info.scratch_bytes))
+        types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
+        self._linked = Linked([object_code], info.target, info.entry, types, None)
 
     @property
     def entry_name(self) -> str:
@@ -75,7 +77,7 @@ class Function:
         arrays = self._arrays(args)
         sizes = self._sizes.of(tuple([arrays[i].shape for i in self.info.inputs]))
         self._check_outputs(arrays, sizes)
-        code = self._code
+        code = self._linked.code()
         arena = self._arenas.take(sum(map(_rounded, sizes.scratch)))
         memory = self._memory(arrays)
         try:
@@ -140,13 +142,6 @@ class Function:
                 if i != j and np.may_share_memory(arrays[i], other):
                     names = self.info.arguments[i].name, self.info.arguments[j].name
                     raise UsageError(f"'{names[0]}' is written and overlaps '{names[1]}': pass an array of its own")
-
-    @cached_property
-    def _code(self) -> Code:
-        info = self.info
-        pointers = [ctypes.c_void_p] * (len(info.arguments) + len(info.scratch_bytes))
-        types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
-        return linked([self.object_code], info.target, info.entry, types, None)
 
 
 def _rounded(size: int) -> int:

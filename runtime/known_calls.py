@@ -17,13 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from tilework.algebra.errors import TileworkError
 from tilework.runtime.arrays import Array, aligned_empty
 from tilework.runtime.call_sizes import CallSizes
 from tilework.runtime.native import Code
-from tilework.runtime.workers import worker_symbols
+from tilework.runtime.workers import UNLIKE, worker_symbols
 
-ALIGNED_BYTES = 4096
-"""Smaller outputs may begin inside a line of a cache."""
+MOST_UNALIGNED = 4096
+"""Bytes of an output that may begin inside a line of a cache: numpy's own arrays are made in fewer steps."""
+
+PLAIN = 0x101
+"""The flags of an array in C order whose elements are aligned, by numpy's names NPY_ARRAY_C_CONTIGUOUS and _ALIGNED."""
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 """The shape and the type of an array."""
@@ -36,8 +40,8 @@ class KnownCalls:
         self, code: Code, inputs: Sequence[Kind], outputs: Sequence[Kind], parameters: bytes, sizes: CallSizes
     ):
         self.scratch_bytes = sizes.scratch[0]
-        self._held = code, parameters, sizes.symbol_table
-        places = code.address, *map(_place, self._held[1:])
+        self._held = code, parameters, sizes.symbol_table  # native code is told where they are
+        places = code.address, _place(parameters), _place(sizes.symbol_table)
         counts = len(inputs), len(inputs) + len(outputs)
         self._known = pack("PPPqqq", *places, *counts, _CLASS_AT) + b"".join(starmap(_expected, [*inputs, *outputs]))
         self._table = Struct(f"{counts[1]}P").pack
@@ -45,10 +49,26 @@ class KnownCalls:
         self._native_call = native_call()
 
     def call(self, inputs: Sequence[object], arena: int, threads: int) -> tuple[int, list[Array]]:
-        """The entry's status and fresh outputs; where an input is of another kind, UNLIKE, and nothing is done."""
-        outputs = [make(shape, dtype) for make, shape, dtype in self._outputs]
+        """The entry's status and fresh outputs; where an input is of another kind, UNLIKE, and nothing is done.
+
+        Nobody else may change what the arrays are meanwhile: native code looks at them without the GIL.
+        """
+        try:
+            outputs = [make(shape, dtype) for make, shape, dtype in self._outputs]
+        except (MemoryError, TileworkError):  # perhaps it is a smaller call
+            return UNLIKE, []
         arrays = self._table(*map(id, inputs), *map(id, outputs))
         return self._native_call(arrays, self._known, arena, threads), outputs
+
+
+def are_plain(values: Sequence[object], dtypes: Sequence[np.dtype[Any]]) -> bool:
+    """Whether native code takes them as they are: numpy's own arrays of just these types, in C order and aligned."""
+    for value, dtype in zip(values, dtypes, strict=True):
+        if type(value) is not np.ndarray or value.dtype is not dtype:
+            return False
+        if not (value.flags.c_contiguous and value.flags.aligned):
+            return False
+    return True
 
 
 def _place(memory: bytes) -> int | None:
@@ -56,7 +76,7 @@ def _place(memory: bytes) -> int | None:
 
 
 def _maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[..., Array]:
-    return aligned_empty if prod(shape) * dtype.itemsize > ALIGNED_BYTES else np.empty
+    return aligned_empty if prod(shape) * dtype.itemsize > MOST_UNALIGNED else np.empty
 
 
 def _expected(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
@@ -98,6 +118,6 @@ def numpy_is_known() -> bool:
         return False
     array = np.empty((2, 3), np.float32)
     fields = _Fields.from_address(id(array) + _CLASS_AT)
-    found = fields.type, fields.data, fields.rank, fields.dtype, fields.flags & 257
-    expected = id(np.ndarray), array.ctypes.data, 2, id(array.dtype), 257
+    found = fields.type, fields.data, fields.rank, fields.dtype, fields.flags & PLAIN
+    expected = id(np.ndarray), array.ctypes.data, 2, id(array.dtype), PLAIN
     return found == expected and fields.sizes[:2] == [2, 3]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from operator import attrgetter, is_
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +22,11 @@ from tilework.runtime.arrays import (
     refuse_overlap,
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
-from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.known_calls import KnownCalls, numpy_is_known
+from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
+from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
 from tilework.runtime.manifest import Manifest
-from tilework.runtime.native import Code, linked
-from tilework.runtime.shapes import InputShapes, Requirements
+from tilework.runtime.native import Linked
+from tilework.runtime.shapes import InputShapes, Requirements, Shape
 from tilework.runtime.threads import get_num_threads
 from tilework.runtime.workers import UNLIKE, workers_code
 from tilework.targets import parse_target
@@ -73,10 +72,12 @@ class Module:
             Requirements(manifest.requirements),
         )
         self._arenas = ArenaPool()
+        self._linked = Linked(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, self._workers)
         self._known: KnownCalls | None = None
         """How the next call may be made."""
-        self._last_sizes: CallSizes | None = None
-        """Those of the last call that was made in another way."""
+        self._known_of: dict[tuple[Shape, ...], KnownCalls] = {}
+        self._last_shapes: tuple[Shape, ...] | None = None
+        """Of the inputs of the last call that was none of those known."""
         self._input_table = address_table(len(manifest.inputs))
         self._output_table = address_table(len(manifest.outputs))
         self._parameter_table = address_table(len(self.parameters))(*addresses(list(self.parameters.values())))
@@ -98,7 +99,7 @@ class Module:
 
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""
-        _ = self._code
+        self._linked.code()
 
     def __call__(self, *inputs: object) -> Array | tuple[Array, ...]:
         """Run on inputs given in order. Returns the output, or a tuple where there are several, as fresh arrays.
@@ -131,10 +132,13 @@ class Module:
         known = self._known
         if known is not None and not out:
             arena = self._arenas.take(known.scratch_bytes)
-            status, outputs = known.call(given, arena.address, get_num_threads())
-            self._arenas.give_back(arena)
+            try:
+                status, outputs = known.call(given, arena.address, get_num_threads())
+            finally:
+                self._arenas.give_back(arena)
             if status != UNLIKE:
-                return self._checked(status, outputs)
+                self._check(status)
+                return outputs
         # After a call, the caches hold what it has read, and little of Python: each step here is fetched from far.
         inputs: list[Array] = []
         outputs: list[Array] = []
@@ -144,7 +148,8 @@ class Module:
             array, place = placed_input(value, spec, dtype)
             inputs.append(array)
             sources.append(place)
-        sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
+        shapes = tuple(map(_shape_of, inputs))
+        sizes = self._sizes.of(shapes)
         if out:
             outputs = self._given_outputs(out, sizes, inputs)
             places = addresses(outputs)
@@ -155,12 +160,13 @@ class Module:
                 places.append(place)
         status = self._call(sources, places, sizes)
         if not out:
-            self._know(given, inputs, sizes)
-        return self._checked(status, outputs)
+            self._know(given, shapes)
+        self._check(status)
+        return outputs
 
     def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes) -> int:
         """The one native call, of arrays at these addresses; the status it returns."""
-        entry = self._code.entry
+        entry = self._linked.code().entry
         arena = self._arenas.take(sizes.scratch[0])
         try:
             return entry(
@@ -174,19 +180,26 @@ class Module:
         finally:
             self._arenas.give_back(arena)
 
-    def _know(self, given: Sequence[object], inputs: Sequence[Array], sizes: CallSizes) -> None:
-        """Where two calls in a row have the same sizes, and the second takes its inputs as they are, expect others."""
+    def _know(self, given: Sequence[object], shapes: tuple[Shape, ...]) -> None:
+        """Where two calls in a row have inputs of the same shapes, expect others."""
         self._known = None
-        if sizes is self._last_sizes and all(map(is_, given, inputs)) and numpy_is_known():
-            kinds = zip(map(_shape_of, inputs), self._input_dtypes, strict=True)
-            made = zip(sizes.outputs, self._output_dtypes, strict=True)
-            self._known = KnownCalls(self._code, list(kinds), list(made), self._parameter_table, sizes)
-        self._last_sizes = sizes
+        if shapes == self._last_shapes and are_plain(given, self._input_dtypes) and numpy_is_known():
+            if shapes not in self._known_of:
+                if len(self._known_of) == REMEMBERED:
+                    self._known_of = {}
+                self._known_of[shapes] = self._known_calls(shapes)
+            self._known = self._known_of[shapes]
+        self._last_shapes = shapes
 
-    def _checked(self, status: int, outputs: list[Array]) -> list[Array]:
+    def _known_calls(self, shapes: tuple[Shape, ...]) -> KnownCalls:
+        inputs = list(zip(shapes, self._input_dtypes, strict=True))
+        sizes = self._sizes.of(shapes)
+        outputs = list(zip(sizes.outputs, self._output_dtypes, strict=True))
+        return KnownCalls(self._linked.code(), inputs, outputs, self._parameter_table, sizes)
+
+    def _check(self, status: int) -> None:
         if status != 0:
             raise TileworkError(self.manifest.messages[status])
-        return outputs
 
     def _given_outputs(self, out: Mapping[str, object], sizes: CallSizes, inputs: Sequence[Array]) -> list[Array]:
         """The user's arrays for the outputs that `out` names, fresh ones for the others."""
@@ -198,11 +211,6 @@ class Module:
         written = {name: array for name, array in zip(self._output_names, outputs, strict=True) if name in out}
         refuse_overlap(written, dict(zip(self._input_specs, inputs, strict=True)))
         return outputs
-
-    @cached_property
-    def _code(self) -> Code:
-        manifest = self.manifest
-        return linked(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, self._workers)
 
     def _wrong_names(self, inputs: Mapping[str, object]) -> UsageError:
         missing = [f"'{spec.name}' is missing" for spec in self.manifest.inputs if spec.name not in inputs]

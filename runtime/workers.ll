@@ -236,6 +236,7 @@ entry:
   br label %begin
 begin:
   %seen = phi i64 [ 0, %entry ], [ %loops, %work ], [ %loops, %try ], [ %loops, %come ]
+  %waited = phi i32 [ 0, %entry ], [ 0, %work ], [ 0, %try ], [ %turn, %come ]
   %bedtime = phi i64 [ 0, %entry ], [ 0, %work ], [ 0, %try ], [ %until, %come ]
   br label %watch
 
@@ -243,7 +244,7 @@ begin:
 ; others. Loops of fewer threads keep nobody else awake.
 watch:
   %until = phi i64 [ %bedtime, %begin ], [ %until, %pause ], [ %until.set, %look ], [ 0, %awake ]
-  %turn = phi i32 [ 0, %begin ], [ %turn.next, %pause ], [ 0, %look ], [ 0, %awake ]
+  %turn = phi i32 [ %waited, %begin ], [ %turn.next, %pause ], [ 0, %look ], [ 0, %awake ]
   %loops = load atomic i64, ptr %p.loops acquire, align 8
   %new = icmp ne i64 %loops, %seen
   br i1 %new, label %come, label %pause
@@ -271,7 +272,10 @@ sleep:
 dream:
   %loops.now = load atomic i64, ptr %p.loops seq_cst, align 8
   %woken = icmp ne i64 %loops.now, %seen
-  br i1 %woken, label %awake, label %doze
+  %threads.now = load atomic i64, ptr %p.threads monotonic, align 8
+  %asked.now = icmp ult i64 %number, %threads.now
+  %wanted = and i1 %woken, %asked.now
+  br i1 %wanted, label %awake, label %doze
 doze:
   call i32 @pthread_cond_wait(ptr %condition, ptr %mutex)
   br label %dream

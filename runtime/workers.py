@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
-from threading import Lock
+from threading import RLock
 
 from tilework.backends.cache import default_cache
 from tilework.runtime.native_library import NativeLibrary
@@ -24,7 +24,6 @@ from tilework.targets.host import host_target, physical_cores
 MAX_THREADS = 256
 MAX_TEAMS = 16
 """As many callers at a time have workers; loops of more run on one thread each."""
-
 
 UNLIKE = -1
 """The result of `tilework_call` where it did not call; that of an entry is none below 0."""
@@ -36,18 +35,20 @@ def worker_symbols(code: bytes | None = None) -> Mapping[str, int]:
     code: their object file, compiled if not given.
     """
     global _symbols
-    with _linking:
+    with linking:
         if _symbols is None:
             _symbols = _link(code or workers_code(host_target()))
         return _symbols
 
 
-_linking = Lock()
+linking = RLock()
+"""Whoever links code has it."""
+
 _symbols: Mapping[str, int] | None = None
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
     # A child would wait for ever where another thread has the lock: whoever forks waits until that has linked.
-    os.register_at_fork(before=_linking.acquire, after_in_parent=_linking.release, after_in_child=_linking.release)
+    os.register_at_fork(before=linking.acquire, after_in_parent=linking.release, after_in_child=linking.release)
 
 
 def _link(code: bytes) -> Mapping[str, int]:

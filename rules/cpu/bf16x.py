@@ -130,29 +130,27 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The numbers of rows; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        stage = s.stage(DATA)
-        axes = list(stage.axes.values())
-        *loops, number, (row, rows) = zip(axes[:-1], (extent for _, extent in form.data.spatial), strict=False)
-        lanes, place = self.target.lanes(32), form.data.spatial[-1][0]
-        vectors, lane = vectors_and_lanes(s, axes[-1], lanes)
-        is_apart = any(read.cost(place, lanes, COLUMNS) != 1 for read in reads_of(form.data))
+        stage, lanes = s.stage(DATA), self.target.lanes(32)
+        *others, number, row, place = stage.axes.values()
+        *counts, numbers, rows, _ = (extent for _, extent in form.data.spatial)
+        vectors, lane = vectors_and_lanes(s, place, lanes)
+        name = form.data.spatial[-1][0]
+        is_apart = any(read.cost(name, lanes, COLUMNS) != 1 for read in reads_of(form.data))
+        loops = list(zip(others, counts, strict=True))
         if is_apart:
-            loops.append(number)
+            loops.append((number, numbers))
         if form.line > 1:  # whether a row is of padding depends on its place in a line
             line, row = s.split(row, form.line, Tail.PAD)
-            loops += [(line, ceildiv(rows, form.line)), (row, const(form.line))]
-        else:
-            loops.append((row, rows))
-        outer = [axis for axis, _ in loops]
+            loops.append((line, ceildiv(rows, form.line)))
+            rows = const(form.line)
         if is_apart:  # what a loop along rows reads is transposed
-            s.reorder([*outer[:-1], vectors, outer[-1], lane])
+            s.reorder([*(axis for axis, _ in loops), vectors, row, lane])
         else:  # what is read once makes all numbers; rows of each lie side by side, since a loop along them is inside
-            outer[-1], single = s.split(outer[-1], 1)
-            s.reorder([*outer, number[0], single, vectors, lane])
-            s.unroll(number[0])
-            loops[-1] = (outer[-1], loops[-1][1])
+            row, single = s.split(row, 1)
+            s.reorder([*(axis for axis, _ in loops), row, number, single, vectors, lane])
+            s.unroll(number)
         if around is None:
-            parallel_prefix(s, loops, self.work, self.target)
+            parallel_prefix(s, [*loops, (row, rows)], self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
 

@@ -120,16 +120,19 @@ def elementwise_cycles(compute: ComputeOp, target: Target, bits: int | None = No
         return 1.0
     lanes = target.lanes(bits or bits_of(compute.results[0].type))
     result = Read(tuple(var(n) for n, _ in compute.spatial), tuple(e for _, e in compute.spatial))
-    work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
+    work = _work(compute, lanes, target)
     each = work.body(compute.body.block) + work.access(result)
     return each * size_of(compute.spatial) / lanes
 
 
 def load_cycles(compute: ComputeOp, target: Target) -> float:
     """Of one vector along the last axis, of what takes longest to load."""
-    lanes = target.lanes(bits_of(compute.results[0].type))
-    work = _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
+    work = _work(compute, target.lanes(bits_of(compute.results[0].type)), target)
     return max((work.access(Read(op.indices.data, dims_of(op.tensor.type))) for op in compute.reads), default=0.0)
+
+
+def _work(compute: ComputeOp, lanes: int, target: Target) -> _Work:
+    return _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ _TRANSPOSED = 2.0
 """Cycles to transpose one of several vectors of results in registers."""
 
 STREAMS = 2
-"""As how many streams come weights that no other tile reads: no processor reads ahead beyond the end of a page, and
-where one stream is there another is not."""
+"""As how many come operands from memory each vector of which is used once: processors read ahead to the end of a page,
+and streams come to the ends of theirs in turns."""
 
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""

@@ -4,6 +4,9 @@
 // A dense layer in two numbers of bfloat16: numbers of rows, four tiles of sums in registers, what is behind them.
 
 // CHECK-LABEL: schedule.sequence @dense_relu
+// CHECK:         %bf16x_data, %c, %[[NUMBER:[a-z]+]], %row, %place = schedule.stage "bf16x_data"
+// CHECK:         schedule.reorder %c, %{{.*}}, %[[NUMBER]], %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK-NEXT:    schedule.unroll %[[NUMBER]]
 // CHECK:         %[[TILES:[a-z]+]], {{.*}} = schedule.cache_write %bf16x_product "amx"
 // CHECK:         schedule.split %{{.*}} factor 32 tail pad
 // CHECK:         schedule.tensorize %{{.*}} "amx"

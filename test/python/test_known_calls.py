@@ -2,6 +2,7 @@
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -10,15 +11,16 @@ import pytest
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.backends.llvm.compile import compile_ir
+from tilework.runtime import known_calls
 from tilework.runtime import module as modules
 from tilework.runtime.known_calls import KnownCalls, numpy_is_known
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
-from tilework.runtime.native import linked
+from tilework.runtime.native import Linked
 from tilework.runtime.workers import UNLIKE
 from tilework.targets.host import host_target
 
-# A copy of the input, N rows of M bytes, and the byte before; fails check 3 where the first byte is 3.
+# A copy of the input, N rows of w[0] bytes; fails check 3 where the first byte is 3.
 COPY = """
 define i32 @tilework_main(ptr %inputs, ptr %outputs, ptr %parameters, ptr %arena, ptr %symbols, i32 %threads) {
   %x = load ptr, ptr %inputs
@@ -190,16 +192,61 @@ def test_where_numpy_is_not_known_nothing_is(monkeypatch: pytest.MonkeyPatch):
     assert known(module) is None
 
 
-def test_numpy_of_another_python_or_another_size_is_not_known(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sys.implementation.name", "pypy")
+def test_numpy_of_another_python_or_another_layout_is_not_known(monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.implementation.name", "pypy")
+        assert not numpy_is_known.__wrapped__()
+    monkeypatch.setattr(known_calls, "_CLASS_AT", 0)
     assert not numpy_is_known.__wrapped__()
+
+
+@pytest.mark.parametrize("kind", ["subclass", "memory map", "another dtype object"])
+def test_what_only_python_can_look_at_is_never_expected(kind: str, tmp_path: Path):
+    x: Any = rows(3).astype(np.int64)
+    if kind == "subclass":
+        x = x.view(np.recarray)
+    elif kind == "memory map":
+        mapped = np.memmap(tmp_path / "x", np.int64, "w+", shape=x.shape)
+        mapped[...] = x
+        x = mapped
+    else:
+        x = x.astype(np.longlong)
+    module = copy_module("int64")
+    for _ in range(4):
+        np.testing.assert_array_equal(module(x), x)
+        assert known(module) is None
+
+
+def test_no_memory_for_the_outputs_of_the_last_call(monkeypatch: pytest.MonkeyPatch):
+    """A smaller call is made, and what is refused is refused for its own reason."""
+    module = copy_module(columns=5000)
+    for _ in range(3):
+        module(rows(2, 5000))
+    assert known(module) is not None
+
+    def nothing(*_: object):
+        raise TileworkError("there is no memory")
+
+    monkeypatch.setattr(known(module), "_outputs", [(nothing, (), np.dtype("float32"))])
+    with pytest.raises(UsageError, match="input 'x' is float64"):
+        module(rows(2, 5000).astype(np.float64))
+    np.testing.assert_array_equal(module(rows(1, 5000)), rows(1, 5000))
+    assert known(module) is None
+
+
+def test_shapes_in_turns_are_known_once():
+    module, made = copy_module(), set[int]()
+    for n in (2, 2, 2, 3, 3, 3) * 3:
+        np.testing.assert_array_equal(module(rows(n)), rows(n))
+        made |= {id(known(module))} - {id(None)}
+    assert len(made) == 2
 
 
 def test_every_dimension_of_every_array_is_looked_at():
     """Of two inputs and an output, each of which is expected to be of another shape."""
     add = "define i32 @main(ptr %x, ptr %y, ptr %p, ptr %a, ptr %s, i32 %n) { ret i32 0 }"
     types = [*[ctypes.c_void_p] * 5, ctypes.c_int32]
-    code = linked([compile_ir(add, host_target())], str(host_target()), "main", types, ctypes.c_int32)
+    code = Linked([compile_ir(add, host_target())], str(host_target()), "main", types, ctypes.c_int32).code()
     f32, i32 = np.dtype("float32"), np.dtype("int32")
     sizes = copy_module()._sizes.of(((1, 4),))  # pyright: ignore[reportPrivateUsage]
     calls = KnownCalls(code, [((2, 3), f32), ((), i32)], [((4,), f32), ((0, 5), i32)], b"", sizes)

@@ -258,6 +258,21 @@ def test_weights_lie_as_sums_run(case: Case, packings: list[Packing]):
     assert choose_rule(kernel, target).packings(kernel, target, {1}) == packings
 
 
+@pytest.mark.parametrize(
+    ("rows", "inputs", "block"),
+    [
+        (1, 4096, 64),  # two streams of half a tile each
+        (1, 256, 128),  # what stays in the second cache needs none
+        (16, 4096, 48),  # what several rows take is read once for each tile
+    ],
+)
+def test_weights_each_of_which_is_used_once_come_in_two_streams(rows: int, inputs: int, block: int):
+    k = KernelBuilder("dense")
+    x, w = k.argument(TensorType(f32, [rows, inputs]), "x"), k.argument(TensorType(f32, [1000, inputs]), "w")
+    kernel, target = k.finish([apply(k, graph.DenseOp, x, w)]), parse_target("llvm -mcpu=znver4")
+    assert choose_rule(kernel, target).packings(kernel, target, {1}) == [Packing(1, 0, block)]
+
+
 def packed_dense(rows: int, inputs: int, blocks: int, block: int = 32) -> KernelOp:
     k = KernelBuilder("dense")
     x = k.argument(TensorType(f32, [rows, inputs]), "x")

@@ -322,3 +322,77 @@ def test_number_of_threads_from_the_environment(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("OMP_NUM_THREADS", text)
     threads._setting.threads = None
     assert threads.get_num_threads() == (expected or host_target().cores)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_loops_of_fewer_threads_keep_no_other_worker_awake():
+    """The third thread sleeps while loops of two follow each other: it hardly runs."""
+    ran = run_python("""
+        import ctypes, os, time
+        from tilework.backends.llvm.compile import compile_ir
+        from tilework.runtime.native import load_objects
+        from tilework.targets.host import host_target
+
+        library = load_objects([compile_ir('''
+        declare void @tilework_parallel(ptr, ptr, i64, i64, i32, i32)
+        define internal void @nothing(ptr %context, i64 %lower, i64 %upper) {
+          ret void
+        }
+        define void @loops(i64 %count) {
+        entry:
+          call void @tilework_parallel(ptr @nothing, ptr null, i64 0, i64 3, i32 3, i32 1)
+          br label %loop
+        loop:
+          %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+          call void @tilework_parallel(ptr @nothing, ptr null, i64 0, i64 3, i32 2, i32 1)
+          %next = add i64 %i, 1
+          %more = icmp slt i64 %next, %count
+          br i1 %more, label %loop, label %end
+        end:
+          ret void
+        }
+        ''', host_target())])
+        loops = ctypes.CFUNCTYPE(None, ctypes.c_int64)(library.get_function("loops"))
+
+        before, start = set(os.listdir("/proc/self/task")), time.perf_counter_ns()
+        loops(500_000)
+        taken = time.perf_counter_ns() - start
+        _, third = sorted(map(int, set(os.listdir("/proc/self/task")) - before))
+        with open(f"/proc/self/task/{third}/schedstat") as times:
+            print(int(times.read().split()[0]) / taken)
+    """)
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout) < 0.1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork_while_another_thread_links_a_module():
+    """The child links one, too."""
+    ran = run_python("""
+        import os, threading
+        from tilework.backends.llvm.compile import compile_ir
+        from tilework.runtime import native
+        from tilework.targets.host import host_target
+
+        code = compile_ir("define i32 @f() { ret i32 7 }", host_target())
+        link, begun = native.Linked._link, threading.Event()
+
+        def slow(self):
+            begun.set()
+            threading.Event().wait(0.3)
+            return link(self)
+
+        native.Linked._link = slow
+        make = lambda: native.Linked([code], str(host_target()), "f", [], native.ctypes.c_int32)
+        first = make()
+        thread = threading.Thread(target=first.code)
+        thread.start()
+        begun.wait()
+        child = os.fork()
+        if child == 0:
+            own = make()
+            os._exit(own.code().entry())
+        thread.join()
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "7"), ran.stderr
