@@ -20,7 +20,12 @@ from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeight
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.movement import PadOp, SliceOp
-from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp, Packing, can_use_packed_float
+from tilework.dialects.graph.packed_float import (
+    PackedFloatDenseOp,
+    PackedFloatWeightOp,
+    WordFormat,
+    can_use_packed_float,
+)
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp, can_use_strassen
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
@@ -181,8 +186,8 @@ class PackedFloat:
 
     def multiplying(self, product: Product, weights: int, target: Target) -> float:
         """Cycles of multiplying with so many numbers of the transformed weight, at least."""
-        packing = Packing.of(self.bits)
-        return _vector_cycles(weights * packing.weights // packing.words * _points(product), target)
+        format = WordFormat.of(self.bits)
+        return _vector_cycles(weights * format.weights // format.words * _points(product), target)
 
 
 Fast = Winograd | Strassen | Words | Bf16x | PackedFloat

@@ -13,7 +13,7 @@ lowest bits of all. Behind the words of all channels are the exponents of the la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -55,15 +55,15 @@ _EXPONENTS = 4
 
 
 @dataclass(frozen=True)
-class Packing:
+class WordFormat:
     """So many `weights` in one word less."""
 
     weights: int
 
     @staticmethod
-    def of(bits: int) -> Packing:
+    def of(bits: int) -> WordFormat:
         """That of weights of so many bits, 24 or 28."""
-        return {packing.bits: packing for packing in PACKINGS}[bits]
+        return {format.bits: format for format in FORMATS}[bits]
 
     @property
     def words(self) -> int:
@@ -104,7 +104,7 @@ class Packing:
         return ceildiv(outputs, self.outputs), channels + 1, const(self.words), const(LANES)
 
 
-PACKINGS = (Packing(4), Packing(8))
+FORMATS = (WordFormat(4), WordFormat(8))
 
 
 @irdl_op_definition
@@ -128,23 +128,23 @@ class PackedFloatWeightOp(GraphOp):
         w, bits = self.dims(0), self.bits.value.data
         if self.dtype() != f32 or len(w) != 2:
             raise VerifyException(f"the weight of a layer of f32 is needed, not {self.weight.type}")
-        if bits not in (packing.bits for packing in PACKINGS):
+        if bits not in (format.bits for format in FORMATS):
             raise VerifyException(f"weights have 24 or 28 bits, not {bits}")
-        return [tensor_type(self.packing.sizes(*w), i32)]
+        return [tensor_type(self.format.sizes(*w), i32)]
 
     @property
-    def packing(self) -> Packing:
+    def format(self) -> WordFormat:
         """How words are made."""
-        return Packing.of(self.bits.value.data)
+        return WordFormat.of(self.bits.value.data)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [w] = inputs
         outputs, channels = w.dims
-        packing = self.packing
-        sizes = packing.sizes(*w.dims)
+        format = self.format
+        sizes = format.sizes(*w.dims)
 
         def weight(o: Expr, c: Expr) -> Scalar:
-            if outputs % packing.outputs == 0:
+            if outputs % format.outputs == 0:
                 return w[o, c]
             return k.if_then_else([less_than(o, outputs)], lambda: w[o, c], lambda: 0.0, f32)
 
@@ -152,7 +152,7 @@ class PackedFloatWeightOp(GraphOp):
             return k.insert(arith.BitcastOp(weight(o, c).value, i32))
 
         def rounded(o: Expr, c: Expr) -> Scalar:
-            return k.min(bits(o, c) & _SIZE, _INFINITE) + packing.unit // 2 & -packing.unit
+            return k.min(bits(o, c) & _SIZE, _INFINITE) + format.unit // 2 & -format.unit
 
         def largest(o: Expr) -> Reduction:
             def exponent(c: Expr) -> Scalar:
@@ -160,21 +160,21 @@ class PackedFloatWeightOp(GraphOp):
 
             return k.reduce_max([channels], exponent)
 
-        exponents = k.compute("exponents", (packing.outputs * sizes[0],), largest)
+        exponents = k.compute("exponents", (format.outputs * sizes[0],), largest)
 
         def code(o: Expr, c: Expr) -> Scalar:
             size = k.max(rounded(o, c) - (exponents[o] - _RANGE << 23), 0)
             return bits(o, c) & _SIGN | size << _PLACES
 
         def codes(j: Expr, c: Expr, v: Expr, lane: Expr):
-            last = code(packing.outputs * j + packing.words * LANES + lane, c)
-            part = last >> k.index(packing.shift(0) - packing.part * v, i32) & (1 << packing.part) - 1
-            return code(packing.outputs * j + LANES * v + lane, c) | part
+            last = code(format.outputs * j + format.words * LANES + lane, c)
+            part = last >> k.index(format.shift(0) - format.part * v, i32) & (1 << format.part) - 1
+            return code(format.outputs * j + LANES * v + lane, c) | part
 
         def word(j: Expr, c: Expr, v: Expr, lane: Expr):
             def behind():
-                first = packing.outputs * j + _EXPONENTS * LANES * v + lane
-                there = less_than(v, packing.weights // _EXPONENTS)
+                first = format.outputs * j + _EXPONENTS * LANES * v + lane
+                there = less_than(v, format.weights // _EXPONENTS)
                 return k.if_then_else([there], lambda: _in_a_word(exponents, first), lambda: 0, i32)
 
             return k.if_then_else([less_than(c, channels)], lambda: codes(j, c, v, lane), behind, i32)
@@ -183,11 +183,11 @@ class PackedFloatWeightOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         [w] = inputs
-        packing = self.packing
-        starts = range(0, len(w), packing.outputs)
-        words = np.empty((len(starts), w.shape[1] + 1, packing.words, LANES), np.int32)
+        format = self.format
+        starts = range(0, len(w), format.outputs)
+        words = np.empty((len(starts), w.shape[1] + 1, format.words, LANES), np.int32)
         for block, first in zip(words, starts, strict=True):
-            _fill(block, w[first : first + packing.outputs], packing)
+            _fill(block, w[first : first + format.outputs], format)
         return words
 
 
@@ -208,16 +208,16 @@ class PackedFloatDenseOp(GraphOp):
     traits = traits_def(Pure())
 
     @property
-    def packing(self) -> Packing | None:
+    def format(self) -> WordFormat | None:
         """How the words were made; None for those of no weight."""
         words = self.dims(1)[-2:]
-        return next((p for p in PACKINGS if words == (const(p.words), const(LANES))), None)
+        return next((p for p in FORMATS if words == (const(p.words), const(LANES))), None)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        x, u, outputs, packing = self.dims(0), self.dims(1), self.outputs.value.data, self.packing
+        x, u, outputs, format = self.dims(0), self.dims(1), self.outputs.value.data, self.format
         if self.dtype(0) != f32 or self.dtype(1) != i32:
             raise VerifyException(f"{self.name} multiplies f32 by words of i32, not {self.dtype(0)} by {self.dtype(1)}")
-        if len(x) < 2 or packing is None or u != packing.sizes(const(outputs), x[-1]):
+        if len(x) < 2 or format is None or u != format.sizes(const(outputs), x[-1]):
             raise VerifyException(
                 f"rows and the words of a weight for {outputs} outputs are needed, not {self.input.type} and "
                 f"{self.weight.type}"
@@ -226,33 +226,33 @@ class PackedFloatDenseOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
-        blocks, channels, packing = u.dims[0], x.dims[-1], self.packing
-        assert packing is not None, "the operation is verified"
+        blocks, channels, format = u.dims[0], x.dims[-1], self.format
+        assert format is not None, "the operation is verified"
 
         def sum_(*index: Expr):
             *at, j, v, lane = index
 
             def term(c: Expr):
                 def last():
-                    code = u[j, c, 0, lane] << packing.shift(0)
-                    for i in range(1, packing.words):
-                        shift = packing.shift(i)
-                        code = code | u[j, c, i, lane] << shift & (1 << packing.part) - 1 << shift
+                    code = u[j, c, 0, lane] << format.shift(0)
+                    for i in range(1, format.words):
+                        shift = format.shift(i)
+                        code = code | u[j, c, i, lane] << shift & (1 << format.part) - 1 << shift
                     return code
 
-                code = k.if_then_else([less_than(v, packing.words)], lambda: u[j, c, v, lane], last, i32)
-                weight = code >> _PLACES & packing.kept | _ONE
+                code = k.if_then_else([less_than(v, format.words)], lambda: u[j, c, v, lane], last, i32)
+                weight = code >> _PLACES & format.kept | _ONE
                 return x[(*at, c)] * k.insert(arith.BitcastOp(weight.value, f32))
 
             return k.sum([channels], term)
 
         rows = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
-        block = (blocks, const(packing.weights), const(LANES))
+        block = (blocks, const(format.weights), const(LANES))
         product = k.compute("packed_float_product", (*x.dims[:-1], *block), with_axes([*rows, "j", "v", "l"], sum_))
 
         def element(*index: Expr):
             *at, o = index
-            j, v, lane = place_of_output(o, packing)
+            j, v, lane = place_of_output(o, format)
             word = u[j, channels, v // _EXPONENTS, lane]
             scale = (word >> k.index(8 * (v % _EXPONENTS), i32) & 0xFF) << 23
             return product[(*at, j, v, lane)] * k.insert(arith.BitcastOp(scale.value, f32))
@@ -262,13 +262,13 @@ class PackedFloatDenseOp(GraphOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
-        packing = self.packing
-        assert packing is not None, "the operation is verified"
-        words, units = u[:, :-1], u[:, -1:, : packing.weights // _EXPONENTS]
-        shifts = _each_word(packing.shift, packing)
-        parts = words << shifts & np.array((1 << packing.part) - 1 << shifts.astype(np.int64), np.uint32).view(np.int32)
+        format = self.format
+        assert format is not None, "the operation is verified"
+        words, units = u[:, :-1], u[:, -1:, : format.weights // _EXPONENTS]
+        shifts = _shifts(format)
+        parts = words << shifts & np.array((1 << format.part) - 1 << shifts.astype(np.int64), np.uint32).view(np.int32)
         last = np.bitwise_or.reduce(parts, axis=2, keepdims=True)
-        codes = np.concatenate([words, last], axis=2) >> _PLACES & np.int32(packing.kept) | _ONE
+        codes = np.concatenate([words, last], axis=2) >> _PLACES & np.int32(format.kept) | _ONE
         scales = units.astype("<i4").view(np.uint8).reshape(*units.shape, 4).astype(np.int32) << 23
         placed = np.ascontiguousarray(codes.transpose(0, 2, 3, 1)).view(np.float32)
         scale = np.ascontiguousarray(scales.transpose(0, 1, 2, 4, 3)).view(np.float32)
@@ -276,9 +276,9 @@ class PackedFloatDenseOp(GraphOp):
         return np.matmul(x, placed.reshape(-1, words.shape[1])[:outputs].T) * scale.reshape(-1)[:outputs]
 
 
-def place_of_output(o: Expr, packing: Packing) -> tuple[Expr, Expr, Expr]:
+def place_of_output(o: Expr, format: WordFormat) -> tuple[Expr, Expr, Expr]:
     """The block of an output, which it is of those that share words, and the lane."""
-    return o // packing.outputs, o % packing.outputs // LANES, o % LANES
+    return o // format.outputs, o % format.outputs // LANES, o % LANES
 
 
 def can_use_packed_float(product: DenseOp) -> bool:
@@ -296,31 +296,31 @@ def _in_a_word(exponents: Tensor, first: Expr) -> Scalar:
     return word
 
 
-def _each_word(shift: Callable[[int], int], packing: Packing) -> Array:
-    """A number for each word, beside its lanes."""
-    return np.array([shift(word) for word in range(packing.words)], np.int32)[:, None]
+def _shifts(format: WordFormat) -> Array:
+    """Of all words, beside their lanes."""
+    return np.array([format.shift(word) for word in range(format.words)], np.int32)[:, None]
 
 
-def _fill(block: Array, weights: Array, packing: Packing) -> None:
+def _fill(block: Array, weights: Array, format: WordFormat) -> None:
     """What `PackedFloatWeightOp` makes of a block of outputs; some channels at a time, which stay near."""
-    lacking = [(0, packing.outputs - len(weights)), (0, 0)]
+    lacking = [(0, format.outputs - len(weights)), (0, 0)]
     parts = [slice(first, first + _AT_ONCE) for first in range(0, weights.shape[1], _AT_ONCE)]
     bits = [np.pad(weights[:, part], lacking).view(np.int32) for part in parts]
-    exponents = np.zeros(packing.outputs, np.int32)
+    exponents = np.zeros(format.outputs, np.int32)
     for b in bits:
-        exponents = np.maximum(exponents, _all_rounded(b, packing).max(axis=1) >> 23)
-    least, shifts = (exponents - _RANGE << 23)[:, None], _each_word(packing.shift, packing)
+        exponents = np.maximum(exponents, _all_rounded(b, format).max(axis=1) >> 23)
+    least, shifts = (exponents - _RANGE << 23)[:, None], _shifts(format)
     for part, b in zip(parts, bits, strict=True):
-        codes = b & np.int32(_SIGN) | np.maximum(_all_rounded(b, packing) - least, 0) << _PLACES
-        placed = codes.T.reshape(-1, packing.weights, LANES)
-        last = placed[:, packing.words :] >> shifts & (1 << packing.part) - 1
-        block[: weights.shape[1]][part] = placed[:, : packing.words] | last
+        codes = b & np.int32(_SIGN) | np.maximum(_all_rounded(b, format) - least, 0) << _PLACES
+        placed = codes.T.reshape(-1, format.weights, LANES)
+        last = placed[:, format.words :] >> shifts & (1 << format.part) - 1
+        block[: weights.shape[1]][part] = placed[:, : format.words] | last
     block[-1] = 0
     of_words = exponents.astype(np.uint8).reshape(-1, _EXPONENTS, LANES)
     block[-1, : len(of_words)] = np.ascontiguousarray(of_words.transpose(0, 2, 1)).view("<i4")[..., 0]
 
 
-def _all_rounded(bits: Array, packing: Packing) -> Array:
+def _all_rounded(bits: Array, format: WordFormat) -> Array:
     """What is left of the sizes of floats, which are infinite at most."""
     sizes = np.minimum(bits & np.int32(_SIZE), np.int32(_INFINITE))
-    return sizes + np.int32(packing.unit // 2) & np.int32(-packing.unit)
+    return sizes + np.int32(format.unit // 2) & np.int32(-format.unit)

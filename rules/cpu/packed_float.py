@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
-from tilework.dialects.graph.packed_float import LANES, Packing, place_of_output
+from tilework.dialects.graph.packed_float import LANES, WordFormat, place_of_output
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -42,7 +42,7 @@ class PackedFloatForm:
     inlined: list[str]
     product: ComputeOp
     final: ComputeOp
-    packing: Packing
+    format: WordFormat
     words: int
     blocks: int
 
@@ -63,10 +63,10 @@ class PackedFloat(ScheduleRule):
     def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
         form = _known_form(kernel, target)
         blocks, channels = sizes_of(form.product)[-3], form.product.reduction[0][1].offset
-        packing = form.packing
+        format = form.format
         vectors = blocks * channels * LANES / target.lanes(32)
-        multiplying = form.rows * packing.weights / target.multiplies_per_cycle
-        taking_apart = STEPS * (packing.weights + packing.words) / target.vectors_per_cycle
+        multiplying = form.rows * format.weights / target.multiplies_per_cycle
+        taking_apart = STEPS * (format.weights + format.words) / target.vectors_per_cycle
         fetching = memory_cycles(kernel, parameters, target)
         return overlapped(vectors * (multiplying + taking_apart), fetching) + elementwise_cycles(form.final, target)
 
@@ -86,22 +86,22 @@ def _form(kernel: KernelOp, target: Target) -> PackedFloatForm | None:
         return None
     inlined, stages, final = found
     product, rows = stages[PRODUCT], prod(sizes_of(final)[:-1])
-    packing = Packing(sizes_of(product)[-2])
+    format = WordFormat(sizes_of(product)[-2])
     sums = target.vector_registers * 3 // 4 * target.lanes(32)  # the other registers are for words
-    blocks = min(sums // (packing.outputs * rows), MOST_BLOCKS) if rows else 0
-    if blocks == 0 or not _takes_rows(final, packing) or _is_computed_before(kernel, product):
+    blocks = min(sums // (format.outputs * rows), MOST_BLOCKS) if rows else 0
+    if blocks == 0 or not _takes_rows(final, format) or _is_computed_before(kernel, product):
         return None
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
-    return PackedFloatForm(inlined, product, final, packing, words, blocks)
+    return PackedFloatForm(inlined, product, final, format, words, blocks)
 
 
-def _takes_rows(final: ComputeOp, packing: Packing) -> bool:
+def _takes_rows(final: ComputeOp, format: WordFormat) -> bool:
     """Whether the last stage takes the results as they are, row by row."""
     if not final.spatial:
         return False
     domain = Domain({name: (0, (extent.constant or 1) - 1) for name, extent in final.spatial})
     *rows, outputs = (var(name) for name, _ in final.spatial)
-    place = tuple(map(domain.simplify, (*rows, *place_of_output(outputs, packing))))
+    place = tuple(map(domain.simplify, (*rows, *place_of_output(outputs, format))))
     taken = {tuple(map(domain.simplify, r.exprs)) for r in final.reads if takes(final, PRODUCT, r.exprs)}
     return taken == {place}
 
@@ -121,7 +121,7 @@ def _known_form(kernel: KernelOp, target: Target) -> PackedFloatForm:
 def _final(s: ScheduleBuilder, form: PackedFloatForm, target: Target) -> SSAValue:
     """Blocks of outputs, on several threads; the loop over them."""
     *rows, outputs = s.stage(form.final.stage.data).axes.values()
-    block, inside = s.split(outputs, form.packing.outputs)
+    block, inside = s.split(outputs, form.format.outputs)
     blocks, block = s.split(block, form.blocks, Tail.SHIFT)
     vectors, lane = s.split(inside, LANES)
     s.reorder([blocks, *rows, block, vectors, lane])
@@ -141,7 +141,7 @@ def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue) -> Non
     *axes, channel = sums.axes.values()
     s.reorder([channel, *_in_registers(s, axes)])
     # the queue of instructions is full before the hardware asks for enough
-    s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * form.packing.words * LANES * 4))
+    s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * form.format.words * LANES * 4))
 
 
 def _in_registers(s: ScheduleBuilder, axes: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from tilework.algebra.index_expr import const
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.costs import bytes_of
 from tilework.rules.cpu.reads import Read, bits_of, reads_of
+from tilework.rules.cpu.register_tile import STREAMS
 from tilework.targets.target import LINE_BYTES, Target
 
 AHEAD_BYTES = 8 << 10
@@ -41,6 +41,11 @@ class Step:
     def span(self) -> int:
         """Elements along the vector axis."""
         return self.vectors * self.lanes
+
+    @property
+    def blocks(self) -> Sequence[int]:
+        """Elements that may lie in one piece, as `Tile.block` has it."""
+        return (self.span, self.span // STREAMS) if self.rows == 1 else (self.span,)
 
     def is_crowded(self, element_bits: int, target: Target) -> bool:
         """Whether there is hardly time for more loads than its own, other than those that multiply-adds contain."""
@@ -106,7 +111,7 @@ def prefetch_images(
 def _packed(s: ScheduleBuilder, reduction: ComputeOp, step: Step) -> Iterator[tuple[Read, Attribute]]:
     """How arguments are read that are packed in blocks along the vector axis, and their types."""
     for read, tensor in _arguments(s, reduction):
-        if read.dims[-1:] == (const(step.span),) and step.vector in read.indices[-1].variables():
+        if read.dims and read.dims[-1].constant in step.blocks and step.vector in read.indices[-1].variables():
             yield read, tensor
 
 

@@ -42,3 +42,17 @@ te.kernel @matrix(%x: tensor<784x256xf32>, %w: tensor<2x256x32xf32>) -> tensor<7
   }
   te.return %dense : tensor<784x64xf32>
 }
+
+// Weights of a single row that come from memory, in two streams: what either reads some steps later is asked for.
+// CHECK-LABEL: schedule.sequence @streams
+// CHECK:       %[[W:.*]] = schedule.argument 1
+// CHECK-NEXT:  schedule.prefetch %[[W]], %k{{.*}} offset 16
+te.kernel @streams(%x: tensor<1x1024xf32>, %w: tensor<16x1024x64xf32>) -> tensor<1x1024xf32> {
+  %dense = te.compute "dense" [i: 1, o: 1024] reduce [k: 1024] : tensor<1x1024xf32> {
+    %0 = te.read %x[i, k] : tensor<1x1024xf32>
+    %1 = te.read %w[o floordiv 64, k, o mod 64] : tensor<16x1024x64xf32>
+    %2 = arith.mulf %0, %1 : f32
+    te.reduce add %2 : f32
+  }
+  te.return %dense : tensor<1x1024xf32>
+}
