@@ -259,7 +259,10 @@ def _vector_cycles(multiplications: int, target: Target) -> float:
 
 
 def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
-    """For the kernels of a graph; one for all passes that ask: they ask about the same kernels."""
+    """For the kernels of a graph; one for all passes that ask: they ask about the same kernels.
+
+    What a scan's body reads of weights, it reads every step, whatever else the program has.
+    """
     return remembered_algorithms(target.with_weights(parameter_bytes(graph)), precision)
 
 

@@ -8,16 +8,17 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilework.analysis.functions import body_of, graphs_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
 from tilework.lowering.algorithms import (
+    Algorithms,
     Fast,
     Product,
     Words,
@@ -60,18 +61,23 @@ class ChooseAlgorithms(TileworkPass):
         precision = precision_of(self.precision)
         if not is_compiled(op):
             return
-        algorithms = algorithms_for(parse_target(self.target), precision, body_of(op))
-        words: dict[tuple[SSAValue, int], SSAValue] = {}
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
-            product = product_with_parameter(group)
-            fast = None if product is None else algorithms.best_for(group).fast
-            if product is not None and fast is not None:
-                assert isinstance(product.weight, BlockArgument)
-                number = product.weight.index
-                group.operands[number] = _transform(group, number, fast, product)
-                if isinstance(fast, Words):
-                    _take_words(group, product, fast.apart, words)
-                use_fast(product, fast)
+        target = parse_target(self.target)
+        for graph in graphs_of(op):
+            _choose(graph, algorithms_for(target, precision, graph))
+
+
+def _choose(graph: Block, algorithms: Algorithms) -> None:
+    words: dict[tuple[SSAValue, int], SSAValue] = {}
+    for group in [o for o in graph.ops if isinstance(o, FusedOp)]:
+        product = product_with_parameter(group)
+        fast = None if product is None else algorithms.best_for(group).fast
+        if product is not None and fast is not None:
+            assert isinstance(product.weight, BlockArgument)
+            number = product.weight.index
+            group.operands[number] = _transform(group, number, fast, product)
+            if isinstance(fast, Words):
+                _take_words(group, product, fast.apart, words)
+            use_fast(product, fast)
 
 
 def _take_words(group: FusedOp, product: Product, apart: bool, known: dict[tuple[SSAValue, int], SSAValue]) -> None:

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import const
-from tilework.analysis.functions import body_of, graphs_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.precision import precision_of
@@ -56,9 +56,8 @@ class ChooseLayouts(TileworkPass):
         if not is_compiled(op):
             return
         target = parse_target(self.target)
-        algorithms = algorithms_for(target, precision, body_of(op))
         for graph in graphs_of(op):
-            layouts = LayoutSearch.of(graph, target, algorithms).best()
+            layouts = LayoutSearch.of(graph, target, algorithms_for(target, precision, graph)).best()
             if layouts:
                 _Rewriting(layouts).rewrite(graph)
 

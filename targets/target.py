@@ -15,26 +15,33 @@ LINE_BYTES = 64
 HALVED_512 = ("znver4",)
 """Processors that take a vector of 512 bits in two halves, by LLVM's names."""
 
+_READING_AHEAD = ("znver4",)
+"""Those whose hardware keeps up with a core that only reads."""
+
 
 @dataclass(frozen=True)
 class Bandwidth:
     """Bytes that a core moves each cycle, the others taking their share.
 
     second: to and from its second cache. shared: of what is read again, from the cache that cores share, and asked for
-    beforehand; kept: of what kernels have written there; piecewise: in short pieces, which no one asks for. memory:
-    from memory. exchange: of what another core has just written.
+    beforehand; kept: of what kernels have written there; piecewise: in short pieces, which no one asks for; staying: of
+    weights that are still there from the run before. memory: from memory. exchange: of what another core has just
+    written.
     """
 
     second: float = 32.0
     shared: float = 16.0
     kept: float = 16.0
     piecewise: float = 8.0
+    staying: float = 8.0
     memory: float = 5.0
     exchange: float = 2.5
 
 
-_ZEN5 = Bandwidth(second=64.0, shared=24.0, kept=24.0, piecewise=16.0, memory=8.0, exchange=4.0)
-_RAPIDS = Bandwidth(second=24.0, kept=7.5, piecewise=7.5, memory=4.0, exchange=1.5)
+_ZEN4 = Bandwidth(staying=16.0)
+_ZEN5 = Bandwidth(second=64.0, shared=24.0, kept=24.0, piecewise=16.0, staying=16.0, memory=8.0, exchange=4.0)
+_RAPIDS = Bandwidth(second=24.0, kept=7.5, piecewise=7.5, staying=7.5, memory=4.0, exchange=1.5)
+_BY_NAME = {"znver4": _ZEN4, "znver5": _ZEN5}
 
 _RAPIDS_MULTIPLIES = 1.65
 """As `Target.multiplies_per_cycle`: measured with tiles of 14 x 2 vectors, in C as well; 1.9 and more without loads."""
@@ -70,7 +77,7 @@ class Target:
     weights_stay: bool = False
 
     def with_weights(self, count: int) -> Target:
-        """This machine as it runs a program of so many bytes of weights again and again: few stay in the last cache.
+        """This machine as it runs what has so many bytes of weights again and again: few stay in the last cache.
 
         For estimates, which compare kernels of a program. Schedules are for any program that has the kernel.
         """
@@ -141,9 +148,14 @@ class Target:
 
     @cached_property
     def bandwidth(self) -> Bandwidth:
-        """How fast operands come. For weights that stay, memory is the last cache, which gives them in short pieces."""
-        speed = _RAPIDS if self.is_rapids else _ZEN5 if self.cpu == "znver5" else Bandwidth()
-        return replace(speed, memory=speed.piecewise) if self.weights_stay else speed
+        """How fast operands come. For weights that stay, memory is the last cache."""
+        speed = _RAPIDS if self.is_rapids else _BY_NAME.get(self.cpu, Bandwidth())
+        return replace(speed, memory=speed.staying) if self.weights_stay else speed
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether what is only read comes fastest where nothing is asked for: requests take the place of loads."""
+        return self.cpu in _READING_AHEAD
 
     @cached_property
     def folds_broadcasts(self) -> bool:

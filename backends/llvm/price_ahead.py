@@ -7,13 +7,13 @@ from collections.abc import Hashable
 
 from xdsl.dialects.func import FuncOp
 
-from tilework.analysis.functions import body_of, graphs_of
+from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import parameter_bytes
 from tilework.analysis.precision import precision_of
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.pool import CompilePool
 from tilework.backends.llvm.worker import FailedKernel, Outcome, PricedKernel, PriceJob, raise_failure
-from tilework.lowering.algorithms import Algorithm, algorithms_for, question_of
+from tilework.lowering.algorithms import Algorithm, Algorithms, algorithms_for, question_of
 from tilework.lowering.canonical_text import nameless_text
 from tilework.lowering.layout_search import LayoutSearch
 from tilework.lowering.lone_groups import alone
@@ -25,28 +25,26 @@ def price_ahead(main: FuncOp, target: Target, precision: str, cache: KernelCache
 
     That is most of what it asks. Prices in the cache are not asked for again. Raises what `raise_failure` does.
     """
-    graph = body_of(main)
-    algorithms = algorithms_for(target, precision_of(precision), graph)
-    weights = parameter_bytes(graph)
-    groups = [g for part in graphs_of(main) for g in LayoutSearch.of(part, target, algorithms).first_questions()]
     jobs: list[PriceJob] = []
-    waiting: list[tuple[str, Hashable]] = []
-    for group in groups:
-        text = nameless_text(alone(group))
-        job = PriceJob(text, group.label.data, str(target), weights, precision, cost=len(text))
-        key, question = _key(job, target), question_of(group)
-        if (entry := cache.get(key)) is not None:
-            algorithms.tell(question, Algorithm.from_json(entry[1]))
-        else:
-            jobs.append(job)
-            waiting.append((key, question))
-        group.erase()
+    waiting: list[tuple[str, Algorithms, Hashable]] = []
+    for graph in graphs_of(main):
+        algorithms, weights = algorithms_for(target, precision_of(precision), graph), parameter_bytes(graph)
+        for group in LayoutSearch.of(graph, target, algorithms).first_questions():
+            text = nameless_text(alone(group))
+            job = PriceJob(text, group.label.data, str(target), weights, precision, cost=len(text))
+            key, question = _key(job, target), question_of(group)
+            if (entry := cache.get(key)) is not None:
+                algorithms.tell(question, Algorithm.from_json(entry[1]))
+            else:
+                jobs.append(job)
+                waiting.append((key, algorithms, question))
+            group.erase()
 
     def on_done(index: int, outcome: Outcome) -> None:
         if isinstance(outcome, FailedKernel):
             raise_failure(outcome)
         assert isinstance(outcome, PricedKernel)
-        key, question = waiting[index]
+        key, algorithms, question = waiting[index]
         algorithms.tell(question, Algorithm.from_json(outcome.algorithm))
         cache.put(key, b"", outcome.algorithm)
 

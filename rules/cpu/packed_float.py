@@ -30,6 +30,9 @@ PRODUCT = "packed_float_product"
 STEPS = 2
 """Shifts and the like: to make a float of a weight's bits, or to take those of the last weight from a word."""
 
+STEPS_PER_CYCLE = 2
+"""On whole vectors, also where a multiply-add takes one in two halves: such a core has more places for steps."""
+
 MOST_BLOCKS = 2
 """Of outputs that are computed at a time, where registers are left: so many streams of words come a bit faster."""
 
@@ -66,7 +69,7 @@ class PackedFloat(ScheduleRule):
         format = form.format
         vectors = blocks * channels * LANES / target.lanes(32)
         multiplying = form.rows * format.weights / target.multiplies_per_cycle
-        taking_apart = STEPS * (format.weights + format.words) / target.vectors_per_cycle
+        taking_apart = STEPS * (format.weights + format.words) / STEPS_PER_CYCLE
         fetching = memory_cycles(kernel, parameters, target)
         return overlapped(vectors * (multiplying + taking_apart), fetching) + elementwise_cycles(form.final, target)
 
@@ -75,7 +78,7 @@ class PackedFloat(ScheduleRule):
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
             s.compute_inline(s.stage(name))
-        _product(s, form, _final(s, form, target))
+        _product(s, form, _final(s, form, target), target)
         return s.finish()
 
 
@@ -131,7 +134,7 @@ def _final(s: ScheduleBuilder, form: PackedFloatForm, target: Target) -> SSAValu
     return blocks
 
 
-def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue) -> None:
+def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target: Target) -> None:
     """Of all rows, so that each word is loaded once."""
     stage = s.stage(PRODUCT)
     sums = s.cache_write(stage, "register")
@@ -140,8 +143,8 @@ def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue) -> Non
     _in_registers(s, list(stage.axes.values())[: len(form.product.spatial)])
     *axes, channel = sums.axes.values()
     s.reorder([channel, *_in_registers(s, axes)])
-    # the queue of instructions is full before the hardware asks for enough
-    s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * form.format.words * LANES * 4))
+    if not target.reads_ahead:  # the queue of instructions is full before the hardware asks for enough
+        s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * form.format.words * LANES * 4))
 
 
 def _in_registers(s: ScheduleBuilder, axes: Sequence[SSAValue]) -> Sequence[SSAValue]:

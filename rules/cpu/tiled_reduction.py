@@ -115,7 +115,8 @@ def tile_reduction(
         step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
         # what is only read, and stays in the last cache, streams without being asked for
         least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
-        prefetch_operands(s, reduction, step, steps, single, target, least)
+        if tile.reuses or not target.reads_ahead:
+            prefetch_operands(s, reduction, step, steps, single, target, least)
         prefetch_images(s, reduction, tile.vector, single, target)
     return _fixed(loops, outer)
 

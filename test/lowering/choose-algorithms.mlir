@@ -29,7 +29,7 @@ func.func @main(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
 
 // Nor is a window of two by two too small: a phase of a transposed convolution has one.
 // CHECK-LABEL: func.func @two
-// CHECK:         graph.winograd_conv %{{.*}} {tile = 2 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 0, 0>}
+// CHECK:         graph.winograd_conv %{{.*}} {tile = 4 : i64, stride = 1 : i64, pads = array<i64: 1, 1, 0, 0>}
 func.func @two(%x: tensor<1x512x8x8xf32>) -> tensor<1x256x8x8xf32> {
   %w = graph.parameter @two_w : tensor<256x512x2x2xf32>
   %y = graph.fused "conv" (%x, %w) : (tensor<1x512x8x8xf32>, tensor<256x512x2x2xf32>) -> (tensor<1x256x8x8xf32>) {

@@ -1,8 +1,9 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver4 -num-cores=2"}' | filecheck %s
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver5 -num-cores=2"}' | filecheck %s
+// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver4 -num-cores=2"}' | filecheck %s --check-prefix=UNASKED
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver4 -num-cores=2"},compile-kernel' | filecheck %s --check-prefix=LOOPS
 
 // A row and weights of 24 bits, four in three words: two blocks of 64 outputs at a time, each of whose words are read
-// once, and asked for before.
+// once, and asked for before; not where the hardware reads ahead fast enough.
 
 // CHECK-LABEL: schedule.sequence @f24
 // CHECK:         %[[BLOCKS:[a-z0-9_]+]], %{{.*}} = schedule.split %{{.*}} factor 2 tail shift
@@ -10,6 +11,8 @@
 // CHECK:         %[[SUMS:[a-z]+]], {{.*}} = schedule.cache_write %packed_float_product "register"
 // CHECK:         schedule.compute_at %[[SUMS]], %[[BLOCKS]]
 // CHECK:         schedule.prefetch
+// UNASKED-LABEL: schedule.sequence @f24
+// UNASKED-NOT:     schedule.prefetch
 // LOOPS-LABEL: loop.kernel @f24
 // LOOPS:         loop.for %{{.*}} parallel
 // LOOPS:           loop.for %c = 0 to 512 "c"

@@ -307,6 +307,17 @@ def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs:
 
 
 @pytest.mark.parametrize(
+    ("cpu", "rows", "block", "asked"),
+    [("skylake-avx512", 1, 64, True), ("znver4", 1, 64, False), ("znver4", 14, 32, True)],
+    ids=["a row", "a row where the hardware reads ahead", "rows that take longer to multiply than to read"],
+)
+def test_what_only_reads_is_not_asked_for_where_the_hardware_reads_ahead(cpu: str, rows: int, block: int, asked: bool):
+    kernel, target = packed_dense(rows, 4096, 16, block), parse_target(f"llvm -mcpu={cpu}")
+    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    assert any(isinstance(o, schedule.PrefetchOp) for o in sequence.walk()) == asked
+
+
+@pytest.mark.parametrize(
     ("rows", "blocks", "spread"), [(28, 32, 1), (28, 8, 0), (7, 32, 0)], ids=["large", "small", "one tile"]
 )
 def test_tiles_ask_for_the_next_block(run_kernel_everywhere, rows: int, blocks: int, spread: int):

@@ -111,6 +111,7 @@ def test_processors_that_fetch_faster():
     speeds = [parse_target(f"llvm -mcpu={cpu}").bandwidth for cpu in ("znver5", "sapphirerapids", "cortex-a72")]
     assert speeds[0].memory > speeds[2].memory > speeds[1].memory
     assert all(b.second > b.shared >= b.kept >= b.piecewise > b.memory for b in speeds)
+    assert all(b.shared >= b.staying > b.memory for b in speeds)
 
 
 def test_processors_whose_loads_slow_multiply_adds():
@@ -119,6 +120,15 @@ def test_processors_whose_loads_slow_multiply_adds():
     hidden = parse_target("llvm -mcpu=icelake-server -mattr=+avx512fp16")
     assert hidden.is_rapids and hidden.bandwidth == named[-1].bandwidth
     assert not parse_target("llvm -mcpu=znver5 -mattr=+avx512fp16").is_rapids
+
+
+def test_processors_that_read_ahead_by_themselves():
+    """C on a Zen 4, one core that only reads: 100 GB/s from the last cache, 76 with requests; 35 from memory, 24 to 30."""
+    assert [parse_target(f"llvm -mcpu={cpu}").reads_ahead for cpu in ("znver4", "znver5", "haswell")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_few_weights_stay_in_the_last_cache():
