@@ -307,12 +307,16 @@ def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs:
 
 
 @pytest.mark.parametrize(
-    ("cpu", "rows", "block", "asked"),
-    [("skylake-avx512", 1, 64, True), ("znver4", 1, 64, False), ("znver4", 14, 32, True)],
+    ("cpu", "kernel", "asked"),
+    [
+        ("skylake-avx512", packed_dense(1, 4096, 16, 64), True),
+        ("znver4", packed_dense(1, 4096, 16, 64), False),
+        ("znver4", packed_dense(14, 512, 4), True),
+    ],
     ids=["a row", "a row where the hardware reads ahead", "rows that take longer to multiply than to read"],
 )
-def test_what_only_reads_is_not_asked_for_where_the_hardware_reads_ahead(cpu: str, rows: int, block: int, asked: bool):
-    kernel, target = packed_dense(rows, 4096, 16, block), parse_target(f"llvm -mcpu={cpu}")
+def test_what_only_reads_is_not_asked_for_where_the_hardware_reads_ahead(cpu: str, kernel: KernelOp, asked: bool):
+    target = parse_target(f"llvm -mcpu={cpu}")
     sequence = choose_rule(kernel, target).schedule(kernel, target)
     assert any(isinstance(o, schedule.PrefetchOp) for o in sequence.walk()) == asked
 
