@@ -52,6 +52,15 @@ class Category(IntEnum):
     """Never fused."""
 
 
+class SizesDiffer(VerifyException):
+    """Two sizes differ that have to be equal: maybe not where a symbol is a certain number."""
+
+    def __init__(self, one: Expr, other: Expr, message: str):
+        super().__init__(message)
+        self.one = one
+        self.other = other
+
+
 class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     """Base of the graph operators. Operands and results are tensors; a subclass declares them and its properties."""
 

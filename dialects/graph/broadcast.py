@@ -12,10 +12,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph.base import Array, Category, GraphOp, is_float
+from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, is_float
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -26,7 +25,7 @@ def broadcast_dims(left: Sequence[Expr], right: Sequence[Expr]) -> tuple[Expr, .
     for a, b in pairs:
         if a != b and a != 1 and b != 1:
             shapes = " and ".join(f"[{', '.join(map(str, dims))}]" for dims in (left, right))
-            raise VerifyException(f"shapes {shapes} do not broadcast: {a} is not {b}")
+            raise SizesDiffer(a, b, f"shapes {shapes} do not broadcast: {a} is not {b}")
     return tuple(b if a == 1 else a for a, b in reversed(pairs))
 
 

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded
-from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
+from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -66,9 +66,8 @@ class ConvOp(GraphOp):
         if len(x) != len(w) or len(x) < 2:
             raise VerifyException(f"input and weight are of one rank, at least 2, not {len(x)} and {len(w)}")
         if groups < 1 or x[1] != w[1] * groups:
-            raise VerifyException(
-                f"the input has {x[1]} channels; {groups} group(s) of a weight for {w[1]} channels need {w[1] * groups}"
-            )
+            what = f"{groups} group(s) of a weight for {w[1]} channels need {w[1] * groups}"
+            raise SizesDiffer(x[1], w[1] * groups, f"the input has {x[1]} channels; {what}")
         if (filters := w[0].constant) is None or filters % groups:
             raise VerifyException(f"{w[0]} filters do not divide into {groups} groups")
         return [tensor_type((x[0], w[0], *self.windows.positions(x[2:])), dtype)]

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded, widened, widened_array
-from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
+from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.shapes import tensor_type
@@ -44,7 +44,7 @@ class DenseOp(GraphOp):
         if len(x) < 1 or len(w) != 2:
             raise VerifyException(f"a row or more and a matrix are multiplied, not ranks {len(x)} and {len(w)}")
         if x[-1] != w[1]:
-            raise VerifyException(f"the input's rows have {x[-1]} elements, the weight's {w[1]}")
+            raise SizesDiffer(x[-1], w[1], f"the input's rows have {x[-1]} elements, the weight's {w[1]}")
         return [tensor_type((*x[:-1], w[0]), dtype)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ class MatmulOp(GraphOp):
         if len(a) < 2 or len(b) < 2:
             raise VerifyException(f"matrices are multiplied, not operands of rank {len(a)} and {len(b)}")
         if a[-1] != b[-2]:
-            raise VerifyException(f"the left operand has {a[-1]} columns, the right one {b[-2]} rows")
+            raise SizesDiffer(a[-1], b[-2], f"the left operand has {a[-1]} columns, the right one {b[-2]} rows")
         return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), self.dtype())]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import less_than
-from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
+from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, normalize_axis
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import pad_stage
 from tilework.dialects.index_attr import DimsAttr
@@ -78,9 +78,12 @@ class ConcatOp(GraphOp):
         total = const(0)
         for i in range(len(self.inputs)):
             dims = self.dims(i)
-            if (*dims[:axis], *dims[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]) or len(dims) != len(first):
-                types = f"{self.operands[0].type} and {self.operands[i].type}"
+            types = f"{self.operands[0].type} and {self.operands[i].type}"
+            if len(dims) != len(first):
                 raise VerifyException(f"operands differ along axis {axis} only, not as {types}")
+            for number, (one, other) in enumerate(zip(first, dims, strict=True)):
+                if number != axis and one != other:
+                    raise SizesDiffer(one, other, f"operands differ along axis {axis} only, not as {types}")
             total = total + dims[axis]
         return [tensor_type((*first[:axis], total, *first[axis + 1 :]), self.dtype())]
 

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.accumulation import widened, widened_array
-from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
+from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, normalize_axis
 from tilework.dialects.graph.windows import pad_stage, spatial_axes, with_axes
 from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
 
@@ -47,8 +47,11 @@ class BatchNormOp(GraphOp):
         if len(x) < 2:
             raise VerifyException(f"the input has a batch and a channel axis, not rank {len(x)}")
         for i, what in enumerate(("scale", "bias", "mean", "variance"), start=1):
+            message = f"the {what} is a vector over the {x[1]} channels, not {self.operands[i].type}"
+            if len(self.dims(i)) != 1:
+                raise VerifyException(message)
             if self.dims(i) != (x[1],):
-                raise VerifyException(f"the {what} is a vector over the {x[1]} channels, not {self.operands[i].type}")
+                raise SizesDiffer(x[1], self.dims(i)[0], message)
         return [self.operand_type(0)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:

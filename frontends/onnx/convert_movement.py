@@ -14,7 +14,7 @@ from tilework.dialects.graph.extend import MODES
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.open_axes import in_steps, padded
-from tilework.frontends.onnx.same_sizes import find_same_sizes
+from tilework.frontends.onnx.same_sizes import find_same_sizes, find_same_symbols
 from tilework.frontends.onnx.sizes import of_sizes, repeated, require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
@@ -50,7 +50,7 @@ def _left_over(node: Node, dims: Sequence[Expr], others: Sequence[Expr]) -> Expr
             rest.remove(d)
         else:
             for size in rest:  # a guess, which is checked when the program runs: without it -1 is no expression
-                find_same_sizes(d, size)
+                find_same_symbols(d, size)
             raise node.error(f"-1 cannot be computed: {d} is no dimension of the input")
     if divisor == 0:
         raise node.error("-1 cannot be computed: the other dimensions hold no elements")
@@ -80,6 +80,8 @@ def squeeze(node: Node) -> Value:
     if axes is None:
         axes = [axis for axis, d in enumerate(dims) if d == 1]
     axes = from_front(node, axes, len(dims))
+    for axis in axes:
+        find_same_sizes(dims[axis], const(1))
     if wrong := [axis for axis in axes if dims[axis] != 1]:
         raise node.error(f"axis {wrong[0]} has size {dims[wrong[0]]}, not 1")
     return node.reshape(node.value(0), [d for axis, d in enumerate(dims) if axis not in axes])
@@ -128,10 +130,12 @@ def concatenated(node: Node, values: Sequence[Value], axis: int) -> Value:
 def split(node: Node) -> Sequence[Value]:
     """Slices behind one another along one axis: of the sizes given, or equal ones (the last may be smaller)."""
     axis, count = axis_from_front(node, 0), len(node.proto.output)
+    sizes = node.attribute("split") or (node.integers(1, "list of sizes") if node.has(1) else None)
+    if sizes is not None:
+        find_same_sizes(node.dims(0)[axis], const(sum(sizes)))
     extent = node.dims(0)[axis].constant
     if extent is None:
         raise node.error(f"only an axis of constant size is split; axis {axis} has size {node.dims(0)[axis]}")
-    sizes = node.attribute("split") or (node.integers(1, "list of sizes") if node.has(1) else None)
     if node.attribute("num_outputs", count) != count:
         raise node.error(f"it has {count} outputs, and num_outputs={node.attribute('num_outputs')}")
     if sizes is None:

@@ -31,6 +31,7 @@ from tilework.frontends.onnx.recurrent_cells import (
     lstm_step,
     rnn_step,
 )
+from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Known, Value
@@ -267,6 +268,9 @@ def _check_shapes(node: Node, kind: _Kind) -> None:
         6: state,
         7: (directions, const(3 * hidden)),
     }.items():
+        if node.has(i) and len(node.dims(i)) == len(wanted):
+            for size, other in zip(node.dims(i), wanted, strict=True):
+                find_same_sizes(size, other)
         if node.has(i) and node.dims(i) != wanted:
             raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
 

@@ -13,6 +13,7 @@ from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.convert_windows import positive
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
+from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.values import Value
 
 MOST_RUNS = 4
@@ -228,6 +229,7 @@ def _kernel(node: Node) -> list[int]:
     x, w, groups = node.dims(0), node.dims(1), node.attribute("group", 1)
     if len(x) != len(w) or len(x) < 2:
         raise node.error(f"input and weight are of one rank, at least 2, not {len(x)} and {len(w)}")
+    find_same_sizes(x[1], w[0])
     if x[1] != w[0]:
         raise node.error(f"the input has {x[1]} channels, the weight is for {w[0]}")
     if groups < 1 or x[1].constant is None or x[1].constant % groups:

@@ -58,7 +58,7 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
     outputs' names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements:
     of `y` these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
     """
-    loaded, equal = load_model(source), dict[str, str]()
+    loaded, equal = load_model(source), dict[str, str | int]()
     while True:
         try:
             return _Importer(loaded, equal).run()
@@ -69,7 +69,7 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
 class _Importer:
     """Of the model's own graph."""
 
-    def __init__(self, source: Source, equal: Mapping[str, str]):
+    def __init__(self, source: Source, equal: Mapping[str, str | int]):
         self.source = source
         self.equal = equal
         self.graph = source.model.graph

@@ -18,11 +18,12 @@ from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph import CastOp, ReshapeOp, TransposeOp
 from tilework.dialects.graph.accumulation import accumulator
-from tilework.dialects.graph.base import GraphOp, ints, is_float, numpy_dtype
+from tilework.dialects.graph.base import GraphOp, SizesDiffer, ints, is_float, numpy_dtype
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.emitter import Emitter
 from tilework.frontends.onnx.load import to_array
+from tilework.frontends.onnx.same_sizes import SameSizes, find_same_sizes
 from tilework.frontends.onnx.types import (
     ELEMENT_TYPES,
     element_type,
@@ -111,6 +112,11 @@ class Node:
         taken = [_as_declared(value, given.type) for value, given in zip(inputs, graph.input, strict=True)]
         try:
             return self._import_graph(graph, taken, self.emitter)
+        except SameSizes as found:
+            if self.op_type != "If" or isinstance(found.other, str):
+                raise
+            # only where this branch is taken: other sizes may take the other one
+            raise self.error(f"its {name} is for {found.one} = {found.other}") from found
         except TileworkError as error:
             raise TileworkError(f"{self.op_type} '{self.title}': {error}") from error
 
@@ -205,12 +211,17 @@ class Node:
     # -- results
 
     def emit(self, op: type[GraphOp], *operands: Value, **properties: Attribute | None) -> SSAValue:
-        """Append an operator; properties that are None stay absent. A shape that does not fit is the node's error."""
+        """Append an operator; properties that are None stay absent. A shape that does not fit is the node's error.
+
+        Raises SameSizes where it does if a symbol is what it has to be.
+        """
         given = {name: attribute for name, attribute in properties.items() if attribute is not None}
         try:
             made = op.of(*(self.emitter.tensor(operand) for operand in operands), **given)
             require_addressable(_tensor_type(made.results[0]), "its result")
         except (VerifyException, TileworkError) as error:
+            if isinstance(error, SizesDiffer):
+                find_same_sizes(error.one, error.other)
             raise self.error(str(error)) from error
         return self.emitter.insert(made, self.title)
 

@@ -92,21 +92,21 @@ def require_addressable(type_: TensorType[Attribute], what: str) -> None:
 class Symbols:
     """Identifiers for a model's symbolic dimensions: one for each of its names, a new one for each nameless one.
 
-    Of those that have to be equal, `equal` says which one stands for another.
+    Of those that have to be equal, `equal` says which one, or what number, stands for another.
     """
 
-    def __init__(self, equal: Mapping[str, str]) -> None:
+    def __init__(self, equal: Mapping[str, str | int]) -> None:
         self._of_name: dict[str, str] = {}
         self._equal = equal
 
     def named(self, name: str) -> Expr:
-        """The symbol of a `dim_param`; letters that no identifier has become underscores."""
+        """The symbol of a `dim_param`, or what it has to be; letters that no identifier has become underscores."""
         if name not in self._of_name:
             self._of_name[name] = self._unused(name)
-        symbol = self._of_name[name]
-        while symbol in self._equal:
+        symbol: str | int = self._of_name[name]
+        while isinstance(symbol, str) and symbol in self._equal:
             symbol = self._equal[symbol]
-        return var(symbol)
+        return var(symbol) if isinstance(symbol, str) else const(symbol)
 
     def nameless(self, hint: str) -> Expr:
         """A symbol of its own."""

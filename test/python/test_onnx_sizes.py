@@ -115,6 +115,107 @@ def test_a_constant_is_repeated_for_each_of_a_batch(cache: KernelCache):
     check(model(nodes, {"x": ["B", 6, 4]}, beside=ints(1, 4), token=token), cache, (1, 6, 4), (5, 6, 4))
 
 
+def numbers(*shape: int) -> Array:
+    return np.random.default_rng(1).random(shape, np.float32)
+
+
+CERTAIN = {
+    "Concat, sample first": ([node("Concat", "x row", "y", axis=1)], {"row": numbers(1, 3)}, ["A", 5], (1, 5)),
+    "Concat, sample last": ([node("Concat", "row x", "y", axis=1)], {"row": numbers(1, 3)}, ["A", 5], (1, 5)),
+    "Reshape": (
+        [node("Reshape", "x shape", "r"), node("Relu", "r", "y")],
+        {"shape": ints(8, 6)},
+        ["A", 6, 4],
+        (2, 6, 4),
+    ),
+    "Squeeze": ([node("Squeeze", "x axis", "y")], {"axis": ints(0)}, ["A", "B"], (1, 5)),
+    "Split": (
+        [helper.make_node("Split", ["x", "sizes"], ["p", "q"], axis=1), node("Mul", "p q", "y")],
+        {"sizes": ints(3, 3)},
+        ["B", "A"],
+        (4, 6),
+    ),
+    "MatMul": ([node("MatMul", "x w", "y")], {"w": numbers(6, 5)}, ["B", "A"], (4, 6)),
+    "MatMul, right": ([node("MatMul", "w x", "y")], {"w": numbers(5, 6)}, ["A", "B"], (6, 4)),
+    "Gemm": ([node("Gemm", "x w", "y")], {"w": numbers(6, 5)}, ["B", "A"], (4, 6)),
+    "Conv": ([node("Conv", "x w", "y")], {"w": numbers(4, 3, 2, 2)}, ["B", "A", "H", "W"], (2, 3, 5, 4)),
+    "Conv, groups": (
+        [node("Conv", "x w", "y", group=3)],
+        {"w": numbers(6, 1, 2, 2)},
+        ["B", "A", "H", "W"],
+        (2, 3, 5, 4),
+    ),
+    "ConvTranspose": (
+        [node("ConvTranspose", "x w", "y")],
+        {"w": numbers(3, 4, 2, 2)},
+        ["B", "A", "H", "W"],
+        (2, 3, 5, 4),
+    ),
+    "BatchNormalization": (
+        [node("BatchNormalization", "x c c c c", "y")],
+        {"c": numbers(3)},
+        ["B", "A", "H"],
+        (2, 3, 5),
+    ),
+    "LayerNormalization": ([node("LayerNormalization", "x c c", "y")], {"c": numbers(6)}, ["B", "A"], (4, 6)),
+    "LSTM, features": (
+        [node("LSTM", "x w r", "y", hidden_size=2)],
+        {"w": numbers(1, 8, 3), "r": numbers(1, 8, 2)},
+        ["T", "B", "A"],
+        (4, 2, 3),
+    ),
+    "GRU, batch": (
+        [helper.make_node("GRU", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=2)],
+        {"w": numbers(1, 6, 3), "r": numbers(1, 6, 2), "h": numbers(1, 1, 2)},
+        ["T", "A", 3],
+        (4, 1, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize(("nodes", "constants", "declared", "shape"), CERTAIN.values(), ids=CERTAIN)
+def test_a_size_that_is_declared_open_and_cannot_be(
+    cache: KernelCache,
+    nodes: Sequence[onnx.NodeProto],
+    constants: dict[str, Array],
+    declared: Sequence[int | str],
+    shape: tuple[int, ...],
+):
+    """What else the graph has says what A is; an input of another size is refused."""
+    made, axis = model(nodes, {"x": declared}, **constants), declared.index("A")
+    check(made, cache, shape)
+    other = tuple(size + (number == axis) for number, size in enumerate(shape))
+    with pytest.raises(UsageError, match=f"dimension {axis} must be {shape[axis]}"):
+        tw.compile(made, cache=cache, processes=1)(np.zeros(other, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("declared", "shape"),
+    [(["A", 6, "B"], [24]), (["A", 6, 4], [25]), (["A", 0], [24]), (["A", 6], [0])],
+    ids=["of two sizes", "a part of a row", "rows of nothing", "nothing"],
+)
+def test_a_shape_for_which_no_size_can_be_told_is_refused(
+    cache: KernelCache, declared: Sequence[int | str], shape: Sequence[int]
+):
+    made = model([node("Reshape", "x shape", "y")], {"x": declared}, shape=ints(*shape))
+    with pytest.raises(TileworkError, match="Reshape 'Reshape_0': "):
+        tw.compile(made, cache=cache)
+
+
+def test_what_a_branch_needs_says_nothing_of_other_sizes(cache: KernelCache):
+    def branch(*nodes: onnx.NodeProto) -> onnx.GraphProto:
+        return helper.make_graph(nodes, "branch", [], [helper.make_empty_tensor_value_info("b")])
+
+    is_single = branch(node("Squeeze", "x zero", "b"))
+    nodes = [
+        node("ReduceMax", "x", "most", keepdims=0),
+        node("Cast", "most", "has", to=TensorProto.BOOL),
+        node("If", "has", "y", then_branch=is_single, else_branch=branch(node("Identity", "x", "b"))),
+    ]
+    with pytest.raises(TileworkError, match="If 'If_2': its then_branch is for N = 1"):
+        tw.compile(model(nodes, {"x": ["N", 5]}, zero=ints(0)), cache=cache)
+
+
 @pytest.mark.parametrize(("start", "end"), [(1, 2**31), (0, -1), (-3, -1), (-2, 2**63 - 1), (2, 5)])
 def test_a_section_of_an_axis_of_unknown_size(cache: KernelCache, start: int, end: int):
     nodes = [node("Slice", "x starts ends axes", "y")]
