@@ -67,6 +67,7 @@ class ChooseAlgorithms(TileworkPass):
 
 
 def _choose(graph: Block, algorithms: Algorithms) -> None:
+    """Let every group of a graph take the fastest of them."""
     words: dict[tuple[SSAValue, int], SSAValue] = {}
     for group in [o for o in graph.ops if isinstance(o, FusedOp)]:
         product = product_with_parameter(group)

@@ -78,12 +78,12 @@ class ConcatOp(GraphOp):
         total = const(0)
         for i in range(len(self.inputs)):
             dims = self.dims(i)
-            types = f"{self.operands[0].type} and {self.operands[i].type}"
-            if len(dims) != len(first):
-                raise VerifyException(f"operands differ along axis {axis} only, not as {types}")
-            for number, (one, other) in enumerate(zip(first, dims, strict=True)):
-                if number != axis and one != other:
-                    raise SizesDiffer(one, other, f"operands differ along axis {axis} only, not as {types}")
+            pairs = list(zip(first, dims, strict=False))
+            differing = [(one, other) for one, other in [*pairs[:axis], *pairs[axis + 1 :]] if one != other]
+            if differing or len(dims) != len(first):
+                types = f"{self.operands[0].type} and {self.operands[i].type}"
+                message = f"operands differ along axis {axis} only, not as {types}"
+                raise SizesDiffer(*differing[0], message) if len(dims) == len(first) else VerifyException(message)
             total = total + dims[axis]
         return [tensor_type((*first[:axis], total, *first[axis + 1 :]), self.dtype())]
 

@@ -47,11 +47,10 @@ class BatchNormOp(GraphOp):
         if len(x) < 2:
             raise VerifyException(f"the input has a batch and a channel axis, not rank {len(x)}")
         for i, what in enumerate(("scale", "bias", "mean", "variance"), start=1):
-            message = f"the {what} is a vector over the {x[1]} channels, not {self.operands[i].type}"
-            if len(self.dims(i)) != 1:
-                raise VerifyException(message)
-            if self.dims(i) != (x[1],):
-                raise SizesDiffer(x[1], self.dims(i)[0], message)
+            dims = self.dims(i)
+            if dims != (x[1],):
+                message = f"the {what} is a vector over the {x[1]} channels, not {self.operands[i].type}"
+                raise SizesDiffer(x[1], dims[0], message) if len(dims) == 1 else VerifyException(message)
         return [self.operand_type(0)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:

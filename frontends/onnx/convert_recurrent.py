@@ -268,10 +268,9 @@ def _check_shapes(node: Node, kind: _Kind) -> None:
         6: state,
         7: (directions, const(3 * hidden)),
     }.items():
-        if node.has(i) and len(node.dims(i)) == len(wanted):
-            for size, other in zip(node.dims(i), wanted, strict=True):
-                find_same_sizes(size, other)
         if node.has(i) and node.dims(i) != wanted:
+            for size, other in zip(node.dims(i), wanted, strict=False):
+                find_same_sizes(size, other)
             raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
 
 

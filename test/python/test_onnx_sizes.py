@@ -189,6 +189,35 @@ def test_a_size_that_is_declared_open_and_cannot_be(
         tw.compile(made, cache=cache, processes=1)(np.zeros(other, np.float32))
 
 
+NAMED_TWICE = {
+    "MatMul": ([node("MatMul", "x z", "y")], {"x": ["B", "N"], "z": ["M", 5]}, {}, {"x": (2, 3), "z": (3, 5)}),
+    "GRU": (
+        [helper.make_node("GRU", ["x", "w", "r", "", "", "z"], ["y"], hidden_size=2)],
+        {"x": ["T", "N", 3], "z": [1, "M", 2]},
+        {"w": numbers(1, 6, 3), "r": numbers(1, 6, 2)},
+        {"x": (4, 3, 3), "z": (1, 3, 2)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("nodes", "declared", "constants", "shapes"), NAMED_TWICE.values(), ids=NAMED_TWICE)
+def test_one_size_under_two_names(
+    cache: KernelCache,
+    nodes: Sequence[onnx.NodeProto],
+    declared: dict[str, Sequence[int | str]],
+    constants: dict[str, Array],
+    shapes: dict[str, tuple[int, ...]],
+):
+    made = model(nodes, declared, **constants)
+    module = tw.compile(made, cache=cache, processes=1)
+    inputs = {name: numbers(*shape) for name, shape in shapes.items()}
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(module.run(inputs)["y"], session.run(None, inputs)[0], rtol=1e-6, atol=1e-6)
+    longer = tuple(4 if name == "M" else size for name, size in zip(declared["z"], shapes["z"], strict=True))
+    with pytest.raises(UsageError, match="of input 'z' is 4, but N is 3"):
+        module.run({**inputs, "z": numbers(*longer)})
+
+
 @pytest.mark.parametrize(
     ("declared", "shape"),
     [(["A", 6, "B"], [24]), (["A", 6, 4], [25]), (["A", 0], [24]), (["A", 6], [0])],

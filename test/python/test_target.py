@@ -123,7 +123,7 @@ def test_processors_whose_loads_slow_multiply_adds():
 
 
 def test_processors_that_read_ahead_by_themselves():
-    """C, one core of a Zen 4 that only reads: 100 GB/s from the last cache, with requests 76; from memory 35 and 30."""
+    """C, one core of a Zen 4 that only reads: 99 GB/s from the last cache, with requests 77; from memory 34 and 26."""
     targets = [parse_target(f"llvm -mcpu={cpu}") for cpu in ("znver4", "znver5", "haswell")]
     assert [target.reads_ahead for target in targets] == [True, False, False]
 
