@@ -15,7 +15,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Compound, Expr, Key, var
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp
-from tilework.targets.target import LINE_BYTES
+from tilework.targets.target import LINE_BYTES, Target
 
 Axis: TypeAlias = tuple[str, Expr]
 """A name and an extent."""
@@ -173,6 +173,10 @@ class Read:
         lines, inside = divmod(self.step(axis) * element_bytes, LINE_BYTES)
         return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
 
+    def crowds(self, axis: str, count: int, element_bytes: int, target: Target) -> bool:
+        """Whether they leave hardly any room there for lines of something else."""
+        return self.crowd(axis, count, element_bytes) > ways_of(target) - 2
+
     def distinct(self, points: Mapping[str, range]) -> int:
         """How many different elements are read at all these points of axes, roughly, the others standing still.
 
@@ -227,6 +231,11 @@ def _stride(read: Read, axis: str, width: int, count: int) -> int | None:
             total += e.coefficient(_LANE) * row
         row *= LARGE if dim.constant is None else dim.constant
     return total
+
+
+def ways_of(target: Target) -> int:
+    """How many lines have room in each place of the nearest cache."""
+    return target.cache_bytes[0] // (SETS * LINE_BYTES)
 
 
 def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Read]:

@@ -28,6 +28,7 @@ from tilework.rules.cpu.reads import (
     reads_of,
     size_of,
     usual_size,
+    ways_of,
 )
 from tilework.rules.cpu.tile_factors import factors_of, tile_parts
 from tilework.targets.target import Target
@@ -255,14 +256,10 @@ class _Tiled:
         return self.target.vector_bits // self.lanes // 8
 
     @cached_property
-    def ways(self) -> int:
-        """How many lines have room in each place of the nearest cache."""
-        return self.target.cache_bytes[0] // (SETS * LINE_BYTES)
-
-    @cached_property
     def crowded(self) -> Sequence[Read]:
         """As in `crowded_reads`."""
-        most = [(name, count, max(self.ways - 2, 2 * -(-count // SETS))) for name, count in self.counts.items()]
+        ways = ways_of(self.target)
+        most = [(name, count, max(ways - 2, 2 * -(-count // SETS))) for name, count in self.counts.items()]
         return [r for r in self.reads if any(r.crowd(n, count, self.element_bytes) > limit for n, count, limit in most)]
 
     def _is_matrix(self, read: Read) -> bool:
@@ -472,8 +469,8 @@ class _Step:
             return _CROWDED
         if read in self.along:
             return 1.0
-        crowd = max((read.crowd(axis, f, self.of.element_bytes) for axis, f in factors.items()), default=1)
-        return _CROWDED if crowd > self.of.ways - 2 else 1.0
+        crowds = (read.crowds(axis, f, self.of.element_bytes, self.of.target) for axis, f in factors.items())
+        return _CROWDED if any(crowds) else 1.0
 
     def row_of(self, factors: Mapping[str, int]) -> str | None:
         """The row axis if enough results lie side by side to be transposed."""

@@ -51,7 +51,7 @@ class Strassen(ScheduleRule):
         readers = min(form.passes, target.cores)  # cores with blocks of their own, that may share no cache
         fetching = readers * memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.passes - readers, target)
-        fetching += form.blocks.again / target.kept_speed(bytes_of(form.data.results[0].type))
+        fetching += size_of(form.batch) * form.blocks.again / target.kept_speed(bytes_of(form.data.results[0].type))
         multiplying = _product_cycles(form, target, parameters)
         adding = overlapped(_sum_cycles(form, target), _between_cycles(form, target))
         return overlapped(multiplying, fetching) + adding + elementwise_cycles(form.final, target)

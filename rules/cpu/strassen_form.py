@@ -10,7 +10,7 @@ from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.fast_products import MOST_BYTES, NEAR_BYTES, balanced, inlined_stages, sizes_of, takes
-from tilework.rules.cpu.reads import Axes, bits_of
+from tilework.rules.cpu.reads import Axes, bits_of, reads_of
 from tilework.targets.target import Target
 
 DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
@@ -116,15 +116,24 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
         return None
     first = stages[[DATA, *inner(DATA, levels)][-1]]
     vectors = max(block // lanes, 1 if outputs % (2 * lanes) else 2)
-    registers = (target.vector_registers - 2 - vectors) // vectors
+    tile_rows = _rows_at_once(product, vectors, target)
     products = PRODUCTS**levels
-    blocks = _blocks(prod(batch), products, rows, outputs, channels, vectors * lanes, registers, target)
-    if 2 * blocks.rows < min(rows, registers):
+    blocks = _blocks(prod(batch), products, rows, outputs, channels, vectors * lanes, tile_rows, target)
+    if 2 * blocks.rows < min(rows, tile_rows):
         return None
-    at_once = balanced(blocks.rows, registers)
+    at_once = balanced(blocks.rows, tile_rows)
     return StrassenForm(
         [*inlined, RESULT], first, data, product, final, levels, images, lanes, block, vectors, blocks, at_once
     )
+
+
+def _rows_at_once(product: ComputeOp, vectors: int, target: Target) -> int:
+    """As many as there are registers for, but for those whose sums drive each other out of the nearest cache."""
+    row, element_bytes = product.spatial[-2][0], bits_of(product.result.type) // 8
+    registers = (target.vector_registers - 2 - vectors) // vectors
+    reads = reads_of(product)
+    stays = (n for n in range(registers, 1, -1) if not any(r.crowds(row, n, element_bytes, target) for r in reads))
+    return next(stays, 1)
 
 
 def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
@@ -138,7 +147,7 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
 
 
 def _blocks(
-    matrices: int, products: int, rows: int, outputs: int, channels: int, span: int, registers: int, target: Target
+    matrices: int, products: int, rows: int, outputs: int, channels: int, span: int, tile_rows: int, target: Target
 ) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
@@ -146,8 +155,8 @@ def _blocks(
     less time than reading sums that other cores have just written. Sizes are those of a part.
     """
     each = 4 * products  # bytes for one element of a part
-    together = _shared(rows, NEAR_BYTES // each // span, registers, outputs // span, target.cores)
-    alone = _shared(rows, NEAR_BYTES // each // (span + channels), registers, 1, target.cores)
+    together = _shared(rows, NEAR_BYTES // each // span, tile_rows, outputs // span, target.cores)
+    alone = _shared(rows, NEAR_BYTES // each // (span + channels), tile_rows, 1, target.cores)
     stays = each * rows * channels <= target.near_bytes
     data_again = 0 if stays else each * (outputs // span - 1) * rows * channels
     weights = each * outputs * channels
@@ -159,9 +168,9 @@ def _blocks(
     most = min(MOST_BYTES, target.cache_bytes[1] * 4 // 5) // each
 
     def fits(block: int) -> bool:
-        return channels * block + span * _with_room(block, registers) <= most
+        return channels * block + span * _with_room(block, tile_rows) <= most
 
-    own = _of_each_core(rows, fits, registers, target.cores) if matrices == 1 else 0
+    own = _of_each_core(rows, fits, tile_rows, target.cores) if matrices == 1 else 0
     own_again = (-(-rows // own) - 1) * weights if own else 0
     kept = target.kept_speed(matrices * each * rows * channels)
     if own and own_again / target.bandwidth.shared < exchanging + data_again / kept:
@@ -169,24 +178,24 @@ def _blocks(
     return Blocks(together, together=True, again=data_again)
 
 
-def _of_each_core(rows: int, fits: Callable[[int], bool], registers: int, cores: int) -> int:
+def _of_each_core(rows: int, fits: Callable[[int], bool], tile_rows: int, cores: int) -> int:
     """The longest blocks that fit, as many for each core; 0 where they are too short."""
     blocks = (-(-rows // (cores * count)) for count in range(1, max(rows // cores, 1) + 1))
     own = next(filter(fits, blocks), 0)
-    return own if 2 * own >= registers else 0
+    return own if 2 * own >= tile_rows else 0
 
 
-def _shared(rows: int, most: int, registers: int, tasks: int, cores: int) -> int:
+def _shared(rows: int, most: int, tile_rows: int, tasks: int, cores: int) -> int:
     """The longest equal blocks of rows that fit, unless cores share some half as long better; 0 if none fits.
 
-    Products are computed for so many rows at a time as there are `registers`; with the last of them, a block has room
+    Products are computed for at most `tile_rows` rows at a time; with the last of them, a block has room
     for at most so many. tasks: for each block.
     """
-    sizes = [n for n in range(1, min(rows, most) + 1) if rows % n == 0 and _with_room(n, registers) <= most]
+    sizes = [n for n in range(1, min(rows, most) + 1) if rows % n == 0 and _with_room(n, tile_rows) <= most]
     long = [n for n in sizes if 2 * n >= sizes[-1]]
     return min(long, key=lambda n: (-(-rows // n * tasks // cores) * n, -n), default=0)
 
 
-def _with_room(rows: int, registers: int) -> int:
-    at_once = balanced(rows, registers)
+def _with_room(rows: int, tile_rows: int) -> int:
+    at_once = balanced(rows, tile_rows)
     return -(-rows // at_once) * at_once

@@ -60,6 +60,15 @@ def test_rows_that_share_a_place_of_the_cache(row: int, count: int, expected: in
     assert read([Y, R], [4096, row]).crowd("y", count, 4) == expected
 
 
+@pytest.mark.parametrize(
+    ("row", "most"), [(1024, 6), (512, 12), (1536, 12), (256, 24), (1040, 64), (1000, 64)], ids=str
+)
+def test_so_many_rows_leave_room_in_the_cache(row: int, most: int):
+    rows, target = read([Y, R], [4096, row]), parse_target(ZNVER4)
+    assert not rows.crowds("y", most, 4, target)
+    assert rows.crowds("y", most + 1, 4, target) == (most < 64)
+
+
 def test_waiting_for_an_operand_from_memory():
     shared, again = (Operand(0.5, 0.25, {"y": 8}, stays=stays) for stays in (True, False))
     alone = again.waiting(1.0, {"y": 8})
