@@ -296,20 +296,17 @@ class Algorithms:
         self._known[question] = answer
 
     def _best_for(self, group: FusedOp) -> Algorithm:
-        best = direct = Algorithm(self._cycles(group))
+        best = Algorithm(self._cycles(group))
         product = product_with_parameter(group)
         if product is None:
             return best
         least = {
             fast: self._least_cycles(fast, product) for fast in _fast_algorithms(product, self.precision, self.target)
         }
-        gained = 0  # up to which level
         for fast in sorted(least, key=lambda fast: (fast.levels, least[fast])):
-            if fast.levels > gained + 1 or Algorithm(least[fast], fast).price >= best.price:
-                continue  # one level less took longer than none, or another one takes less than this can
+            if fast.levels > best.levels + 1 or Algorithm(least[fast], fast).price >= best.price:
+                continue  # one level less was not worth it, or another one takes less than this can
             option = Algorithm(self._cycles_with(fast, group), fast)
-            if option.cycles < direct.cycles:
-                gained = fast.levels
             if option.price < best.price:
                 best = option
         return best

@@ -196,8 +196,21 @@ func.func @long(%x: tensor<128x2048xf32>) -> tensor<128x512xf32> {
   func.return %y : tensor<128x512xf32>
 }
 
-// So is a convolution of single elements, between images in blocks.
+// Of eight matrices, sums of quarters do not stay in the second cache: storing them takes longer than they save.
+// CHECK-LABEL: func.func @batch
+// CHECK-NOT:     strassen
 // CHECK-LABEL: func.func @single
+func.func @batch(%x: tensor<8x128x1024xf32>) -> tensor<8x128x256xf32> {
+  %w = graph.parameter @batch_w : tensor<256x1024xf32>
+  %y = graph.fused "dense" (%x, %w) : (tensor<8x128x1024xf32>, tensor<256x1024xf32>) -> (tensor<8x128x256xf32>) {
+  ^bb0(%a: tensor<8x128x1024xf32>, %b: tensor<256x1024xf32>):
+    %c = graph.dense %a, %b : (tensor<8x128x1024xf32>, tensor<256x1024xf32>) -> tensor<8x128x256xf32>
+    graph.yield %c : tensor<8x128x256xf32>
+  }
+  func.return %y : tensor<8x128x256xf32>
+}
+
+// A convolution of single elements is worth as much, between images in blocks.
 // CHECK:         graph.strassen_conv %{{.*}} {strides = array<i64: 2, 2>}
 func.func @single(%x: tensor<1x32x56x56x16xf32>) -> tensor<1x32x28x28x16xf32> {
   %w = graph.parameter @single_w : tensor<512x512x1x1xf32>
