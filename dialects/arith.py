@@ -23,6 +23,7 @@ from xdsl.dialects.arith import (
     DivSIOp,
     DivUIOp,
     ExtFOp,
+    FastMathFlag,
     FastMathFlagsAttr,
     FloatingPointLikeBinaryOperation,
     FloorDivSIOp,
@@ -70,6 +71,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
+    "CONTRACT",
     "AddfOp",
     "AddiOp",
     "AndIOp",
@@ -90,6 +92,7 @@ __all__ = [
     "ExtUIOp",
     "FPToSIOp",
     "FPToUIOp",
+    "FastMathFlag",
     "FastMathFlagsAttr",
     "FloorDivSIOp",
     "IndexCastOp",
@@ -120,6 +123,9 @@ __all__ = [
     "UIToFPOp",
     "XOrIOp",
 ]
+
+CONTRACT = FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+"""The flag of a product and of a sum that may be rounded as one number."""
 
 _BOOL = container_of(eq(i1))
 _INTEGER = container_of(base(IntegerType))

@@ -40,13 +40,30 @@ def options_of(pass_type: type[ModulePass]) -> list[Option]:
 
 def make_pass(pass_type: type[ModulePass], texts: Mapping[str, Sequence[str]]) -> ModulePass:
     """The pass of this type with the options in `texts`: for every key the values as written, none for a lone key."""
+    values = _read_options(pass_type, texts)
+    for field in _fields(pass_type):
+        if field.name not in values and _default_text(field) is None:
+            type_ = type_text(get_type_hints(pass_type)[field.name])
+            raise UsageError(f"pass '{pass_type.name}' needs its option '{_dashed(field.name)}' ({type_})")
+    return pass_type(**values)
+
+
+def _with_texts(pass_: ModulePass, texts: Mapping[str, Sequence[str]]) -> ModulePass:
+    """The pass with those of the options in `texts` that it has; the others are those of other passes."""
+    fields = {_dashed(field.name) for field in _fields(type(pass_))}
+    own = {written: words for written, words in texts.items() if _dashed(written) in fields}
+    return dataclasses.replace(pass_, **_read_options(type(pass_), own))
+
+
+def _read_options(pass_type: type[ModulePass], texts: Mapping[str, Sequence[str]]) -> dict[str, OptionValue]:
+    """The values that options written as text give to the fields of a pass; UsageError for one that it has not."""
     hints = get_type_hints(pass_type)
     fields = {_dashed(field.name): field for field in _fields(pass_type)}
     values: dict[str, OptionValue] = {}
     for written, words in texts.items():
         field = fields.get(_dashed(written))
         if field is None:
-            raise UsageError(_unknown_option(pass_type.name, written, list(fields)))
+            raise UsageError(_unknown_option(f"pass '{pass_type.name}'", written, list(fields)))
         try:
             values[field.name] = read_value(words, hints[field.name])
         except ValueError:
@@ -55,10 +72,18 @@ def make_pass(pass_type: type[ModulePass], texts: Mapping[str, Sequence[str]]) -
             raise UsageError(
                 f"option '{_dashed(written)}' of pass '{pass_type.name}' must be {expected}, given {given}"
             ) from None
-    for name, field in fields.items():
-        if field.name not in values and _default_text(field) is None:
-            raise UsageError(f"pass '{pass_type.name}' needs its option '{name}' ({type_text(hints[field.name])})")
-    return pass_type(**values)
+    return values
+
+
+def pipeline_with_texts(
+    name: str, passes: Sequence[ModulePass], texts: Mapping[str, Sequence[str]]
+) -> Sequence[ModulePass]:
+    """A named pipeline whose passes get those of the options in `texts` that they have; UsageError if none has one."""
+    known = sorted({option.name for p in passes for option in options_of(type(p))})
+    for written in texts:
+        if _dashed(written) not in known:
+            raise UsageError(_unknown_option(f"pipeline '{name}'", written, known))
+    return [_with_texts(p, texts) for p in passes] if texts else passes
 
 
 def pass_text(pass_: ModulePass) -> str:
@@ -160,8 +185,8 @@ def _dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _unknown_option(pass_name: str, written: str, known: list[str]) -> str:
+def _unknown_option(owner: str, written: str, known: list[str]) -> str:
     if not known:
-        return f"pass '{pass_name}' has no option '{written}': it takes none"
+        return f"{owner} has no option '{written}': it takes none"
     hint = did_you_mean(_dashed(written), known)
-    return f"pass '{pass_name}' has no option '{written}': its options are {', '.join(known)}{hint}"
+    return f"{owner} has no option '{written}': its options are {', '.join(known)}{hint}"

@@ -5,13 +5,15 @@
     option   ::= key (`=` value (`,` value)*)?          options are separated by spaces
     value    ::= word | "quoted text"
 
-A bare list stands in a `builtin.module`. A named pipeline is written like a pass and stands for its passes.
+A bare list stands in a `builtin.module`. A named pipeline is written like a pass and stands for its passes; an option
+of it is given to all of them that have one of that name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -21,8 +23,9 @@ from tilework.algebra.errors import did_you_mean
 from tilework.dialects.diagnostics import UsageError
 from tilework.dialects.source_parser import unknown_operation
 from tilework.lowering.pass_manager import Pipeline
-from tilework.lowering.pass_options import make_pass, pass_text
+from tilework.lowering.pass_options import make_pass, pass_text, pipeline_with_texts
 
+Made = TypeVar("Made")
 PassFactory = Callable[[], type[ModulePass]]
 
 SPACE = re.compile(r"\s*")
@@ -99,16 +102,15 @@ class _PipelineParser:
             return (Pipeline(name, self._steps(closed_by=")")),)
         options = self._options() if self._accept("{") else {}
         if name in self.passes:
-            return (self._make_pass(start, name, options),)
+            return (self._at_start(start, lambda: make_pass(self.passes[name](), options)),)
         if name not in self.named:
             raise PipelineError(self._unknown(name), self.text, start)
-        if options:
-            raise PipelineError(f"the named pipeline '{name}' takes no options", self.text, start)
-        return self.named[name]
+        return self._at_start(start, lambda: pipeline_with_texts(name, self.named[name], options))
 
-    def _make_pass(self, start: int, name: str, options: Mapping[str, Sequence[str]]) -> ModulePass:
+    def _at_start(self, start: int, make: Callable[[], Made]) -> Made:
+        """What `make` makes; the place of its error is where the element starts."""
         try:
-            return make_pass(self.passes[name](), options)
+            return make()
         except UsageError as error:
             raise PipelineError(str(error), self.text, start) from None
 

@@ -47,10 +47,12 @@ from tilework.transforms.loop.transpose import Transpose
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.unroll_steps import UnrollSteps
 from tilework.transforms.loop.unswitch import Unswitch
+from tilework.transforms.loop.uplift_to_fma import UpliftToFma
 from tilework.transforms.loop.vectorize import Vectorize
 from tilework.transforms.loop.verify_registers import VerifyRegisters
 from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
+from tilework.transforms.te.allow_contraction import AllowContraction
 from tilework.transforms.te.expand_powers import ExpandPowers
 
 GRAPH: tuple[ModulePass, ...] = (
@@ -86,6 +88,7 @@ RULES: tuple[ModulePass, ...] = (
 
 SCHEDULE: tuple[ModulePass, ...] = (
     ExpandPowers(),  # before rules, which inline what is cheap
+    AllowContraction(),  # before stages are inlined, after which nobody knows who else computes a product
     TeToSchedule(),  # a kernel that brings its own schedule keeps it
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
 )
@@ -103,6 +106,7 @@ LOOPS: tuple[ModulePass, ...] = (
     Simplify(),  # the conditions that the pieces decide
     FlattenStorage(),  # before vectorize: the distance between lanes is a stride of one subscript
     Tensorize(),  # behind flatten-storage: rows have one stride; before vectorize: elements are scalars
+    UpliftToFma(),  # behind what looks for products, before what moves them away from their sums
     Vectorize(),
     Transpose(),  # right after vectorize: lanes far apart
     EmulateNarrowTypes(),  # after vectorize: whole vectors of halves are bytes; before unroll, for its lane loops

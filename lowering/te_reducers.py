@@ -15,7 +15,7 @@ from tilework.dialects.te.reduce import Number
 Joiner = Callable[[SSAValue, SSAValue], Operation]
 
 _ON_FLOATS: dict[str, Joiner] = {
-    "add": arith.AddfOp,
+    "add": lambda a, b: arith.AddfOp(a, b, arith.CONTRACT),
     "mul": arith.MulfOp,
     "max": arith.MaximumfOp,
     "min": arith.MinimumfOp,

@@ -163,6 +163,11 @@ class Target:
         return self.has("avx512f")
 
     @cached_property
+    def fuses(self) -> bool:
+        """Whether an instruction multiplies and adds floats, rounding once."""
+        return self.has("fma") or self.has("avx512f") or self.architecture == "aarch64"
+
+    @cached_property
     def scales(self) -> bool:
         """Whether an instruction multiplies vectors of floats by powers of two, each lane by its own."""
         return self.has("avx512f")

@@ -122,7 +122,7 @@ def _rsqrt(e: Emitter, op: math.RsqrtOp) -> None:
     text, lanes = e.type(op.result), lanes_of(type_)
     root = e.text.value(f"call {text} @llvm.sqrt.{suffix(type_, op)}({text} {e.get(op.operand)})")
     one = _constant_of(1.0, type_, op, lanes)
-    e.define(op.result, f"fdiv contract {text} {one}, {root}")
+    e.define(op.result, f"fdiv {text} {one}, {root}")
 
 
 def _constant_of(value: float, type_: Attribute, op: Operation, lanes: int | None) -> str:

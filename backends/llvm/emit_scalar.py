@@ -1,8 +1,9 @@
 """What `arith` and `vector` operations become. Scalars and one-dimensional vectors alike.
 
-Floating-point operations carry `contract`, so that a product and a sum may become one fused operation, and no other
-relaxation: NaN, infinities and signed zeros mean what they mean. Only of a maximum or minimum of two zeros the sign is
-left open (`nsz`), as numpy leaves it: processors do not tell them apart, and it would take twice the instructions.
+Floating-point operations allow LLVM no relaxation: NaN, infinities and signed zeros mean what they mean, and products
+that are added without being rounded are a `math.fma` already (`loop-uplift-to-fma`). Only of a maximum or minimum of
+two zeros the sign is left open (`nsz`), as numpy leaves it: processors do not tell them apart, and it would take twice
+the instructions.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from tilework.dialects.bfloat16 import is_bfloat16
 from tilework.dialects.diagnostics import CompileError
 
 _BINARY: dict[type[Operation], str] = {
-    arith.AddfOp: "fadd contract",
-    arith.SubfOp: "fsub contract",
-    arith.MulfOp: "fmul contract",
-    arith.DivfOp: "fdiv contract",
+    arith.AddfOp: "fadd",
+    arith.SubfOp: "fsub",
+    arith.MulfOp: "fmul",
+    arith.DivfOp: "fdiv",
     arith.AddiOp: "add",
     arith.SubiOp: "sub",
     arith.MuliOp: "mul",
@@ -104,7 +105,7 @@ def call_intrinsic(name: str) -> Handler:
 
 
 def _flags(name: str) -> str:
-    return " nsz contract" if name in ("maximum", "minimum") else " contract"
+    return " nsz" if name in ("maximum", "minimum") else ""
 
 
 def _cast(instruction: str) -> Handler:

@@ -37,9 +37,12 @@ def _choice(k: KernelBuilder, when: Predicate, then: Callable[[], Scalar], other
 
 
 def _weighted(row: Sequence[Fraction], term: Callable[[Expr], Scalar]) -> Scalar:
-    """The sum of the terms times their coefficients."""
+    """The sum of the terms times their coefficients.
+
+    Terms that are not multiplied come first: each multiplication is part of an addition then.
+    """
     total: Scalar | None = None
-    for t, coefficient in enumerate(row):
+    for t, coefficient in sorted(enumerate(row), key=lambda pair: abs(pair[1]) != 1):
         if coefficient != 0:
             scaled = term(const(t)) if abs(coefficient) == 1 else term(const(t)) * float(abs(coefficient))
             if total is None:

@@ -60,8 +60,16 @@ def test_named_pipeline_stands_for_its_passes():
     named = {"tile-twice": (Tile((2,)), Tile((3,)))}
     pipeline = parse_pipeline("cse,tile-twice", PASSES, named)
     assert pipeline_text(pipeline) == "builtin.module(cse,loop-tile{sizes=2},loop-tile{sizes=3})"
-    with pytest.raises(PipelineError, match="the named pipeline 'tile-twice' takes no options"):
-        parse_pipeline("tile-twice{x=1}", PASSES, named)
+
+
+def test_options_of_a_named_pipeline_go_to_the_passes_that_have_them():
+    named = {"tile-and-merge": (PASSES["cse"]()(), Tile((2,)), Tile((3,)))}
+    pipeline = parse_pipeline("tile-and-merge{limit=3}", PASSES, named)
+    assert pipeline_text(pipeline) == "builtin.module(cse,loop-tile{sizes=2 limit=3},loop-tile{sizes=3 limit=3})"
+    with pytest.raises(PipelineError, match="pipeline 'tile-and-merge' has no option 'lmit'.*did you mean 'limit'"):
+        parse_pipeline("tile-and-merge{lmit=1}", PASSES, named)
+    with pytest.raises(PipelineError, match="option 'limit' of pass 'loop-tile' must be"):
+        parse_pipeline("tile-and-merge{limit=x}", PASSES, named)
 
 
 def test_options_of_every_type_are_read_and_printed():
