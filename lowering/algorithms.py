@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 
 from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import parameter_bytes
-from tilework.analysis.precision import Precision
+from tilework.analysis.precision import FLOAT_BITS, Precision
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp, can_use_bf16x
 from tilework.dialects.graph.convolution import ConvOp
@@ -195,9 +195,9 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
-    if target.multiplies_tiles and can_use_bf16x(product):
+    if precision.numbers and target.multiplies_tiles and can_use_bf16x(product):
         yield Bf16x(precision.numbers)
-    if isinstance(product, DenseOp) and can_use_packed_float(product):
+    if precision.weight_bits < FLOAT_BITS and isinstance(product, DenseOp) and can_use_packed_float(product):
         is_streamed = bytes_of(product.weight.type) > target.cache_bytes[1]  # else it stays, from one call to the next
         if is_streamed and (product.dims(1)[1].constant or 0) >= precision.least_sum:
             yield PackedFloat(precision.weight_bits)

@@ -39,8 +39,9 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     model: the path of an ONNX file, its bytes, an `onnx.ModelProto`, or a graph module with its `parameters`.
     target: "llvm" for this machine, or as in "llvm -mcpu=haswell". Compiled kernels are kept in `cache` (by default a
     folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of the largest
-    and in which rows of a product meet, "strict" only those as accurate as the direct ones. Raises TileworkError, in
-    one line, for what cannot be compiled.
+    and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for finite numbers,
+    since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every sum directly.
+    Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
 

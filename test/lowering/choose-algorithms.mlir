@@ -2,6 +2,11 @@
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432" precision=strict}' | filecheck %s --check-prefix=STRICT
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},graph-fold-parameters,pack-parameters{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s --check-prefix=PACKED
 // RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},cse' | filecheck %s --check-prefix=SHARED
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432" precision=direct}' | filecheck %s --check-prefix=DIRECT
+// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=sapphirerapids" precision=direct}' | filecheck %s --check-prefix=DIRECT
+
+// Only direct sums keep an infinity or a NaN to the results that depend on it.
+// DIRECT-NOT: graph.{{winograd|strassen|bf16x|packed_float}}
 
 // A sum over many channels is worth the transforms of image and result; that of the weight is none of a run's work, and
 // it is packed like any other parameter. As accurate as the direct sum are smaller tiles.

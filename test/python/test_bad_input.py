@@ -208,7 +208,7 @@ def test_an_image_too_short_to_be_mirrored_in_one_call():
 
 def test_unknown_precision():
     with pytest.raises(
-        tw.UsageError, match="^unknown precision 'strit': it is default or strict; did you mean 'strict'"
+        tw.UsageError, match="^unknown precision 'strit': it is one of default, strict, direct; did you mean 'strict'"
     ):
         tw.compile(DIGITS, precision="strit")
 

@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--precision",
         default="default",
         choices=PRECISIONS,
-        help="strict: only algorithms as accurate as the direct ones",
+        help="strict: only algorithms as accurate as direct sums, for finite inputs; "
+        "direct: only direct sums, also for inputs with infinities and NaN",
     )
     parser.add_argument(
         "--dump-levels", metavar="DIR", help="write the program at every level, 1-graph.mlir to 8-llvm.ll"
