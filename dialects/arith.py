@@ -23,7 +23,6 @@ from xdsl.dialects.arith import (
     DivSIOp,
     DivUIOp,
     ExtFOp,
-    FastMathFlag,
     FastMathFlagsAttr,
     FloatingPointLikeBinaryOperation,
     FloorDivSIOp,
@@ -52,6 +51,7 @@ from xdsl.dialects.arith import (
     signlessIntegerLike,
 )
 from xdsl.dialects.builtin import AnyFloatConstr, IndexType, IntegerAttr, IntegerType, VectorType, container_of, i1
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
