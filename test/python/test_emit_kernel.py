@@ -86,9 +86,8 @@ loop.kernel @gemm ins(%a: memref<{m * k}xf32>, %b: memref<{n * k}xf32>) outs(%c:
         %x = loop.load %a[{k * rows} * %i + {k} * %r + %k] : memref<{m * k}xf32>
         %xs = vector.broadcast %x : f32 to {row}
         %y = loop.load %b[{k * columns} * %j + {columns} * %k + {lanes} * %v] : memref<{n * k}xf32>, {row}
-        %p = arith.mulf %xs, %y : {row}
         %old = loop.load %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
-        %new = arith.addf %old, %p : {row}
+        %new = math.fma %xs, %y, %old : {row}
         loop.store %new, %acc[{columns} * %r + {lanes} * %v] : {acc}, {row}
       }} }}
     }}

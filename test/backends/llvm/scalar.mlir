@@ -1,17 +1,18 @@
 // RUN: opt-tool %s -t llvmir | filecheck %s
 
-// Sums and products may be fused, and no more: NaN and infinity mean what they mean. Floats are written by their bits.
+// LLVM is allowed nothing: it fuses no product into a sum, and NaN and infinity mean what they mean. Floats are written
+// by their bits.
 // CHECK-LABEL: define internal <4 x float> @tw.exp.v4f32(<4 x float> %x) alwaysinline
 // CHECK-LABEL: define internal float @tw.exp.f32(float %x) alwaysinline
 // CHECK-LABEL: define void @floats
-// CHECK:         %p = fmul contract <4 x float> %v, splat (float 0x3FB99999A0000000)
-// CHECK-NEXT:    %s = fadd contract <4 x float> %p, %v
-// CHECK-NEXT:    %m = call nsz contract <4 x float> @llvm.maximum.v4f32(<4 x float> %s, <4 x float> %p)
+// CHECK:         %p = fmul <4 x float> %v, splat (float 0x3FB99999A0000000)
+// CHECK-NEXT:    %s = fadd <4 x float> %p, %v
+// CHECK-NEXT:    %m = call nsz <4 x float> @llvm.maximum.v4f32(<4 x float> %s, <4 x float> %p)
 // CHECK-NEXT:    %{{.*}} = call <4 x float> @tw.exp.v4f32(<4 x float> %m)
 // CHECK:         %{{.*}} = call float @tw.exp.f32(float %u)
 // CHECK-NEXT:    %{{.*}} = call float @log1pf(float
 // CHECK:         %[[ROOT:.*]] = call float @llvm.sqrt.f32(float
-// CHECK-NEXT:    %q = fdiv contract float 0x3FF0000000000000, %[[ROOT]]
+// CHECK-NEXT:    %q = fdiv float 0x3FF0000000000000, %[[ROOT]]
 // CHECK:       declare float @log1pf(float) nounwind willreturn memory(none)
 loop.kernel @floats ins(%x: memref<8xf32>) outs(%y: memref<9xf32>) {
   %v = loop.load %x[0] : memref<8xf32>, vector<4xf32>
