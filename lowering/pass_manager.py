@@ -120,12 +120,13 @@ def _children_named(op: Operation, name: str) -> list[Operation]:
 
 
 def _apply(pass_: ModulePass, ctx: Context, op: Operation) -> None:
-    if isinstance(op, ModuleOp):
-        pass_.apply(ctx, op)
-    elif isinstance(pass_, TileworkPass):
-        pass_.run(ctx, op)
-    else:
+    if pass_.name in ANY_OP_PASSES:
         ANY_OP_PASSES[pass_.name](ctx, op)
+    elif isinstance(op, ModuleOp):
+        pass_.apply(ctx, op)
+    else:
+        assert isinstance(pass_, TileworkPass)
+        pass_.run(ctx, op)
 
 
 def _explained(error: Exception, pass_: ModulePass, op: Operation) -> Exception:

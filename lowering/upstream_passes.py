@@ -8,8 +8,9 @@ from xdsl.context import Context
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
-from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.dead_code_elimination import region_dce
+
+from tilework.transforms.common_subexpressions import eliminate_common_subexpressions
 
 
 def canonicalize(ctx: Context, op: Operation) -> None:
@@ -19,9 +20,9 @@ def canonicalize(ctx: Context, op: Operation) -> None:
         PatternRewriteWalker(pattern, post_walk_func=region_dce).rewrite_region(region)
 
 
-def eliminate_common_subexpressions(ctx: Context, op: Operation) -> None:
+def cse(ctx: Context, op: Operation) -> None:
     """Make equal pure operations inside `op` one."""
-    cse(op)
+    eliminate_common_subexpressions(op)
 
 
 def eliminate_dead_code(ctx: Context, op: Operation) -> None:
@@ -32,7 +33,7 @@ def eliminate_dead_code(ctx: Context, op: Operation) -> None:
 
 ANY_OP_PASSES: Mapping[str, Callable[[Context, Operation], None]] = {
     "canonicalize": canonicalize,
-    "cse": eliminate_common_subexpressions,
+    "cse": cse,
     "dce": eliminate_dead_code,
 }
-"""The passes that a nested pipeline may run on any operation, by name."""
+"""The passes that may run on any operation, by name."""
