@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, Key, Var
+from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient, floor_remainder
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
@@ -55,7 +55,7 @@ class Names:
 
     def index(self, e: Expr) -> Index:
         """Compile an expression over SSA values."""
-        return eval(f"lambda v: {self._source(e)}", {"_min": _minimum, "_max": _maximum})
+        return eval(f"lambda v: {self._source(e)}", _FUNCTIONS)
 
     def _source(self, e: Expr) -> str:
         parts = [str(e.offset)] if e.offset or not e.terms else []
@@ -67,9 +67,11 @@ class Names:
         if isinstance(atom, Var):
             return f"v[{self.slots[cast(SSAValue, atom.key)]}]"
         args = [f"({self._source(a)})" for a in atom.args]
-        if atom.kind in ("min", "max"):
-            return f"_{atom.kind}({', '.join(args)})"
-        return "(" + {"floordiv": " // ", "mod": " % ", "product": " * "}[atom.kind].join(args) + ")"
+        if atom.kind == "product":
+            return f"({' * '.join(args)})"
+        if atom.kind in ("floordiv", "mod") and atom.args[1].constant:
+            return f"({(' // ' if atom.kind == 'floordiv' else ' % ').join(args)})"
+        return f"_{atom.kind}({', '.join(args)})"
 
 
 class OrderMatters(Exception):
@@ -267,6 +269,10 @@ def _minimum(*values: Any) -> Any:
 
 def _maximum(*values: Any) -> Any:
     return max(values) if all(isinstance(v, int) for v in values) else reduce(np.maximum, values)
+
+
+_FUNCTIONS = {"_min": _minimum, "_max": _maximum, "_floordiv": floor_quotient, "_mod": floor_remainder}
+"""What the source of an index expression calls."""
 
 
 # -- for messages

@@ -8,13 +8,14 @@ from math import prod
 from typing import Any, Protocol
 
 import numpy as np
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
+from tilework.dialects.te.bounds import key_name, tensor_name
 from tilework.interpreters.scalar import element_dtype, evaluate
 
 Mask = Any
@@ -117,13 +118,13 @@ class Body:
         at = np.unravel_index(int(np.argmax(outside)), outside.shape)
         expr = op.exprs[axis]
         named = {
-            _key_name(key): np.broadcast_to(value, np.broadcast_shapes(np.shape(value), outside.shape))[at]
+            key_name(key): np.broadcast_to(value, np.broadcast_shapes(np.shape(value), outside.shape))[at]
             for key, value in names.items()
             if key in expr.variables()
         }
         raise CompileError(
             f"compute '{self.compute.stage.data}' reads {tensor_name(op.tensor)} out of bounds: "
-            f"axis {axis} has {size} elements, index {expr.rename(_key_name)} = {index[at]}"
+            f"axis {axis} has {size} elements, index {expr.rename(key_name)} = {index[at]}"
             + (f" at {', '.join(f'{name} = {value}' for name, value in named.items())}" if named else ""),
             op,
         )
@@ -150,16 +151,3 @@ def conjunction(when: Sequence[Predicate], names: Mapping[Any, Any]) -> Any:
 def extents_at(axes: Sequence[tuple[str, Expr]], names: Mapping[Key, Any]) -> list[Array]:
     """The extents of axes where names have these values, none below zero."""
     return [np.maximum(np.asarray(e.evaluate(names)), 0) for _, e in axes]
-
-
-def tensor_name(value: SSAValue) -> str:
-    """A tensor, for messages."""
-    owner: Operation | Block = value.owner
-    if isinstance(owner, ComputeOp):
-        return f"tensor '{owner.stage.data}'"
-    position = f"argument {value.index}" if isinstance(value, BlockArgument) else "a tensor"
-    return position if value.name_hint is None else f"{position} (%{value.name_hint})"
-
-
-def _key_name(key: Key) -> str:
-    return f"%{key.name_hint or '?'}" if isinstance(key, SSAValue) else str(key)

@@ -143,8 +143,7 @@ class BodyWriter:
         first, *rest = [self._number(argument) for argument in atom.args]
         for other in rest:
             if atom.kind == "mod":
-                whole = self._insert(arith.MuliOp(self._insert(arith.FloorDivSIOp(first, other)), other))
-                first = self._insert(arith.SubiOp(first, whole))
+                first = self.scalars.floor_remainder(first, other)
             else:
                 first = self._insert(_ON_INDICES[atom.kind](first, other))
         return first
