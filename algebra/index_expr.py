@@ -209,8 +209,10 @@ class Expr:
             assert isinstance(other, Expr)
             _, rest = divide(self, other)
             return const(0) if rest == 0 else _atom("mod", rest, other)
-        if d <= 0:
-            raise ValueError(f"({self}) mod {d}: the divisor must be positive")
+        if d == 0:
+            raise ZeroDivisionError(f"({self}) mod 0")
+        if d < 0:
+            return -((-self) % -d)
         _, rest = _split_multiples(_without_inner_mod(self, d), d)
         # (g*r + o) mod (g*e) == g * ((r + o floordiv g) mod e) + o mod g
         g = reduce(gcd, (c for _, c in rest.terms), d)

@@ -65,8 +65,6 @@ _BINARY_INTRINSIC: dict[type[Operation], str] = {
 _CAST: dict[type[Operation], str] = {
     arith.SIToFPOp: "sitofp",
     arith.UIToFPOp: "uitofp",
-    arith.FPToSIOp: "fptosi",
-    arith.FPToUIOp: "fptoui",
     arith.ExtSIOp: "sext",
     arith.ExtUIOp: "zext",
     arith.TruncIOp: "trunc",
@@ -161,6 +159,17 @@ def _narrow_double(e: Emitter, op: arith.TruncFOp) -> None:
         e.define(op.result, f"fptrunc {single} {nearly} to {target}")
 
 
+def _float_to_integer(instruction: str) -> Handler:
+    """What does not fit the integer type becomes some number of it, the same one wherever it is used."""
+
+    def emit(e: Emitter, op: Operation) -> None:
+        value, result = op.operands[0], op.results[0]
+        converted = e.text.value(f"{instruction} {e.type(value)} {e.get(value)} to {e.type(result)}")
+        e.define(result, f"freeze {e.type(result)} {converted}")
+
+    return emit
+
+
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
     """To or from 64 bits, signed."""
     source, target = (width_of(element_of(v.type)) or 64 for v in (op.input, op.result))
@@ -236,6 +245,8 @@ ARITH_HANDLERS: Handlers = {
     arith.IndexCastOp: _index_cast,
     arith.ExtFOp: _extend,
     arith.TruncFOp: _truncate,
+    arith.FPToSIOp: _float_to_integer("fptosi"),
+    arith.FPToUIOp: _float_to_integer("fptoui"),
     arith.CmpfOp: _cmpf,
     arith.CmpiOp: _cmpi,
     arith.SelectOp: _select,

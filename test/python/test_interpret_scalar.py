@@ -67,6 +67,21 @@ def test_integers_divide_towards_zero_and_compare_unsigned():
     np.testing.assert_array_equal(run(arith.MaxUIOp(a, b), x, y), [-7, -2, -2, 6])
 
 
+def test_divisions_and_shifts_are_defined_for_all_integers():
+    a, b = value(i8), value(i8)
+    x, zero = np.array([5, -7, 0, -128], np.int8), np.zeros(4, np.int8)
+    for op in (arith.DivSIOp, arith.FloorDivSIOp, arith.RemSIOp, arith.DivUIOp, arith.RemUIOp):
+        np.testing.assert_array_equal(run(op(a, b), x, zero), [0, 0, 0, 0])
+    for op in (arith.DivSIOp, arith.FloorDivSIOp):
+        np.testing.assert_array_equal(run(op(a, b), x, zero - 1), [-5, 7, 0, -128])
+    np.testing.assert_array_equal(run(arith.RemSIOp(a, b), x, zero - 1), [0, 0, 0, 0])
+    for distance in (8, 100, -1):  # which is 255
+        far = np.full(4, distance, np.int8)
+        np.testing.assert_array_equal(run(arith.ShLIOp(a, b), x, far), [0, 0, 0, 0])
+        np.testing.assert_array_equal(run(arith.ShRUIOp(a, b), x, far), [0, 0, 0, 0])
+        np.testing.assert_array_equal(run(arith.ShRSIOp(a, b), x, far), [0, -1, 0, -1])
+
+
 def test_conversions():
     assert run(arith.ExtUIOp(value(i8), i32), np.int8(-1)) == 255
     assert run(arith.ExtSIOp(value(i1), i32), np.True_) == -1
