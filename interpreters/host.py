@@ -31,6 +31,7 @@ from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ApplyOp, CallOp, ForOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.scalar_meaning import evaluate
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
     Buffer,
@@ -45,7 +46,6 @@ from tilework.interpreters.buffers import (
 )
 from tilework.interpreters.graph import constant_array
 from tilework.interpreters.loop import LoopProgram
-from tilework.interpreters.scalar import evaluate
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te import run_kernel
 

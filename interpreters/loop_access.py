@@ -21,8 +21,8 @@ from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.scalar_meaning import element_dtype
 from tilework.interpreters.buffers import Buffer, poison
-from tilework.interpreters.scalar import element_dtype
 
 Mask: TypeAlias = Any
 """Where iterations take place: a boolean array over the axes, or None for everywhere."""

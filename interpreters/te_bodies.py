@@ -14,9 +14,9 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.scalar_meaning import element_dtype, evaluate
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.dialects.te.bounds import key_name, tensor_name
-from tilework.interpreters.scalar import element_dtype, evaluate
 
 Mask = Any
 """Where values are needed: a boolean array that broadcasts against them, or None for everywhere."""
@@ -128,16 +128,6 @@ class Body:
             + (f" at {', '.join(f'{name} = {value}' for name, value in named.items())}" if named else ""),
             op,
         )
-
-
-def straight_line(block: Block, arguments: Sequence[Any]) -> list[Any]:
-    """What a region of scalar operations yields for these arguments."""
-    values: dict[SSAValue, Any] = dict(zip(block.args, arguments, strict=True))
-    for op in block.ops:
-        if isinstance(op, YieldOp):
-            return [values[v] for v in op.values]
-        values[op.results[0]] = evaluate(op, [values[operand] for operand in op.operands])
-    raise CompileError("a region of scalar operations does not end in te.yield", block.parent_op())
 
 
 def conjunction(when: Sequence[Predicate], names: Mapping[Any, Any]) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tilework.dialects.graph.base import Array, is_float
+from tilework.dialects.scalar_meaning import element_dtype, straight_line
 from tilework.dialects.te import ReduceOp
-from tilework.interpreters.scalar import element_dtype
-from tilework.interpreters.te_bodies import Mask, straight_line
+from tilework.interpreters.te_bodies import Mask
 
 
 def reducer_of(op: ReduceOp) -> Reducer:

@@ -29,6 +29,7 @@ from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.scalar_meaning import ROUNDING, element_dtype
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp
 from tilework.dialects.te import KernelOp as TeKernelOp
@@ -36,7 +37,6 @@ from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.graph import run_function
 from tilework.interpreters.host import HostSignature, run_host
 from tilework.interpreters.loop import run_loop_kernel, run_loop_sample
-from tilework.interpreters.scalar import ROUNDING, element_dtype
 from tilework.interpreters.te import run_kernel, run_kernel_at
 from tilework.lowering.compare_answers import Answer, is_exact, largest
 from tilework.lowering.fuzz_data import fuzz_array

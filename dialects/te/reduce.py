@@ -22,12 +22,12 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.dialects import arith
+from tilework.dialects.te.reducers import Number, why_no_reducer
 from tilework.dialects.te.scalars import YieldOp
 
 REDUCERS = ("add", "mul", "max", "min", "maxui", "minui", "and", "or")
 """Commutative reducers; `max` and `min` propagate NaN, `maxui` and `minui` read integers as unsigned."""
-
-Number = IntegerAttr[IntegerType] | FloatAttr[AnyFloat]
 
 
 def _parents() -> tuple[HasParent, ...]:
@@ -49,7 +49,8 @@ class ReduceOp(IRDLOperation):
           te.yield %vs, %ns : f32, i32
         }
 
-    It must be commutative and associative. With `where %c` only elements take part for which `%c` is true; the others
+    It must be commutative and associative, and its identities must leave other values alone: what a few numbers show to
+    be otherwise is refused. With `where %c` only elements take part for which `%c` is true; the others
     are computed all the same, so that what they read must be in bounds.
     """
 
@@ -120,6 +121,9 @@ class ReduceOp(IRDLOperation):
         for op in block.ops:
             _verify_scalar(op, inside)
             inside.update(op.results)
+        known = [v.owner.value if isinstance(v.owner, arith.ConstantOp) else None for v in self.values]
+        if why := why_no_reducer("reducer", self.numbers, block, cast("Sequence[Number | None]", known)):
+            raise VerifyException(why)
 
     @property
     def numbers(self) -> Sequence[Number]:

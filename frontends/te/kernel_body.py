@@ -55,7 +55,7 @@ class BodyWriter:
         kind, where = first.reduce.kind, first.reduce.where
         operands = [self._reduced(operand, where) for operand in first.reduce.operands]
         mask = None if where is None else self.value(where)
-        reducer = _combiner(kind) if isinstance(kind, Combination) else reducer_name(kind, first.dtype)
+        reducer = combiner(kind) if isinstance(kind, Combination) else reducer_name(kind, first.dtype)
         self.block.add_op(ReduceOp(reducer, operands, mask))
         return Region(self.block)
 
@@ -261,7 +261,7 @@ def _may_leave_bounds(operand: Scalar, where: Scalar) -> bool:
     return bool(reads) and (data or any(isinstance(value, Test) for value in walk([where])))
 
 
-def _combiner(combination: Combination) -> tuple[list[Number], Region]:
+def combiner(combination: Combination) -> tuple[list[Number], Region]:
     """The identities and the region of a reducer of the program's own."""
     types = [type_of(v.dtype) for v in combination.left]
     block = Block(arg_types=[*types, *types])

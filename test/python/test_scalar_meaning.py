@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
-from tilework.interpreters.scalar import element_dtype, evaluate
+from tilework.dialects.scalar_meaning import element_dtype, evaluate
 
 i4 = IntegerType(4)
 
