@@ -6,6 +6,7 @@ Bounds say what never happens, and may be too wide; a point is a proof that some
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
@@ -21,6 +22,9 @@ MOST_POINTS = 1 << 14
 
 MOST_CORNERS = 8
 """How many variables whose ends are symbols are put to all combinations of their ends."""
+
+SIZES = (1, 2, 3, 4, 8, 64, 1024)
+"""What symbols are, to see whether there are points for any sizes."""
 
 Clause: TypeAlias = tuple[Predicate, ...]
 """Conditions of which one holds."""
@@ -41,11 +45,16 @@ class Iterations:
         symbols: Collection[Key] = (),
     ):
         self._ranges = ranges
+        self._given = clauses
+        self._symbols = symbols
         self._clauses = [*clauses, *(clause for key in ranges for clause in self._clauses_of(key))]
+        self._sizes = Domain(dict.fromkeys(symbols, (0, None)))
         self.domain = Domain({**dict.fromkeys(symbols, (0, None)), **ranges})
         """What is known at every point."""
         for first, last in ranges.values():
             self.domain = self.domain.knowing(last - first)
+            if self._is_size(last - first):
+                self._sizes = self._sizes.knowing(last - first)
         for clause in clauses:
             if len(clause) == 1 and clause[0].kind == ">=":
                 self.domain = self.domain.knowing(clause[0].expr)
@@ -53,15 +62,23 @@ class Iterations:
     def _clauses_of(self, key: Key) -> list[Clause]:
         """That a variable has a value at all and, where its ends vary, that it lies between them."""
         first, last = self._ranges[key]
-        if not self._varies(first) and not self._varies(last):
-            return [(at_least(last, first),)] if (last - first).is_constant else []
-        return [(at_least(last, first),), (at_least(var(key), first),), (at_least(last, var(key)),)]
+        is_there = [] if self._is_size(last - first) else [(at_least(last, first),)]
+        if not any(k in self._ranges for e in (first, last) for k in e.variables()):
+            return is_there
+        return [*is_there, (at_least(var(key), first),), (at_least(last, var(key)),)]
 
-    def _varies(self, e: Expr) -> bool:
-        return any(key in self._ranges for key in e.variables())
+    def _is_size(self, e: Expr) -> bool:
+        """Whether it is a matter of symbols alone."""
+        return not e.is_constant and all(key in self._symbols for key in e.variables())
+
+    def inside(self, key: Key, first: Expr, last: Expr, clauses: Sequence[Clause] = ()) -> Iterations:
+        """With one more variable, innermost, and what holds besides."""
+        return Iterations({**self._ranges, key: (first, last)}, [*self._given, *clauses], self._symbols)
 
     def point_where(self, p: Predicate) -> Point | None:
         """A point at which a predicate holds, whatever symbols and other variables are; None where none is found."""
+        if not self._are_there:
+            return None
         point: dict[Key, Expr] = {}
         for keys, clauses in self._related([*self._clauses, (p,)]):
             found = self._found(keys, clauses)
@@ -70,13 +87,22 @@ class Iterations:
             point.update(found)
         return point
 
+    @cached_property
+    def _are_there(self) -> bool:
+        """Whether there are points at all, for some of the sizes that are tried."""
+        extents = [last - first for first, last in self._ranges.values() if self._is_size(last - first)]
+        trials = [{key: scale * (i + 1) for i, key in enumerate(self._symbols)} for scale in SIZES]
+        trials += [dict.fromkeys(self._symbols, scale) for scale in SIZES]
+        return not extents or any(all(e.evaluate(trial) >= 0 for e in extents) for trial in trials)
+
     def reach(self, e: Expr) -> tuple[int, int] | None:
-        """The least and the greatest value of an expression, among the points that are looked at."""
-        keys, clauses = next(g for g in self._related([(Predicate(e),), *self._clauses]) if (Predicate(e),) in g[1])
-        ends = self._numeric_ends(keys, [c for c in clauses if c != (Predicate(e),)])
+        """The least and the greatest value of an expression, among the points that are looked at; None for symbols."""
+        itself = (Predicate(e),)
+        keys, clauses = next(group for group in self._related([*self._clauses, itself]) if itself in group[1])
+        ends = self._numeric_ends(keys, clauses)
         if ends is None:
             return None
-        for values, holds in self._tried(keys, ends, [c for c in clauses if c != (Predicate(e),)]):
+        for values, holds in self._tried(keys, ends, [clause for clause in clauses if clause != itself]):
             found = np.broadcast_to(e.evaluate(values), holds.shape)[holds]
             return (int(found.min()), int(found.max())) if found.size else None
         return None
@@ -110,7 +136,8 @@ class Iterations:
 
     def _numeric_ends(self, keys: Sequence[Key], clauses: Sequence[Clause]) -> list[tuple[int, int]] | None:
         """The ends of variables that are numbers; None where symbols play a part."""
-        if any(k not in self._ranges for clause in clauses for p in clause for k in p.expr.variables()):
+        used = [*(p.expr for clause in clauses for p in clause), *(e for key in keys for e in self._ranges[key])]
+        if any(k not in self._ranges for e in used for k in e.variables()):
             return None
         found = [(self.domain.lower(var(k)), self.domain.upper(var(k))) for k in keys]
         ends = [(low, high) for low, high in found if low is not None and high is not None]
@@ -156,7 +183,7 @@ class Iterations:
             point: dict[Key, Expr] = {}
             for key, end in zip(keys, which, strict=True):
                 point[key] = self._ranges[key][end].substitute(point)
-            if all(any(self.domain.proves(p.substitute(point)) for p in clause) for clause in clauses):
+            if all(any(self._sizes.proves(p.substitute(point)) for p in clause) for clause in clauses):
                 return point
         return None
 

@@ -7,7 +7,6 @@ under a mask, and for all others, elements are gathered and scattered one by one
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -20,7 +19,8 @@ from xdsl.ir import Operation, SSAValue
 from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient, floor_remainder
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import LoadOp, StoreOp
+from tilework.dialects.loop.bounds import out_of_bounds
 from tilework.dialects.scalar_meaning import element_dtype
 from tilework.interpreters.buffers import Buffer, poison
 
@@ -237,11 +237,7 @@ class Access:
         if not outside.any():
             return
         found = index.reshape(-1)[int(np.argmax(outside))]
-        raise CompileError(
-            f"{where(self.op)}: {'load from' if isinstance(self.op, LoadOp) else 'store to'} "
-            f"{access_text(self.op)} out of bounds: dimension {i} has {size} elements, the subscript is {found}",
-            self.op,
-        )
+        raise CompileError(f"{out_of_bounds(self.op, i, size)}, the subscript is {found}", self.op)
 
 
 def _compile(e: Expr, names: Names, lane_stride: int) -> _Subscript:
@@ -273,30 +269,3 @@ def _maximum(*values: Any) -> Any:
 
 _FUNCTIONS = {"_min": _minimum, "_max": _maximum, "_floordiv": floor_quotient, "_mod": floor_remainder}
 """What the source of an index expression calls."""
-
-
-# -- for messages
-
-
-def where(op: Operation) -> str:
-    """The kernel and the loops around an operation, by name, outermost first."""
-    loops: list[str] = []
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, KernelOp):
-        if isinstance(parent, ForOp):
-            loops.append(parent.axis.data)
-        parent = parent.parent_op()
-    kernel = f"@{parent.sym_name.data}" if isinstance(parent, KernelOp) else "a kernel"
-    return f"{kernel}, in {' > '.join(reversed(loops)) or 'no loop'}"
-
-
-def access_text(op: LoadOp | StoreOp) -> str:
-    """The buffer and the subscripts as they are written."""
-    operands = op.index_operands
-    text = ", ".join(map(str, op.indices))
-    named = re.sub(r"\bd(\d+)\b", lambda match: _name(operands[int(match[1])]), text)
-    return f"{_name(op.memref)}[{named}]"
-
-
-def _name(value: SSAValue) -> str:
-    return f"%{value.name_hint or '?'}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.native import Linked
-from tilework.runtime.shapes import InputShapes
+from tilework.runtime.shapes import InputShapes, Requirements
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.nibbles import is_narrow, unpack
 
@@ -29,6 +29,7 @@ class FunctionInfo:
     int32 num_threads)`. arguments: the arrays in the order of the Python call; inputs, outputs: which of them are the
     kernel's, in its order. symbols: the names of its symbols in its order, each somewhere an input's dimension by
     itself. scratch_bytes: the size of each scratch buffer, over the symbols. target: as `parse_target` reads.
+    requirements: expressions over the symbols that are 0 or more where it may be called, and what is wrong elsewhere.
     """
 
     name: str
@@ -39,6 +40,7 @@ class FunctionInfo:
     symbols: tuple[str, ...]
     scratch_bytes: tuple[Dim, ...]
     target: str
+    requirements: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Function:
@@ -61,6 +63,7 @@ class Function:
             InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name),
             [info.arguments[i] for i in info.outputs],
             info.scratch_bytes,
+            Requirements(info.requirements),
         )
         self._arenas = ArenaPool()
         pointers = [ctypes.c_void_p] * (len(info.arguments) + len(info.scratch_bytes))

@@ -12,7 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import did_you_mean
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.dialects.diagnostics import TileworkError, UsageError
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
@@ -48,6 +48,7 @@ class ModuleProcessor:
             parser = SourceParser(context, text, self.file)
             module = parser.parse_module(allow_implicit_module=not self.options.no_implicit_module)
             verify(module)
+            refuse_out_of_bounds(module)
         if self.options.verify_roundtrip:
             check_roundtrip(module, context)
         manager = self._manager or self._make_manager(recorded_pipeline(parser.resources, self.file))

@@ -9,7 +9,7 @@ from xdsl.ir import Region
 
 from tilework.algebra.errors import UsageError
 from tilework.analysis.in_place import in_place_pairs
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects.loop import KernelOp
@@ -33,6 +33,7 @@ def build_kernel(text: str, kernel_name: str, target: str) -> tuple[bytes, dict[
     """
     module = SourceParser(make_context(), text, kernel_name).parse_module()
     verify(module)
+    refuse_out_of_bounds(module)
     return compile_kernel(module, kernel_name, target)
 
 

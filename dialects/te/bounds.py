@@ -1,31 +1,74 @@
 """What a kernel may do at no point that it comes to: read outside of a tensor, and divide an index by 0.
 
 Only what certainly happens is refused. A read under conditions is looked at where these hold; one under a condition on
-data, or that an `arith.select` may throw away, is let pass, and so is an index that may be within its tensor.
+data, or that an `arith.select` may throw away, is let pass, and so is an index that may be within its tensor. Where
+that depends on sizes, `sizes_for_reads` says on which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, Key, const
+from tilework.algebra.index_expr import Compound, Expr, Key, const, product
 from tilework.algebra.iterations import Clause, Iterations, Point, opposite
-from tilework.algebra.predicate import at_least, equal, less_than
-from tilework.dialects import arith
+from tilework.algebra.predicate import at_least, equal
 from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop.bounds import refuse_accesses_outside
+from tilework.dialects.out_of_bounds import described, is_thrown_away, place, point_outside, shown
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp
 from tilework.dialects.te.structure import ComputeOp, KernelOp
 
+Ranges: TypeAlias = dict[Key, tuple[Expr, Expr]]
+"""The inclusive ends of axes, by name."""
+
 
 def refuse_undefined_indices(kernel: KernelOp) -> None:
-    """Raise CompileError, about the operation, for a read out of bounds and for an index that is divided by 0."""
+    """Raise CompileError, about the operation, for an access out of bounds and for an index that is divided by 0."""
+    from tilework.dialects.te.extern import externs_of  # which imports what this file is imported by
+
+    for compute, ranges in _domains(kernel):
+        _Checker(compute, ranges, kernel.symbols).block(compute.body.block, [])
+    for extern in externs_of(kernel):
+        refuse_accesses_outside(extern.body.block, extern.sizes_of, extern.symbol_values)
+
+
+def sizes_for_reads(kernel: KernelOp) -> dict[Expr, str]:
+    """Expressions over symbols that are 0 or more where reads under no condition are in bounds, and what is so else."""
+    found: dict[Expr, str] = {}
+    for compute, ranges in _domains(kernel):
+        if not kernel.symbols:
+            break
+        count = product(last - first + 1 for first, last in ranges.values())  # where it is 0, nothing is read
+        iterations = Iterations(ranges, (), kernel.symbols)
+        for read in (op for op in compute.body.block.ops if isinstance(op, ReadOp)):
+            for axis, (index, size) in enumerate(zip(read.exprs, dims_of(read.tensor.type), strict=True)):
+                for inside in (index, size - 1 - index):
+                    point = _lowest(inside, ranges)
+                    if point is None or iterations.domain.proves(at_least(inside, 0)):
+                        continue
+                    found[inside.substitute(point) * count] = _out_of_bounds(compute, read, axis, point, iterations)
+    return {e: text for e, text in found.items() if set(e.variables()) <= set(kernel.symbols)}
+
+
+def _lowest(e: Expr, ranges: Ranges) -> Point | None:
+    """Where an expression is lowest; None for one that is not linear in the variables."""
+    if not all(e.is_affine_in(key) for key in ranges):
+        return None
+    point: dict[Key, Expr] = {}
+    for key, (first, last) in ranges.items():
+        point[key] = (first if e.coefficient(key) >= 0 else last).substitute(point)
+    return point
+
+
+def _domains(kernel: KernelOp) -> Iterator[tuple[ComputeOp, Ranges]]:
+    """The computes with the inclusive ends of their axes."""
     firsts = _first_times(kernel)
     for compute in kernel.computes:
-        ranges = _ranges(compute, firsts.get(compute, const(0)))
-        _Checker(compute, ranges, kernel.symbols).block(compute.body.block, [])
+        yield compute, _ranges(compute, firsts.get(compute, const(0)))
 
 
 def _first_times(kernel: KernelOp) -> dict[ComputeOp, Expr]:
@@ -36,7 +79,7 @@ def _first_times(kernel: KernelOp) -> dict[ComputeOp, Expr]:
     return {compute: scan.first for scan in scans for compute in scan.steps}
 
 
-def _ranges(compute: ComputeOp, first: Expr) -> dict[Key, tuple[Expr, Expr]]:
+def _ranges(compute: ComputeOp, first: Expr) -> Ranges:
     """The inclusive ends of the axes, of which the first one starts at `first`."""
     starts = [first, *[const(0)] * (len(compute.spatial) - 1)] if compute.spatial else []
     ends = [(start, extent - 1) for start, (_, extent) in zip(starts, compute.spatial, strict=True)]
@@ -47,7 +90,7 @@ def _ranges(compute: ComputeOp, first: Expr) -> dict[Key, tuple[Expr, Expr]]:
 class _Checker:
     """Looks at the operations of one compute."""
 
-    def __init__(self, compute: ComputeOp, ranges: dict[Key, tuple[Expr, Expr]], symbols: Sequence[Key]):
+    def __init__(self, compute: ComputeOp, ranges: Ranges, symbols: Sequence[Key]):
         self.compute = compute
         self.ranges = ranges
         self.symbols = symbols
@@ -57,7 +100,7 @@ class _Checker:
         iterations = Iterations(self.ranges, clauses, self.symbols)
         for op in block.ops:
             self._refuse_division(op, iterations)
-            if isinstance(op, ReadOp) and not _is_thrown_away(op.result):
+            if isinstance(op, ReadOp) and not is_thrown_away(op.result):
                 self._refuse_outside(op, iterations)
             if isinstance(op, IfThenElseOp):
                 conditions = op.conditions
@@ -67,17 +110,9 @@ class _Checker:
 
     def _refuse_outside(self, op: ReadOp, iterations: Iterations) -> None:
         for axis, (index, size) in enumerate(zip(op.exprs, dims_of(op.tensor.type), strict=True)):
-            for inside, outside in (
-                (at_least(index, 0), less_than(index, 0)),
-                (less_than(index, size), at_least(index, size)),
-            ):
-                if iterations.domain.proves(inside):
-                    continue
-                point = iterations.point_where(outside)
-                if point is not None:
-                    what = f"compute '{self.compute.stage.data}' reads {tensor_name(op.tensor)} out of bounds"
-                    where = f"axis {axis} has {size} elements, index {_shown(index)}"
-                    raise CompileError(f"{what}: {where}{_described(index, point, iterations)}", op)
+            point = point_outside(index, size, iterations)
+            if point is not None:
+                raise CompileError(_out_of_bounds(self.compute, op, axis, point, iterations), op)
 
     def _refuse_division(self, op: Operation, iterations: Iterations) -> None:
         for e in _indices_of(op):
@@ -87,9 +122,9 @@ class _Checker:
                     continue
                 point = iterations.point_where(equal(divisor, 0))
                 if point is not None:
-                    at = _place(point, divisor)
+                    at = place(point, divisor)
                     what = f"compute '{self.compute.stage.data}' divides an index by 0{at}: "
-                    raise CompileError(f"{what}{_shown(divisor)} in {divided}", op)
+                    raise CompileError(f"{what}{shown(divisor)} in {divided}", op)
 
 
 def _indices_of(op: Operation) -> Sequence[Expr]:
@@ -114,18 +149,6 @@ def _divisions(e: Expr) -> Iterator[Compound]:
             yield atom
 
 
-def _is_thrown_away(value: SSAValue) -> bool:
-    """Whether what is computed of a value may be thrown away: it is an arm of a select, and nothing else."""
-    for use in value.uses:
-        user = use.operation
-        if isinstance(user, arith.SelectOp):
-            if use.index == 0:
-                return False
-        elif user.regions or not user.results or not all(map(_is_thrown_away, user.results)):
-            return False
-    return True
-
-
 # -- for messages
 
 
@@ -138,26 +161,8 @@ def tensor_name(value: SSAValue) -> str:
     return position if value.name_hint is None else f"{position} (%{value.name_hint})"
 
 
-def key_name(key: Key) -> str:
-    """A variable of an index, for messages."""
-    return f"%{key.name_hint or '?'}" if isinstance(key, SSAValue) else str(key)
-
-
-def _shown(e: Expr) -> Expr:
-    return e.rename(key_name)
-
-
-def _described(index: Expr, point: Point, iterations: Iterations) -> str:
-    """What an index is at a point, and between which ends it runs."""
-    if index.is_constant:
-        return ""
-    reach = iterations.reach(index)
-    runs = "" if reach is None else f" runs from {reach[0]} to {reach[1]}, and"
-    value = _shown(index.substitute(point))
-    return f"{runs} is {value}{_place(point, index)}"
-
-
-def _place(point: Point, e: Expr) -> str:
-    """The variables of an expression at a point, each with its value."""
-    named = [f"{key_name(key)} = {_shown(point[key])}" for key in e.variables() if key in point]
-    return f" at {', '.join(named)}" if named else ""
+def _out_of_bounds(compute: ComputeOp, read: ReadOp, axis: int, point: Point, iterations: Iterations) -> str:
+    """That an index is out of bounds at a point."""
+    index, size = read.exprs[axis], dims_of(read.tensor.type)[axis]
+    what = f"compute '{compute.stage.data}' reads {tensor_name(read.tensor)} out of bounds"
+    return f"{what}: axis {axis} has {size} elements, index {described(index, point, iterations)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -154,7 +154,8 @@ def _is_same(a: Any, b: Any, dtype: np.dtype[Any]) -> Any:
     if not (dtype.kind == "f" or dtype == ml_dtypes.bfloat16):
         return np.equal(a, b)
     one, other = (np.asarray(v).astype(np.float64) for v in (a, b))
-    nearly = ROUNDINGS * float(ml_dtypes.finfo(dtype).eps) * np.maximum(1, np.maximum(np.abs(one), np.abs(other)))
+    eps = float(cast(Any, ml_dtypes).finfo(dtype).eps)
+    nearly = ROUNDINGS * eps * np.maximum(1, np.maximum(np.abs(one), np.abs(other)))
     return (one == other) | (np.isfinite(one) & np.isfinite(other) & (np.abs(one - other) <= nearly))
 
 

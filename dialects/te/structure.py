@@ -100,7 +100,7 @@ class KernelOp(IRDLOperation):
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise VerifyException(f"two stages are named '{twice}'; names are unique in a kernel")
-        refuse_undefined_indices(self)
+        refuse_undefined_indices(self)  # pyright: ignore[reportArgumentType]
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,10 +17,12 @@ from tilework.backends.cache import KernelCache, default_cache, source_hash
 from tilework.backends.llvm.build import compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
 from tilework.backends.tensor_spec import Dim, TensorSpec
+from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.shapes import element_type
 from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.te.bounds import sizes_for_reads
 from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
@@ -60,7 +63,7 @@ def build(
     _check_symbols(s, args)
     machine = str(target_to_compile_for(target))
     kept = cache or default_cache()
-    key = _key(module, machine)
+    key, requirements = _key(module, machine), _requirements(module)
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
@@ -69,7 +72,7 @@ def build(
     object_code, metadata = entry
     [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops
     assert isinstance(declaration, KernelOp)
-    return Function(_info(s, args, name, declaration, machine), object_code)
+    return Function(replace(_info(s, args, name, declaration, machine), requirements=requirements), object_code)
 
 
 def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
@@ -83,6 +86,12 @@ def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
     module = s.module(name, args)
     verify(module)
     return module
+
+
+def _requirements(module: ModuleOp) -> dict[str, str]:
+    """What the kernel asks of the symbols, as `FunctionInfo` says it."""
+    [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
+    return {str(size): text for size, text in sizes_for_reads(kernel).items()}
 
 
 def _key(module: ModuleOp, target: str) -> str:

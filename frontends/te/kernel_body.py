@@ -9,9 +9,10 @@ from typing import cast
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilework.algebra.bounds import Domain
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Compound, Expr, Var, var
-from tilework.algebra.predicate import Predicate, at_least
+from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects import arith
 from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.frontends.te.dtypes import is_signed, type_of
@@ -36,12 +37,22 @@ TRUE, FALSE = Constant("bool", 1), Constant("bool", 0)
 
 
 class BodyWriter:
-    """Writes one compute's body. tensors: the value of every tensor; names: the index for an axis or symbol."""
+    """Writes one compute's body. tensors: the value of every tensor; names: the index for an axis or symbol.
 
-    def __init__(self, stage: str, tensors: Mapping[Tensor, SSAValue], names: Mapping[Name, Expr]):
+    domain: the ranges of axes and symbols; without them no read is taken to leave its tensor.
+    """
+
+    def __init__(
+        self,
+        stage: str,
+        tensors: Mapping[Tensor, SSAValue],
+        names: Mapping[Name, Expr],
+        domain: Domain | None = None,
+    ):
         self.stage = stage
         self.tensors: Mapping[Tensor, SSAValue] = tensors
         self.names: Mapping[Name, Expr] = names
+        self.domain = domain
         self.block = Block()
         self.known: dict[Hashable, SSAValue] = {}
         self.scalars = ScalarWriter(self._insert)
@@ -61,7 +72,7 @@ class BodyWriter:
 
     def _reduced(self, operand: Scalar, where: Scalar | None) -> SSAValue:
         """A value to be combined; where it takes no part it is not computed if that could read out of bounds."""
-        if where is None or not _may_leave_bounds(operand, where):
+        if where is None or not (_depends_on_indices(operand, where) or self._may_leave_bounds([operand])):
             return self.value(operand)
         return self._choose(where, operand, Constant(operand.dtype, 0), operand.dtype)
 
@@ -151,12 +162,25 @@ class BodyWriter:
     # -- choices
 
     def _choice(self, choice: Choice) -> SSAValue:
-        if choice.lazy and _needs_laziness(choice):
+        if (choice.lazy and _needs_laziness(choice)) or self._may_leave_bounds([choice.then, choice.otherwise]):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
         if all(isinstance(c, Test) and _splits(c) for c in conjuncts(choice.condition)):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
         condition, then, otherwise = map(self.value, (choice.condition, choice.then, choice.otherwise))
         return self.scalars.select(condition, then, otherwise)
+
+    def _may_leave_bounds(self, values: Sequence[Scalar]) -> bool:
+        """Whether something that is read may lie outside of its tensor, as far as the ranges tell."""
+        if self.domain is None:
+            return False
+        indices = [pair for read in elements_read(values) for pair in zip(read.indices, read.tensor.dims, strict=True)]
+        named = [(self._renamed(index), self._renamed(size)) for index, size in indices]
+        within = [p for index, size in named for p in (at_least(index, 0), less_than(index, size))]
+        return not all(self.domain.proves(p) for p in within)
+
+    def _renamed(self, e: Expr) -> Expr:
+        """An index over the kernel's axes and symbols, and over names of data."""
+        return e.substitute({name: self.names.get(cast(Name, name), var(name)) for name in e.variables()})
 
     def _choose(self, condition: Scalar, then: Scalar, otherwise: Scalar, dtype: str) -> SSAValue:
         """Only the value that the condition selects is computed; `te.if_then_else` takes conjunctions of indices."""
@@ -254,11 +278,9 @@ def _needs_laziness(choice: Choice) -> bool:
     return not inside <= read or (bool(read) and any(isinstance(value, Test) for value in walk(condition)))
 
 
-def _may_leave_bounds(operand: Scalar, where: Scalar) -> bool:
-    """Whether reads may be in bounds only where a condition holds: it tests indices, or data are an index."""
-    reads = elements_read([operand])
-    data = any(cast(Name, key).data is not None for read in reads for e in read.indices for key in e.variables())
-    return bool(reads) and (data or any(isinstance(value, Test) for value in walk([where])))
+def _depends_on_indices(operand: Scalar, where: Scalar) -> bool:
+    """Whether a condition on what is read tests indices, at which loops can be split, then."""
+    return bool(elements_read([operand])) and any(isinstance(value, Test) for value in walk([where]))
 
 
 def combiner(combination: Combination) -> tuple[list[Number], Region]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith
@@ -122,7 +122,7 @@ class ScalarWriter:
         rest = self.insert(arith.SubiOp(a, whole))
         if isinstance(b.owner, arith.ConstantOp):  # which is not 0: that is refused
             return rest
-        zero = self.insert(arith.ConstantOp(IntegerAttr(0, b.type)))
+        zero = self.insert(arith.ConstantOp(IntegerAttr(0, cast("IntegerType | IndexType", b.type))))
         return self.select(self.insert(arith.CmpiOp(b, zero, "eq")), zero, rest)
 
     def _compare(self, function: str, dtype: str, a: SSAValue, b: SSAValue) -> SSAValue:
