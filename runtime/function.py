@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
@@ -30,6 +30,8 @@ class FunctionInfo:
     kernel's, in its order. symbols: the names of its symbols in its order, each somewhere an input's dimension by
     itself. scratch_bytes: the size of each scratch buffer, over the symbols. target: as `parse_target` reads.
     requirements: expressions over the symbols that are 0 or more where it may be called, and what is wrong elsewhere.
+    checks: what is wrong where a subscript that the kernel checks is out of bounds; if there are any, it has one more
+    output: for each of them three int64, whether it was so, with what subscript, and the size.
     """
 
     name: str
@@ -41,6 +43,7 @@ class FunctionInfo:
     scratch_bytes: tuple[Dim, ...]
     target: str
     requirements: Mapping[str, str] = field(default_factory=dict[str, str])
+    checks: tuple[str, ...] = ()
 
 
 class Function:
@@ -66,7 +69,7 @@ class Function:
             Requirements(info.requirements),
         )
         self._arenas = ArenaPool()
-        pointers = [ctypes.c_void_p] * (len(info.arguments) + len(info.scratch_bytes))
+        pointers = [ctypes.c_void_p] * (len(info.arguments) + bool(info.checks) + len(info.scratch_bytes))
         types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
         self._linked = Linked([object_code], info.target, info.entry, types, None)
 
@@ -76,16 +79,20 @@ class Function:
         return self.info.name
 
     def __call__(self, *args: object) -> None:
-        """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written."""
+        """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written.
+
+        TileworkError where a subscript that is checked was out of bounds; results are of no use then.
+        """
         arrays = self._arrays(args)
         sizes = self._sizes.of(tuple([arrays[i].shape for i in self.info.inputs]))
         self._check_outputs(arrays, sizes)
         code = self._linked.code()
         arena = self._arenas.take(sum(map(_rounded, sizes.scratch)))
-        memory = self._memory(arrays)
+        memory, report = self._memory(arrays), np.zeros((len(self.info.checks), 3), np.int64)
         try:
             code.entry(
                 *addresses([memory[i] for i in self._passed]),
+                *([report.ctypes.data] if self.info.checks else []),
                 *_scratch_addresses(arena.address, sizes.scratch),
                 *sizes.symbols.values(),
                 get_num_threads(),
@@ -94,6 +101,9 @@ class Function:
             self._arenas.give_back(arena)
         for i in self._unpacked:
             unpack(memory[i], arrays[i])
+        for text, (is_outside, subscript, size) in zip(self.info.checks, report.tolist(), strict=True):
+            if is_outside:
+                raise TileworkError(f"{self.info.name}, {text} has {size} elements, the subscript is {subscript}")
 
     def __repr__(self) -> str:
         return f"Function({self.info.name}: {', '.join(map(str, self.info.arguments))})"

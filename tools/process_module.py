@@ -20,6 +20,7 @@ from tilework.lowering.instrumentation import CheckLegality, Instrumentation, Ve
 from tilework.lowering.pass_manager import PassManager
 from tilework.lowering.pass_timing import PassTiming
 from tilework.lowering.pipeline_text import parse_pipeline, pipeline_text
+from tilework.lowering.pipelines import with_checked_bounds
 from tilework.lowering.print_ir import PrintIR
 from tilework.lowering.stop_after import stop_after
 from tilework.tools.ir_printer import ir_text
@@ -59,6 +60,8 @@ class ModuleProcessor:
     def _make_manager(self, text: str) -> PassManager:
         operations = make_context(allow_unregistered=self.options.allow_unregistered_dialect)
         pipeline = parse_pipeline(text, all_passes(), named_pipelines(), operations)
+        if self.options.check_bounds:
+            pipeline = with_checked_bounds(pipeline)
         if self.options.stop_after is not None:
             pipeline = stop_after(pipeline, self.options.stop_after)
         if self.options.dump_pass_pipeline:

@@ -16,7 +16,7 @@ from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, with_options
+from tilework.lowering.pipelines import PIPELINES, with_checked_bounds, with_options
 from tilework.targets import parse_target
 
 PIPELINE = "compile-kernel"
@@ -37,9 +37,12 @@ def build_kernel(text: str, kernel_name: str, target: str) -> tuple[bytes, dict[
     return compile_kernel(module, kernel_name, target)
 
 
-def compile_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
-    """As `build_kernel`, from a module, which is consumed."""
-    PassManager(Pipeline(ModuleOp.name, with_options(PIPELINES[PIPELINE], target=target))).run(make_context(), module)
+def compile_kernel(
+    module: ModuleOp, kernel_name: str, target: str, *, checked: bool = False
+) -> tuple[bytes, dict[str, Any]]:
+    """As `build_kernel`, from a module, which is consumed. With `checked`, it checks its subscripts when it runs."""
+    pipeline = Pipeline(ModuleOp.name, with_options(PIPELINES[PIPELINE], target=target))
+    PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
     kernel = _find(module, kernel_name)
     machine = parse_target(target)
     object_code = compile_ir(emit_kernels(module, machine), machine)

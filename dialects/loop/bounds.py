@@ -112,13 +112,20 @@ def out_of_bounds(op: LoadOp | StoreOp, dimension: int, size: object) -> str:
 
 def where(op: Operation) -> str:
     """The kernel and the loops around an operation, by name, outermost first."""
+    parent = op.parent_op()
+    while isinstance(parent, ForOp | IfOp):
+        parent = parent.parent_op()
+    return f"{_around(parent)}, {in_loops(op)}"
+
+
+def in_loops(op: Operation) -> str:
+    """The loops around an operation, by name, outermost first."""
     loops: list[str] = []
     parent = op.parent_op()
-    while parent is not None and isinstance(parent, ForOp | IfOp):
-        if isinstance(parent, ForOp):
-            loops.append(parent.axis.data)
+    while isinstance(parent, ForOp | IfOp):
+        loops += [parent.axis.data] if isinstance(parent, ForOp) else []
         parent = parent.parent_op()
-    return f"{_around(parent)}, in {' > '.join(reversed(loops)) or 'no loop'}"
+    return f"in {' > '.join(reversed(loops)) or 'no loop'}"
 
 
 def _around(op: Operation | None) -> str:

@@ -14,6 +14,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Compound, Expr, Var, var
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects import arith
+from tilework.dialects.names import identifier
 from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.frontends.te.dtypes import is_signed, type_of
 from tilework.frontends.te.index import Name
@@ -123,7 +124,9 @@ class BodyWriter:
         value = self.value(data)
         if not is_signed(data.dtype) and data.dtype != "uint64":
             value = self.scalars.cast(value, data.dtype, "int64")
-        return self._insert(arith.IndexCastOp(value, INDEX))
+        index = self._insert(arith.IndexCastOp(value, INDEX))
+        index.name_hint = identifier(data.tensor.name) if isinstance(data, Element) else "data"
+        return index
 
     def _predicate(self, test: Test) -> Predicate:
         return Predicate(self._index(test.predicate.expr), test.predicate.kind)
