@@ -88,11 +88,11 @@ class Function:
         self._check_outputs(arrays, sizes)
         code = self._linked.code()
         arena = self._arenas.take(sum(map(_rounded, sizes.scratch)))
-        memory, report = self._memory(arrays), np.zeros((len(self.info.checks), 3), np.int64)
+        memory = self._memory(arrays)
+        reports = [np.zeros((len(self.info.checks), 3), np.int64)] if self.info.checks else []
         try:
             code.entry(
-                *addresses([memory[i] for i in self._passed]),
-                *([report.ctypes.data] if self.info.checks else []),
+                *addresses([*(memory[i] for i in self._passed), *reports]),
                 *_scratch_addresses(arena.address, sizes.scratch),
                 *sizes.symbols.values(),
                 get_num_threads(),
@@ -101,6 +101,11 @@ class Function:
             self._arenas.give_back(arena)
         for i in self._unpacked:
             unpack(memory[i], arrays[i])
+        for report in reports:
+            self._look_at(report)
+
+    def _look_at(self, report: Array) -> None:
+        """Raise TileworkError where a subscript was out of bounds."""
         for text, (is_outside, subscript, size) in zip(self.info.checks, report.tolist(), strict=True):
             if is_outside:
                 raise TileworkError(f"{self.info.name}, {text} has {size} elements, the subscript is {subscript}")

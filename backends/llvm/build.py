@@ -37,12 +37,20 @@ def build_kernel(text: str, kernel_name: str, target: str) -> tuple[bytes, dict[
     return compile_kernel(module, kernel_name, target)
 
 
-def compile_kernel(
-    module: ModuleOp, kernel_name: str, target: str, *, checked: bool = False
-) -> tuple[bytes, dict[str, Any]]:
-    """As `build_kernel`, from a module, which is consumed. With `checked`, it checks its subscripts when it runs."""
-    pipeline = Pipeline(ModuleOp.name, with_options(PIPELINES[PIPELINE], target=target))
-    PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
+def compile_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
+    """As `build_kernel`, from a module, which is consumed."""
+    return _compiled(module, kernel_name, target, Pipeline(ModuleOp.name, PIPELINES[PIPELINE]))
+
+
+def compile_checked_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
+    """As `compile_kernel`, with checks of subscripts, as `loop-check-bounds` makes them."""
+    pipeline = with_checked_bounds(Pipeline(ModuleOp.name, PIPELINES[PIPELINE]))
+    return _compiled(module, kernel_name, target, pipeline)
+
+
+def _compiled(module: ModuleOp, kernel_name: str, target: str, pipeline: Pipeline) -> tuple[bytes, dict[str, Any]]:
+    passes = with_options(tuple(pipeline.passes()), target=target)
+    PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
     kernel = _find(module, kernel_name)
     machine = parse_target(target)
     object_code = compile_ir(emit_kernels(module, machine), machine)

@@ -15,7 +15,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
 from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache, default_cache, source_hash
-from tilework.backends.llvm.build import compile_kernel
+from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
 from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.dialects import te
@@ -70,7 +70,7 @@ def build(
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = compile_kernel(module, _ENTRY, machine, checked=checked)
+            entry = (compile_checked_kernel if checked else compile_kernel)(module, _ENTRY, machine)
         kept.put(key, *entry)
     object_code, metadata = entry
     [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops
