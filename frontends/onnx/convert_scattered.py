@@ -12,7 +12,7 @@ from tilework.dialects.graph.scatter import REPLACE
 from tilework.frontends.onnx.axes import axis_from_front, from_front
 from tilework.frontends.onnx.convert_indexed import along, elements_at, not_negative, parts_named
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
-from tilework.frontends.onnx.requirements import require_between, require_in_range
+from tilework.frontends.onnx.requirements import Chosen, require_between, require_in_range
 from tilework.frontends.onnx.values import Value
 
 COMBINE = {"none": REPLACE, **{name: name for name in ("add", "mul", "max", "min")}}
@@ -42,7 +42,7 @@ def scatter_elements(node: Node) -> Value:
     if len(wanted) != len(dims) or node.dims(2) != wanted:
         raise node.error("indices and updates are of one shape, with as many axes as the input")
     axis = axis_from_front(node, 0)
-    require_in_range(node, node.value(1), dims[axis], f"axis {axis}")
+    require_in_range(node, Chosen(node.value(1), axis, dims[axis]))
     return _scattered(node, node.value(0), node.cast(node.value(1), i64), node.value(2), axis)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import BoolAttr, i32
@@ -17,40 +19,65 @@ from xdsl.ir import SSAValue
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.algebra.predicate import at_least, less_than
-from tilework.dialects.graph import AddOp, CastOp, LessOp, NotOp, OrOp, ReduceMaxOp
+from tilework.dialects.graph import CastOp, LessOp, MaxOp, NotOp, OrOp, ReduceMaxOp, ShiftRightOp, SubOp, XorOp
 from tilework.dialects.graph.base import ints, numpy_dtype
 from tilework.frontends.onnx.emitter import Requirement
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Known, Value
 
 
-def require_in_range(node: Node, indices: Value, size: Expr, what: str) -> None:
-    """Numbers that name one of `size` elements of `what`, those below 0 from the end: no other may be among them.
+@dataclass(frozen=True)
+class Chosen:
+    """Numbers that name elements of axis `axis`, of which there are `size`."""
+
+    indices: Value
+    axis: int
+    size: Expr
+
+
+def require_in_range(node: Node, *several: Chosen) -> None:
+    """Numbers that name elements, those below 0 from the end: no other may be among them.
 
     Raises TileworkError where known ones are.
     """
-    if not isinstance(indices, Known) or _may_be_outside(node, indices, size, what):
-        text = f"an index into {what} of size {size} is not within [{-size}, {size - 1}]"
-        require_between(node, indices, -size, size, text)
+    open_ = [one for one in several if not isinstance(one.indices, Known) or _may_be_outside(node, one, one.indices)]
+    if not open_:
+        return
+    excesses = [_excess(node, node.emitter.tensor(one.indices), one.size) for one in open_]
+    most = _largest(node, reduce(lambda a, b: node.emit(MaxOp, a, b), excesses))
+    is_inside = node.emit(LessOp, most, _like(node, const(0), most))
+    limits = [f"into axis {c.axis} of size {c.size} is not within [{-c.size}, {c.size - 1}]" for c in open_]
+    node.emitter.require(is_inside, f"{node.op_type} '{node.title}': an index {', or one '.join(limits)}")
+
+
+def _excess(node: Node, indices: SSAValue, size: Expr) -> SSAValue:
+    """How many elements too far an element is, below 0 for one that is there.
+
+    It is counted from the end that its number is counted from: by n, or for a negative n by -n - 1.
+    """
+    bits = 8 * numpy_dtype(node.dtype_of(indices)).itemsize
+    sign = node.emit(ShiftRightOp, indices, _like(node, const(bits - 1), indices))
+    return node.emit(SubOp, node.emit(XorOp, indices, sign), _like(node, size, indices))
 
 
 def require_between(node: Node, value: Value, least: Expr, end: Expr, text: str) -> None:
     """Numbers from `least` on and below `end`: no other may be among them; `text` says so."""
     numbers = node.emitter.tensor(value)
-    above_least = node.emit(AddOp, numbers, _like(node, -least, numbers))
-    is_below = node.emit(LessOp, above_least, _like(node, const(0), numbers))
+    is_below = node.emit(LessOp, numbers, _like(node, least, numbers))
     is_above = node.emit(NotOp, node.emit(LessOp, numbers, _like(node, end, numbers)))
-    node.emitter.require(_none_of(node, node.emit(OrOp, is_below, is_above)), f"{node.op_type} '{node.title}': {text}")
+    is_outside = node.emit(OrOp, is_below, is_above)
+    node.emitter.require(_none_of(node, is_outside), f"{node.op_type} '{node.title}': {text}")
 
 
-def _may_be_outside(node: Node, indices: Known, size: Expr, what: str) -> bool:
+def _may_be_outside(node: Node, chosen: Chosen, indices: Known) -> bool:
     """Whether sizes decide if known numbers are in range."""
+    size = chosen.size
     if not indices.array.size:
         return False
     if not indices.is_symbolic and (extent := size.constant) is not None:
         wrong = indices.array[(indices.array < -extent) | (indices.array >= extent)]
         if wrong.size:
-            raise node.error(f"{what} of size {extent} has no element {wrong[0]}")
+            raise node.error(f"axis {chosen.axis} of size {extent} has no element {wrong[0]}")
         return False
     ends = indices.array.flat if indices.is_symbolic else (indices.array.min(), indices.array.max())
     numbers = [to_expr(n) for n in ends]
@@ -66,11 +93,17 @@ def _like(node: Node, number: Expr, other: SSAValue) -> Value:
     return Known(known.array.astype(numpy_dtype(node.dtype_of(other))), known.name)
 
 
+def _largest(node: Node, numbers: SSAValue) -> SSAValue:
+    """Of all numbers."""
+    axes = range(len(value_dims(numbers)))
+    if not axes:
+        return numbers
+    return node.emit(ReduceMaxOp, numbers, axes=ints(axes), keep_dims=BoolAttr.from_bool(False))
+
+
 def _none_of(node: Node, truths: SSAValue) -> SSAValue:
     """Whether none of some truth values holds."""
-    axes = range(len(value_dims(truths)))
-    numbers = node.emit(CastOp, truths, to=i32)
-    most = node.emit(ReduceMaxOp, numbers, axes=ints(axes), keep_dims=BoolAttr.from_bool(False)) if axes else numbers
+    most = _largest(node, node.emit(CastOp, truths, to=i32))
     return node.emit(LessOp, most, Known(np.array(1, np.int32), node.title))
 
 

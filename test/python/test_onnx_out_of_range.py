@@ -88,8 +88,8 @@ CASES: list[tuple[onnx.NodeProto, Mapping[str, Sequence[int | str]], Sequence[Ar
         node("GatherND", "x i", "y", name="n"),
         {"x": [5, 4], "i": [2, 2]},
         [indices([4, 3], [-5, -4])],
-        [indices([4, 3], [0, 4]), indices([0, -5], [0, 0])],
-        "an index into axis 1 of size 4 is not within [-4, 3]",
+        [indices([4, 3], [0, 4]), indices([0, -5], [0, 0]), indices([5, 0], [0, 0]), indices([0, 0], [-6, 0])],
+        "an index into axis 0 of size 5 is not within [-5, 4], or one into axis 1 of size 4 is not within [-4, 3]",
     ),
     (
         node("GatherND", "x i", "y", name="n", batch_dims=1),
