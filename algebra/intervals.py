@@ -124,24 +124,25 @@ def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:
 
 
 def _quotient_interval(dividend: Interval, divisor: Interval) -> Interval:
-    """No quotient is further from 0 than the dividend. A divisor that does not run is a size."""
+    """No quotient is further from 0 than the dividend."""
     (low, high), (least, most) = dividend, divisor
-    if least == most:
+    if least == most and _is_size(least):
         return low // least, high // least
-    if _is_positive(least):
+    if _is_size(least) and least.offset > 0:
         return minimum(low // least, low // most), maximum(high // least, high // most)
     return minimum(low, -high, 0), maximum(high, -low, 0)
 
 
 def _remainder_interval(least: Expr, most: Expr) -> Interval:
-    """By divisors between these; by a negative one it is not positive. A divisor that does not run is a size."""
-    if least == most:
+    """By divisors between these; by a negative one it is not positive."""
+    if least == most and _is_size(least):
         return const(0), most - 1
-    return const(0) if _is_positive(least) else minimum(least + 1, 0), maximum(most - 1, 0)
+    return const(0) if _is_size(least) else minimum(least + 1, 0), maximum(most - 1, 0)
 
 
-def _is_positive(e: Expr) -> bool:
-    return e.constant is not None and e.constant > 0
+def _is_size(e: Expr) -> bool:
+    """Whether it is never negative, as it is made of sizes."""
+    return e.offset >= 0 and all(c >= 0 for _, c in e.terms)
 
 
 def _within_a_block(atom: Compound, ranges: Mapping[Key, Interval]) -> Interval | None:
