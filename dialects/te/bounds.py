@@ -37,27 +37,38 @@ def refuse_undefined_indices(kernel: KernelOp) -> None:
 
 
 def sizes_for_reads(kernel: KernelOp) -> dict[Expr, str]:
-    """Expressions over symbols that are 0 or more where reads under no condition are in bounds, and what is so else."""
+    """Expressions over symbols that are 0 or more where reads under no condition are in bounds, and what is so else.
+
+    Of an index that is linear in the axes, that its ends are; of any other one, that there is an element at all.
+    """
     found: dict[Expr, str] = {}
-    for compute, ranges in _domains(kernel):
-        if not kernel.symbols:
-            break
+    for compute, ranges in _domains(kernel) if kernel.symbols else ():
         count = product(last - first + 1 for first, last in ranges.values())  # where it is 0, nothing is read
         iterations = Iterations(ranges, (), kernel.symbols)
-        for read in (op for op in compute.body.block.ops if isinstance(op, ReadOp)):
-            for axis, (index, size) in enumerate(zip(read.exprs, dims_of(read.tensor.type), strict=True)):
-                for inside in (index, size - 1 - index):
-                    point = _lowest(inside, ranges)
-                    if point is None or iterations.domain.proves(at_least(inside, 0)):
-                        continue
-                    found[inside.substitute(point) * count] = _out_of_bounds(compute, read, axis, point, iterations)
+        reads = [op for op in compute.body.block.ops if isinstance(op, ReadOp)]
+        for read in (read for read in reads if not is_thrown_away(read.result)):
+            for axis in range(len(read.indices)):
+                asked = _asked_for(compute, read, axis, iterations, ranges)
+                found |= {e * count: text for e, text in asked.items() if not iterations.domain.proves(at_least(e, 0))}
     return {e: text for e, text in found.items() if set(e.variables()) <= set(kernel.symbols)}
 
 
-def _lowest(e: Expr, ranges: Ranges) -> Point | None:
-    """Where an expression is lowest; None for one that is not linear in the variables."""
-    if not all(e.is_affine_in(key) for key in ranges):
-        return None
+def _asked_for(compute: ComputeOp, read: ReadOp, axis: int, iterations: Iterations, ranges: Ranges) -> dict[Expr, str]:
+    """What has to be 0 or more for one index, and what is so else."""
+    index, size = read.exprs[axis], dims_of(read.tensor.type)[axis]
+    is_data = any(isinstance(key, SSAValue) for key in index.variables())
+    if is_data or not all(index.is_affine_in(key) for key in ranges):
+        what = f"compute '{compute.stage.data}' reads {tensor_name(read.tensor)}"
+        return {size - 1: f"{what}, of which axis {axis} is empty"}
+    lowest = {inside: _lowest(inside, ranges) for inside in (index, size - 1 - index)}
+    return {
+        inside.substitute(point): _out_of_bounds(compute, read, axis, point, iterations)
+        for inside, point in lowest.items()
+    }
+
+
+def _lowest(e: Expr, ranges: Ranges) -> Point:
+    """Where an expression that is linear in variables is lowest."""
     point: dict[Key, Expr] = {}
     for key, (first, last) in ranges.items():
         point[key] = (first if e.coefficient(key) >= 0 else last).substitute(point)

@@ -102,6 +102,21 @@ def test_sizes_decide():
         call(8, 3)
 
 
+def test_nothing_is_read_of_an_empty_tensor():
+    n, m = te.var("n"), te.var("m")
+    A, I = te.placeholder((n,), name="A"), te.placeholder((m,), "int32", name="I")  # noqa: E741
+    B = te.compute((m,), lambda i: A[I[i]], name="B")
+    f = tw.build(te.create_schedule(B.op), [A, I, B])
+    b = np.zeros(2, np.float32)
+    f(np.array([3], np.float32), np.zeros(2, np.int32), b)
+    assert b.tolist() == [3, 3]
+    f(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    with pytest.raises(
+        tw.UsageError, match="inputs with n = 0, m = 2: compute 'B' reads .*%A.*, of which axis 0 is empty"
+    ):
+        f(np.zeros(0, np.float32), np.zeros(2, np.int32), b)
+
+
 def test_a_read_that_is_out_of_bounds_for_every_size():
     n = te.var("n")
     A = te.placeholder((n,), name="A")
