@@ -1,9 +1,13 @@
 """Whether a reducer of the program's own is one, as far as trying it on a handful of numbers shows.
 
-It must be commutative and associative, and its identities must leave alone whatever it makes: a schedule puts elements
-together in any order, and starts from the identities as often as it likes. Numbers are small and whole, so that no
-rounding plays a part, and apart from each other, because which of two equal ones wins is left open; a value that is a
-constant of the program is that constant.
+It is commutative and associative, and its identities leave alone whatever it makes: then elements may be joined in any
+order, and parts of them by themselves, each from the identities on (`why_not_in_parts`). One that only joins elements
+with what there is so far, as `x + y * y` does, is taken as well, if their order does not matter and identities that
+come in change nothing; but nobody may join parts of its elements. Any other one is refused (`why_no_reducer`).
+
+Numbers are small and whole, so that no rounding plays a part, and no few of them add up to 0. Of several values that
+are joined at once, those that vary are apart from each other, because which of two equal ones wins is left open; a
+value that is a constant of the program is that constant.
 """
 
 from __future__ import annotations
@@ -24,24 +28,33 @@ Values = Sequence[Any]
 
 Number = IntegerAttr[IntegerType] | FloatAttr[AnyFloat]
 
-NUMBERS = (1, 2, 3, 5, -4, -6, 0)
+NUMBERS = (1, 2, 4, 7, -12, -20, 0)
 
 ROUNDINGS = 16
 """By how many units of its last place a number may be away from another that it should be: the rest is no rounding."""
 
+Known = Sequence[Number | None]
+"""Of each value that is joined the number that it always is."""
 
-def why_no_reducer(
-    name: str, identities: Sequence[Number], combiner: Block, known: Sequence[Number | None]
-) -> str | None:
+
+def why_no_reducer(name: str, identities: Sequence[Number], combiner: Block, known: Known) -> str | None:
     """An example of what is wrong with a reducer, or None where none is found.
 
-    name: for the message. combiner: takes values so far and values that come in. known: of each value that is joined,
-    the number that it always is.
+    name: for the message. combiner: takes values so far and values that come in.
     """
     trial = _Trial(name, identities, combiner, known)
+    return _found(lambda: None if trial.is_fold() else trial.of_parts())
+
+
+def why_not_in_parts(name: str, identities: Sequence[Number], combiner: Block, known: Known) -> str | None:
+    """An example that shows that parts of the elements cannot be joined by themselves, or None; as `why_no_reducer`."""
+    return _found(_Trial(name, identities, combiner, known).of_parts)
+
+
+def _found(example: Callable[[], str | None]) -> str | None:
     try:
         with np.errstate(all="ignore"):
-            return trial.of_order() or trial.of_grouping() or trial.of_identities()
+            return example()
     except CompileError:  # an operation that has no meaning in numpy
         return None
 
@@ -70,6 +83,18 @@ class _Trial:
         """What two values, or several, become."""
         return self._join([*a, *b])
 
+    def of_parts(self) -> str | None:
+        """An example of what parts that are joined by themselves would make wrong."""
+        return self.of_order() or self.of_grouping() or self.of_identities()
+
+    def is_fold(self) -> bool:
+        """Whether elements may come in in any order, identities among them, whatever becomes of parts."""
+        x, y, start = self.x, self.y, self.identities
+        one, other = self.join(self.join(start, x), y), self.join(self.join(start, y), x)
+        made = self.join(x, y)
+        in_order = self._first(~self._same(one, other) & self._finite(one, other) & self._apart(x, y))
+        return in_order is None and self._changed(made, start) is None
+
     def of_order(self) -> str | None:
         """An example of two values that count in one order for something else than in the other."""
         one, other = self.join(self.x, self.y), self.join(self.y, self.x)
@@ -96,15 +121,19 @@ class _Trial:
     def of_identities(self) -> str | None:
         """An example of what the reducer makes and joining it with the identities changes."""
         made = self.join(self.x, self.y)
-        usual = self._finite(made) & self._apart(self.x, self.y) & self._apart(made, self.identities)
         for first, second in ((self.identities, made), (made, self.identities)):
-            joined = self.join(first, second)
-            at = self._first(~self._same(joined, made) & usual)
+            at = self._changed(first, second)
             if at is not None:
-                said = f"{self._call(at.of(first), at.of(second))} is {at.of(joined)}"
+                said = f"{self._call(at.of(first), at.of(second))} is {at.of(self.join(first, second))}"
                 which = f"the identity {at.of(self.identities)}"
                 return f"{said}: {which} must leave every other value as it is, here {at.of(made)}"
         return None
+
+    def _changed(self, first: Values, second: Values) -> _Example | None:
+        """Where one of them is the identities, and the other is another value afterwards."""
+        made = self.join(self.x, self.y)
+        usual = self._finite(made) & self._apart(self.x, self.y) & self._apart(made, self.identities)
+        return self._first(~self._same(self.join(first, second), made) & usual)
 
     # -- where examples are
 

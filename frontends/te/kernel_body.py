@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import reduce as fold
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -25,6 +25,7 @@ from tilework.frontends.te.scalar import (
     Combination,
     Constant,
     IndexData,
+    Reduce,
     Reduction,
     Scalar,
     Test,
@@ -144,7 +145,7 @@ class BodyWriter:
             terms.append(self._insert(self._index_op(linear)))
         elif linear.offset or not terms:
             terms.append(self._whole(linear.offset))
-        return reduce(lambda a, b: self._insert(arith.AddiOp(a, b)), terms)
+        return fold(lambda a, b: self._insert(arith.AddiOp(a, b)), terms)
 
     def _scaled(self, atom: Compound, factor: int) -> SSAValue:
         value = self._compound(atom)
@@ -284,6 +285,15 @@ def _needs_laziness(choice: Choice) -> bool:
 def _depends_on_indices(operand: Scalar, where: Scalar) -> bool:
     """Whether a condition on what is read tests indices, at which loops can be split, then."""
     return bool(elements_read([operand])) and any(isinstance(value, Test) for value in walk([where]))
+
+
+def example_against(reduce: Reduce, find: Callable[..., str | None]) -> str | None:
+    """What one of the functions of `dialects.te.reducers` finds against a reducer; None for one that has a name."""
+    if not isinstance(reduce.kind, Combination):
+        return None
+    identities, region = combiner(reduce.kind)
+    known = [number_attribute(o) if isinstance(o, Constant) else None for o in reduce.operands]
+    return find(reduce.kind.name, identities, region.block, known)
 
 
 def combiner(combination: Combination) -> tuple[list[Number], Region]:

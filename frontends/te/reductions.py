@@ -10,7 +10,7 @@ from tilework.algebra.errors import UsageError
 from tilework.dialects.te.reducers import why_no_reducer
 from tilework.frontends.te.functions import logical
 from tilework.frontends.te.index import Index, IterVar, index_extremum, is_index
-from tilework.frontends.te.kernel_body import combiner
+from tilework.frontends.te.kernel_body import example_against
 from tilework.frontends.te.scalar import (
     Combination,
     Constant,
@@ -24,7 +24,6 @@ from tilework.frontends.te.scalar import (
     cast_to,
     check_operands,
 )
-from tilework.frontends.te.scalar_ops import number_attribute
 from tilework.frontends.te.source_location import at_user_line
 
 Axes: TypeAlias = "IterVar | Sequence[IterVar]"
@@ -71,7 +70,8 @@ def comm_reducer(
 
     fcombine: of two values, or of two tuples of values, what they combine to. fidentity: of their dtypes, as many
     arguments as values, what leaves every other value unchanged. The reducer takes a value or a tuple of values, reduce
-    axes and `where`, and returns as many results; it is refused where a few numbers show that it is none.
+    axes and `where`, and returns as many results; it is refused where a few numbers show that it is none. One that only
+    joins single elements with what there is so far, as `x + y * y` does, is taken, but has no `rfactor`.
 
         argmax = te.comm_reducer(
             lambda x, y: (te.Select(x[1] >= y[1], x[0], y[0]), te.Select(x[1] >= y[1], x[1], y[1])),
@@ -84,8 +84,9 @@ def comm_reducer(
         given = cast("Sequence[object]", expr) if several else (expr,)
         operands = tuple(map(as_scalar, given))
         combination = _combination(fcombine, fidentity, [o.dtype for o in operands], several, name)
-        _refuse_no_reducer(name, combination, operands)
         reduce = Reduce(combination, operands, _axes(axis), None if where is None else as_condition(where))
+        if why := example_against(reduce, why_no_reducer):
+            raise at_user_line(UsageError(f"reducer '{name}': {why}"))
         results = tuple(Reduction(o.dtype, reduce, i) for i, o in enumerate(operands))
         return results if several else results[0]
 
@@ -107,15 +108,7 @@ def _combination(
     for value in identities:
         if not isinstance(value, Constant):
             raise UsageError(f"reducer '{name}': fidentity returns numbers, such as te.const(0, dtype)")
-    return Combination(left, right, combined, cast("tuple[Constant, ...]", identities))
-
-
-def _refuse_no_reducer(name: str, combination: Combination, operands: Sequence[Scalar]) -> None:
-    """Raise UsageError for a combination that depends on the order, or identities that are none, with an example."""
-    identities, region = combiner(combination)
-    known = [number_attribute(o) if isinstance(o, Constant) else None for o in operands]
-    if why := why_no_reducer(name, identities, region.block, known):
-        raise at_user_line(UsageError(f"reducer '{name}': {why}"))
+    return Combination(name, left, right, combined, cast("tuple[Constant, ...]", identities))
 
 
 def _results(given: object, dtypes: Sequence[str], what: str) -> tuple[Scalar, ...]:

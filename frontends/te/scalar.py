@@ -202,6 +202,7 @@ class Variable(Scalar):
 class Combination:
     """What `te.comm_reducer` says: how `left` and `right` become `combined`, and where to start from."""
 
+    name: str
     left: tuple[Variable, ...]
     right: tuple[Variable, ...]
     combined: tuple[Scalar, ...]
