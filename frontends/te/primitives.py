@@ -8,7 +8,15 @@ from typing import TypeVar
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.errors import UsageError
-from tilework.dialects.schedule import ArgumentOp, ComputeAtOp, ComputeRootOp, SequenceOp, StageOp
+from tilework.dialects.schedule import (
+    ArgumentOp,
+    ComputeAtOp,
+    ComputeInlineOp,
+    ComputeRootOp,
+    ReverseComputeAtOp,
+    SequenceOp,
+    StageOp,
+)
 from tilework.frontends.te.index import IterVar, Name
 from tilework.frontends.te.kernel import KernelNames
 from tilework.frontends.te.source_location import user_location
@@ -42,15 +50,20 @@ class Primitives:
         self.add(ComputeAtOp(handle, self.handles[axis.key]))
         self.attached[handle] = axis.key
 
-    def compute_root(self, handle: SSAValue) -> None:
-        """Append that a stage or a group is computed in nests of its own."""
-        self.add(ComputeRootOp(handle))
-        self.attached.pop(handle, None)
+    def compute_elsewhere(self, op: ComputeRootOp | ComputeInlineOp | ReverseComputeAtOp) -> None:
+        """Append that a stage or a group is computed in nests of its own, where it is read, or behind what it reads."""
+        self.add(op)
+        self.attached.pop(op.stage, None)
 
     def move_attached(self, old: IterVar, new: IterVar) -> None:
         """What is computed at an axis that has become another is computed there, as TVM 0.8 has it."""
         for handle in [h for h, key in self.attached.items() if key is old.key]:
             self.compute_at(handle, new)
+
+    def renew_attached(self, old: SSAValue, new: SSAValue) -> None:
+        """A stage is computed where it was under its old handle."""
+        if old in self.attached:
+            self.attached[new] = self.attached.pop(old)
 
     def stage(self, name: str, op: StagedOp) -> SSAValue:
         """Append the handle of a stage; from now on its axes have theirs."""

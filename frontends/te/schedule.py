@@ -18,6 +18,7 @@ from tilework.dialects.names import identifier
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
+    ComputeRootOp,
     CreateGroupOp,
     KnobAttr,
     RFactorOp,
@@ -72,8 +73,8 @@ class Schedule:
 
     def _cache_of(self, stage: Stage, scope: str) -> ScheduledOp:
         old = stage.op
-        reshaped = stage.relaid
-        spatial = stage.spatial_leaves() if reshaped else old.axis
+        relaid = stage.is_relaid
+        spatial = stage.spatial_leaves() if relaid else old.axis
         axis = [self._copy(a) for a in spatial]
         reduce_axis = [self._copy(a) for a in old.reduce_axis]
         names = self.primitives.texts([*spatial, *old.reduce_axis])
@@ -81,11 +82,13 @@ class Schedule:
         name = self._fresh_name(f"{stage.name}.{scope}")
         cache = self._scheduled(name, axis, reduce_axis, old.input_tensors, stage.origin_op.outputs)
         self._new_stage(cache, name, before=stage, handle=op.handle, axes=op.axes)
-        fresh = [self._copy(a) for a in old.axis] if reshaped else []
-        kept = [] if reshaped else old.axis
-        copy = ScheduledOp(old.name, [*kept, *fresh], [], cache.outputs)
+        copy_axis = [self._copy(a) for a in old.axis] if relaid else old.axis
+        copy = ScheduledOp(old.name, copy_axis, [], cache.outputs)
         copy.outputs = stage.origin_op.outputs
-        stage.replace_op(copy, kept, fresh, moved_to=name)
+        if relaid:
+            stage.replace_op(copy, [], copy_axis, moved_to=name, anew=True)
+        else:
+            stage.replace_op(copy, [a for a in stage.all_iter_vars if not a.is_reduce], [], moved_to=name)
         return cache
 
     def cache_read(
@@ -248,7 +251,7 @@ class Group:
 
     def compute_root(self) -> None:
         """Compute the group in nests of its own."""
-        self.primitives.compute_root(self.handle)
+        self.primitives.compute_elsewhere(ComputeRootOp(self.handle))
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:

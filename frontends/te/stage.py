@@ -15,6 +15,7 @@ from tilework.dialects.schedule import (
     SCOPES,
     BindOp,
     ComputeInlineOp,
+    ComputeRootOp,
     DecomposeReductionOp,
     DoubleBufferOp,
     EnvThreadsOp,
@@ -73,13 +74,18 @@ class Stage:
         self.scope = ""
         self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
         self.all_iter_vars = list(self.leaf_iter_vars)
-        self.relaid = False
-        """Whether axes were split, fused or reordered."""
         self._handle = handle
         self._kinds: dict[Name, str] = {}
         self._threads: dict[Name, IterVar] = {}
         self._moved_to: dict[Name, str] = {}
         self._launched: set[str] = set()
+        self._singletons: set[Name] = set()
+
+    @property
+    def is_relaid(self) -> bool:
+        """Whether its spatial axes are others, or in another order, than those of its tensor."""
+        leaves = [a.key for a in self.spatial_leaves() if a.key not in self._singletons]
+        return leaves != [a.key for a in self.op.axis]
 
     @property
     def handle(self) -> SSAValue:
@@ -126,6 +132,7 @@ class Stage:
             made = self.primitives.add(SingletonOp(self.handle))
             singleton = self._new_axis("singleton", const(1), False, made.axis)
             self.leaf_iter_vars.insert(0, singleton)
+            self._singletons.add(singleton.key)
             return singleton
         if len(args) == 1:
             return args[0]
@@ -152,7 +159,6 @@ class Stage:
         self.primitives.add(ReorderOp(values))
         for place, axis in zip(sorted(map(self._place, args)), args, strict=True):
             self.leaf_iter_vars[place] = axis
-        self.relaid = True
 
     def tile(
         self, x_parent: IterVar, y_parent: IterVar, x_factor: Number, y_factor: Number
@@ -219,16 +225,16 @@ class Stage:
             raise self.refusal(f"stage '{self.name}' is a reduction and cannot be inlined; use compute_at")
         if self.is_output:
             raise self.refusal(f"stage '{self.name}' is an output of the schedule and cannot be inlined")
-        self.primitives.add(ComputeInlineOp(self.handle))
+        self.primitives.compute_elsewhere(ComputeInlineOp(self.handle))
 
     def compute_root(self) -> None:
         """Compute the stage in a nest of its own, before all consumers: takes back compute_at."""
-        self.primitives.compute_root(self.handle)
+        self.primitives.compute_elsewhere(ComputeRootOp(self.handle))
 
     def reverse_compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute this element-wise consumer inside that axis of its producer."""
         handle = self.handle
-        self.primitives.add(ReverseComputeAtOp(handle, parent.leaf(scope, "reverse_compute_at")))
+        self.primitives.compute_elsewhere(ReverseComputeAtOp(handle, parent.leaf(scope, "reverse_compute_at")))
 
     def decompose_reduction(self, axis: IterVar) -> None:
         """Set the elements to the reducer's identity in a nest of their own, right before that axis."""
@@ -331,19 +337,22 @@ class Stage:
         """The leaves that reduce axes have become."""
         return [a for a in self.leaf_iter_vars if a.is_reduce]
 
-    def replace_op(self, op: ScheduledOp, kept: Sequence[IterVar], new: Sequence[IterVar], moved_to: str) -> None:
+    def replace_op(
+        self, op: ScheduledOp, kept: Sequence[IterVar], new: Sequence[IterVar], moved_to: str, anew: bool = False
+    ) -> None:
         """The stage runs something else from now on, over the `kept` axes and what they have become, and `new` ones.
 
-        Its other axes are those of stage `moved_to`. Where no axis is kept the sequence gets a new handle.
+        Its other axes are those of stage `moved_to`. `anew`: the sequence has another handle of the stage from now on.
         """
         alive = {a.key for a in kept}
         self._moved_to.update({a.key: moved_to for a in self.all_iter_vars if a.key not in alive})
         self.op = op
         self.all_iter_vars = [*kept, *new]
         self.leaf_iter_vars = [*(a for a in self.leaf_iter_vars if a.key in alive), *new]
-        if not kept:
-            self._handle = None
-            self.relaid = False
+        if anew:
+            old = self.handle
+            self._handle = self.primitives.stage(self.name, op)
+            self.primitives.renew_attached(old, self._handle)
 
     # -- plumbing
 
@@ -387,7 +396,6 @@ class Stage:
         return axis
 
     def _replace(self, old: Sequence[IterVar], new: Sequence[IterVar]) -> None:
-        self.relaid = True
         at = self._place(old[0])
         self.leaf_iter_vars[at : at + len(old)] = new
 

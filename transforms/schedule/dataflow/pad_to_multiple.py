@@ -6,22 +6,23 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, var
 from tilework.algebra.predicate import less_than
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
 from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.transforms.schedule.dataflow.bodies import guard_reads, guard_reduction
-from tilework.transforms.schedule.dataflow.handles import erase, replace_compute, stage_of, whole_reader
+from tilework.transforms.schedule.dataflow.handles import compute_of, erase, replace_compute, whole_reader
 
 
-def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp) -> None:
+def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp, names: UniqueNames) -> None:
     """Lengthen the axis. Raises CompileError for an axis that was split or fused into being, and for outputs."""
     stage_op = op.axis.owner
     if not isinstance(stage_op, StageOp):
         name = op.axis.name_hint or "it"
         message = f"axis '{name}' was made by a split or fuse: only an axis of a tensor is padded; pad before splitting"
         raise CompileError(message, op)
-    compute, _ = stage_of(kernel, stage_op.handle, op)
+    compute, _ = compute_of(kernel, stage_op.handle, op)
     at = list[SSAValue](stage_op.axes).index(op.axis)
     factor = number_of(op.factor)
     axes = [*compute.spatial, *compute.reduction]
