@@ -156,7 +156,8 @@ class Stage:
         values = [self.leaf(axis, "reorder") for axis in args]
         if len(set(values)) != len(values):
             raise self.refusal(f"reorder of stage '{self.name}' names an axis twice: {_listed(args)}")
-        self.primitives.add(ReorderOp(values))
+        if values:
+            self.primitives.add(ReorderOp(values))
         for place, axis in zip(sorted(map(self._place, args)), args, strict=True):
             self.leaf_iter_vars[place] = axis
 

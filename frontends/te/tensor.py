@@ -14,6 +14,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.index import Index, IterVar, Name, Range, Var, shape_of, to_index
+from tilework.frontends.te.joint_reductions import joint_body
 from tilework.frontends.te.scalar import IndexData, Reduction, Scalar, ScalarLike, Test, as_scalar, walk
 from tilework.frontends.te.source_location import user_location
 
@@ -236,7 +237,9 @@ def compute(
     axis = [IterVar(Range(0, Index(dim)), n) for n, dim in zip(names, dims, strict=True)]
     given = fcompute(*axis)
     body = tuple(map(_element, cast("Sequence[object]", given) if isinstance(given, tuple | list) else (given,)))
-    _check_body(name, body)
+    if not body:
+        raise UsageError(f"compute '{name}' returns no value")
+    body = joint_body(name, body)
     op = ComputeOp(name, axis, body, tag, attrs)
     op.outputs = [Tensor(op, dims, value.dtype, i) for i, value in enumerate(body)]
     return op.outputs if isinstance(given, tuple | list) else op.outputs[0]
@@ -292,20 +295,6 @@ def _element(value: object) -> Scalar:
     if isinstance(value, Tensor) and value.ndim == 0:
         return value()
     return as_scalar(value)
-
-
-def _check_body(name: str, body: tuple[Scalar, ...]) -> None:
-    reductions = [value for value in body if isinstance(value, Reduction)]
-    if not body:
-        raise UsageError(f"compute '{name}' returns no value")
-    if not reductions:
-        return
-    same = all(r.reduce is reductions[0].reduce for r in reductions)
-    if len(reductions) != len(body) or not same or [r.value_index for r in reductions] != list(range(len(body))):
-        raise UsageError(
-            f"the results of compute '{name}' are all those of one reduction, in their order, or no reductions: "
-            f"{len(reductions)} of {len(body)} are"
-        )
 
 
 def _axis_names(function: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None) -> list[str]:

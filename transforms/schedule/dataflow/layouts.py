@@ -73,7 +73,7 @@ def _forward(stage: Stage, b: StageBounds) -> dict[Axis, Expr]:
             case Singleton():
                 index[relation.axis] = const(0)
             case Split():
-                factor = b.extents[relation.inner]
+                factor = b.extents[relation.inner] if b.extents[relation.inner] != 0 else const(1)  # nothing runs then
                 index[relation.outer] = index[relation.parent] // factor
                 index[relation.inner] = index[relation.parent] % factor
             case Fuse():
