@@ -207,15 +207,27 @@ class _Emitter:
             )
         scope = StringAttr(self.state.scope_of(stage))
         layout = _layout(stage, order, cast(list[int], shape))
+        early = self.double_buffer(stage)
         for result in stage.compute.results:
             type_ = MemRefType(element_type(result.type), cast(list[int], shape), layout, scope)
             alloca = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": None})
-            if stage.double_buffer is not None:
-                alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
             buffer = self.insert(alloca).results[0]
+            if early is not None:
+                alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
+                alloca.location = early.location
             buffer.name_hint = result.name_hint
             origin = [self.here(start) for start, _ in region]
             self.buffers[result] = Buffer([buffer], origin, order, self.bounds[stage].steps)
+
+    def double_buffer(self, stage: Stage) -> Operation | None:
+        """What asks that the stage's buffer be filled one iteration early; None where there is one iteration only."""
+        op, axis = stage.double_buffer, stage.attach
+        if op is None or axis is None or self.bounds[axis.stage].extents[axis] == 1:
+            return None
+        if axis.kind is not loop.Kind.SERIAL:
+            what = f"stage '{stage.name}' cannot have a double buffer: axis '{axis}' of stage '{axis.stage.name}'"
+            refuse(op, axis.stage, f"{what} is {axis.use}; compute it at an axis that runs serially", axis)
+        return op
 
     def place_scratch(self, stage: Stage) -> None:
         """The scratch of a stage in a scan holds what the step at hand needs."""

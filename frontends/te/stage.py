@@ -14,6 +14,8 @@ from tilework.dialects.schedule import (
     PRAGMAS,
     SCOPES,
     BindOp,
+    CacheReadOp,
+    CacheWriteOp,
     ComputeInlineOp,
     ComputeRootOp,
     DecomposeReductionOp,
@@ -28,6 +30,7 @@ from tilework.dialects.schedule import (
     PrefetchOp,
     ReorderOp,
     ReverseComputeAtOp,
+    RFactorOp,
     SetScopeOp,
     SetStorePredicateOp,
     SingletonOp,
@@ -46,6 +49,9 @@ from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
+
+_LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
+"""The primitives that may name a stage which is inlined."""
 
 
 class Stage:
@@ -86,6 +92,13 @@ class Stage:
         """Whether its spatial axes are others, or in another order, than those of its tensor."""
         leaves = [a.key for a in self.spatial_leaves() if a.key not in self._singletons]
         return leaves != [a.key for a in self.op.axis]
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether a primitive says how its axes run, where it is computed, or how its buffer is filled."""
+        axes = [self.primitives.handles[a.key] for a in self.all_iter_vars if a.key in self.primitives.handles]
+        asked = [use.operation for value in (self._handle, *axes) if value is not None for use in value.uses]
+        return any(not isinstance(op, _LEAVE_IT_FREE) for op in asked)
 
     @property
     def handle(self) -> SSAValue:
