@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilework.algebra.index_expr import var
-from tilework.frontends.te.schedule import Schedule
+from tilework.frontends.te.schedule import Schedule, check_schedule
 from tilework.frontends.te.tensor import ComputeOp, elements_read
 
 
@@ -26,6 +26,7 @@ def AutoInlineInjective(sch: Schedule) -> None:
 
 
 def _inline_where(sch: Schedule, wanted: Callable[[ComputeOp], bool]) -> None:
+    check_schedule(sch)
     whole = {tensor.op for op in sch.operations if not isinstance(op, ComputeOp) for tensor in op.input_tensors}
     for stage in sch.stages:
         op = stage.op

@@ -17,6 +17,7 @@ from tilework.dialects.schedule import (
     SequenceOp,
     StageOp,
 )
+from tilework.frontends.te.arguments import kind
 from tilework.frontends.te.index import IterVar, Name
 from tilework.frontends.te.kernel import KernelNames
 from tilework.frontends.te.source_location import user_location
@@ -38,6 +39,14 @@ class Primitives:
         self.attached: dict[SSAValue, Name] = {}
         self._default_arguments = list(arguments)
         self._arguments: dict[Tensor, SSAValue] = {}
+
+    def check_place(self, parent: object, primitive: str) -> None:
+        """Raise UsageError unless something can be computed at the axes of what is given, a stage of this schedule."""
+        primitives = getattr(parent, "primitives", None)
+        if not isinstance(primitives, Primitives):
+            raise UsageError(f"{primitive} takes a stage, s[T] of a tensor T, not {kind(parent)}")
+        if primitives is not self:
+            raise UsageError(f"{primitive} takes a stage of the same schedule; this one is of another")
 
     def add(self, op: Made) -> Made:
         """Append a primitive, located at the user's line."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr, ceildiv, const, product
+from tilework.algebra.given_values import integer_of
+from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.loop import THREADS
 from tilework.dialects.schedule import (
+    INTRINSICS,
     PRAGMAS,
-    SCOPES,
     BindOp,
     CacheReadOp,
     CacheWriteOp,
@@ -40,11 +42,11 @@ from tilework.dialects.schedule import (
     TensorizeOp,
     UnrollOp,
     VectorizeOp,
-    number_of,
 )
-from tilework.dialects.schedule.knob import to_number
+from tilework.frontends.te.arguments import check_number, check_scope, check_word, kind, listed
 from tilework.frontends.te.errors import ScheduleError
-from tilework.frontends.te.index import Index, IterVar, Name, Range, to_index
+from tilework.frontends.te.extents import extent_of, split_extent
+from tilework.frontends.te.index import Index, IterVar, Name, Range
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
@@ -124,10 +126,8 @@ class Stage:
         value = self._plain_leaf(parent, "split")
         if (factor is None) == (nparts is None):
             raise UsageError(f"split of axis '{parent.name}': give either factor or nparts")
-        number = _number(nparts if factor is None else factor, f"split of axis '{parent.name}'")
-        if tail not in tuple(Tail):
-            raise UsageError(f"split of axis '{parent.name}': unknown tail '{tail}'; known: {', '.join(Tail)}")
-        chosen = Tail(tail)
+        number = check_number(nparts if factor is None else factor, f"split of axis '{parent.name}'")
+        chosen = Tail(check_word(tail, tuple(Tail), f"split of axis '{parent.name}': unknown tail"))
         op = SplitOp(value, number, None, chosen) if nparts is None else SplitOp(value, None, number, chosen)
         self.primitives.add(op)
         [name] = self.primitives.texts([parent])
@@ -199,34 +199,38 @@ class Stage:
 
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
         """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes."""
-        tag = thread_ivar.thread_tag
-        if tag not in tuple(THREADS):
-            raise UsageError(f"bind of axis '{ivar.name}': '{tag}' is no thread axis; known: {', '.join(THREADS)}")
+        self.leaf(ivar, "bind")
+        tag = _thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
         self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag))
         self._threads[thread_ivar.key] = ivar
 
-    def pragma(self, var: IterVar, pragma_type: str, pragma_value: int | None = None) -> None:
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | None = None) -> None:
         """A request about the loop of an axis, by a known key."""
-        if pragma_type not in PRAGMAS:
-            raise UsageError(f"unknown pragma '{pragma_type}'; known: {', '.join(PRAGMAS)}")
-        if not isinstance(pragma_value, int) or pragma_value < 0:
+        check_word(pragma_type, PRAGMAS, "unknown pragma")
+        number = pragma_value if isinstance(pragma_value, KnobAttr) else integer_of(pragma_value)
+        if number is None or (isinstance(number, int) and number < 0):
             raise UsageError(f"pragma '{pragma_type}' takes a number of at least 0")
-        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, pragma_value))
+        number = check_number(number, f"pragma '{pragma_type}'", least=0)
+        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, number))
 
     def tensorize(self, var: IterVar, tensor_intrin: str) -> None:
         """Everything from that axis inwards is one call of the intrinsic of that name."""
+        if not isinstance(tensor_intrin, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            what = f"tensorize takes the name of an intrinsic, not {kind(tensor_intrin)}"
+            raise UsageError(f"{what}; known: {', '.join(INTRINSICS)}")
         self._annotate(var, "tensorized", TensorizeOp(self._plain_leaf(var, "tensorize"), tensor_intrin))
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: Number) -> None:
         """At every iteration of the axis, ask the cache for what it reads of the tensor `offset` iterations later."""
         value = self.leaf(var, "prefetch")
-        number = _number(offset, f"prefetch at axis '{var.name}'")
+        number = check_number(offset, f"prefetch at axis '{var.name}'")
         self.primitives.add(PrefetchOp(self._source_of(tensor), value, number))
 
     # -- where the stage is computed
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute the stage inside that axis of its consumer, just the part that one iteration needs."""
+        self.primitives.check_place(parent, "compute_at")
         if parent is self:
             raise self.refusal(f"stage '{self.name}' cannot be computed at its own axis '{scope.name}'")
         handle = self.handle
@@ -247,6 +251,9 @@ class Stage:
 
     def reverse_compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute this element-wise consumer inside that axis of its producer."""
+        self.primitives.check_place(parent, "reverse_compute_at")
+        if parent is self:
+            raise self.refusal(f"stage '{self.name}' cannot be computed at its own axis '{scope.name}'")
         handle = self.handle
         self.primitives.compute_elsewhere(ReverseComputeAtOp(handle, parent.leaf(scope, "reverse_compute_at")))
 
@@ -278,12 +285,11 @@ class Stage:
         """
         if not isinstance(self.op, ScanOp):
             raise self.refusal(f"stage '{self.name}' is not a scan: threads around it come from its axes; use bind")
-        for thread in [*threads] if isinstance(threads, tuple | list) else [threads]:
-            if not isinstance(thread, IterVar):
-                raise UsageError(f"env_threads takes axes that te.thread_axis makes, not a {type(thread).__name__}")
-            tag = thread.thread_tag
-            if tag not in tuple(THREADS):
-                raise UsageError(f"env_threads: '{tag or thread.name}' is no thread axis; known: {', '.join(THREADS)}")
+        given = listed(threads)
+        if given == []:
+            raise UsageError("env_threads takes at least one axis that te.thread_axis makes")
+        for thread in cast("list[IterVar]", [threads] if given is None else given):
+            tag = _thread_tag(thread, "env_threads")
             extent = None if thread.dom is None else extent_of(thread).constant
             if extent is None or extent < 1:
                 raise UsageError(f'env_threads takes numbers of threads, from 1 on: te.thread_axis((0, 32), "{tag}")')
@@ -296,15 +302,15 @@ class Stage:
 
     def set_scope(self, scope: str) -> None:
         """Where the stage's buffer lives: "global", "shared", "warp", "local", "register" or "amx"."""
-        if scope.partition(".")[0] not in SCOPES:
-            raise UsageError(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
-        self.scope = scope
+        self.scope = check_scope(scope)
         self.primitives.add(SetScopeOp(self.handle, scope))
 
     def storage_align(self, axis: IterVar, factor: Number, offset: Number) -> None:
         """The stride of an axis of the stage's buffer is a multiple of `factor` plus `offset`, in elements."""
         value = self._known(axis, "storage_align")
-        self.primitives.add(StorageAlignOp(value, _number(factor, "storage_align"), offset))
+        self.primitives.add(
+            StorageAlignOp(value, check_number(factor, "storage_align"), check_number(offset, "storage_align", 0))
+        )
 
     def double_buffer(self) -> None:
         """Fill the stage's buffer for the next iteration while this one uses it."""
@@ -313,7 +319,7 @@ class Stage:
     def pad_to_multiple(self, axis: IterVar, factor: Number) -> None:
         """Lengthen an axis to a multiple of `factor`."""
         value = self._plain_leaf(axis, "pad_to_multiple")
-        self.primitives.add(PadToMultipleOp(value, _number(factor, "pad_to_multiple")))
+        self.primitives.add(PadToMultipleOp(value, check_number(factor, "pad_to_multiple")))
 
     # -- what the schedule uses
 
@@ -373,7 +379,7 @@ class Stage:
     def _known(self, axis: object, primitive: str) -> SSAValue:
         """An axis of this stage, leaf or not."""
         if not isinstance(axis, IterVar):
-            raise UsageError(f"{primitive} takes axes of stage '{self.name}', not a {type(axis).__name__}")
+            raise UsageError(f"{primitive} takes axes of stage '{self.name}', not {kind(axis)}")
         if axis.key in self._moved_to:
             raise self.refusal(
                 f"{primitive}: axis '{axis.name}' of stage '{self.name}' is now one of '{self._moved_to[axis.key]}'; "
@@ -417,32 +423,15 @@ class Stage:
         return next(i for i, a in enumerate(self.leaf_iter_vars) if a is axis)
 
 
-def extent_of(axis: IterVar) -> Expr:
-    """How many iterations an axis of a stage has, where the stage computes all of its tensor."""
-    assert axis.dom is not None
-    return to_index(axis.dom.extent)
-
-
-def split_extent(extent: Expr, number: Number, by_parts: bool) -> tuple[Expr, Expr]:
-    """The extents of the axes that a split makes, outer and inner."""
-    n = number_of(to_number(number))
-    other = ceildiv(extent, n)
-    if by_parts:
-        return const(n), other
-    return other, const(n) if extent.constant is None else const(max(1, min(n, extent.constant)))
-
-
-def _number(value: object, what: str) -> Number:
-    """A factor: a whole number from 1 on, or a knob."""
-    if isinstance(value, KnobAttr):
-        return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageError(f"{what}: a factor is a whole number, not a {type(value).__name__}")
-    number = int(value)  # pyright: ignore[reportArgumentType]
-    if number < 1:
-        raise UsageError(f"{what} by {number}: must be at least 1")
-    return number
-
-
 def _listed(axes: Sequence[IterVar]) -> str:
     return ", ".join(f"'{a.name}'" for a in axes)
+
+
+def _thread_tag(thread: object, what: str) -> str:
+    """Which threads an axis of te.thread_axis stands for. Raises UsageError for anything else."""
+    if not isinstance(thread, IterVar):
+        raise UsageError(f"{what} takes axes that te.thread_axis makes, not {kind(thread)}")
+    if thread.thread_tag not in tuple(THREADS):
+        named = thread.thread_tag or thread.name
+        raise UsageError(f"{what}: '{named}' is no thread axis; known: {', '.join(THREADS)}")
+    return thread.thread_tag

@@ -105,7 +105,7 @@ def draw_order(d: Drawn, stage: DrawnStage, axes: list[SSAValue]) -> None:
 
 def draw_rfactor(d: Drawn) -> None:
     """A reduce axis becomes a dimension of a stage of its own; often computed in the rest."""
-    stages = [s for s in d.computes if s.reduce and not (s.annotated | s.places) & s.reduce]
+    stages = [s for s in d.computes if s.reductions and not (s.annotated | s.places) & s.reduce]
     if not stages:
         return
     stage = d.draw.choice(stages)
