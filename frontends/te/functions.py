@@ -9,9 +9,8 @@ from typing import Any
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
-from tilework.algebra.index_expr import const
 from tilework.frontends.te.dtypes import check_dtype, integer_range, is_float
-from tilework.frontends.te.index import Index, IndexValue
+from tilework.frontends.te.index import Index, IndexValue, to_index
 from tilework.frontends.te.scalar import (
     Apply,
     Constant,
@@ -136,8 +135,9 @@ def indexmod(a: object, b: object) -> Any:
 
 def _operand(x: object) -> Any:
     """What has the operators of an index or of a value."""
-    number = integer_of(x)
-    return x if isinstance(x, IndexValue) else as_scalar(x) if number is None else Index(const(number))
+    if isinstance(x, IndexValue):
+        return x
+    return as_scalar(x) if integer_of(x) is None else Index(to_index(x))
 
 
 def div(a: object, b: object) -> Scalar:

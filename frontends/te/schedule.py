@@ -256,7 +256,11 @@ class Schedule:
         """The handle of a stage, or of the argument that a placeholder is."""
         if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"a tensor is expected, not {kind(tensor)}")
-        return self[tensor].handle if tensor.op in self._stage_of else self.primitives.argument(tensor)
+        if tensor.op in self._stage_of or tensor.op not in self.operations:
+            return self[tensor].handle
+        if tensor not in placeholders(self.operations):
+            raise UsageError(f"'{tensor.name}' is a state, which only the steps of its scan read: name a stage instead")
+        return self.primitives.argument(tensor)
 
     def _name_of(self, tensor: Tensor) -> str:
         return self[tensor].name if tensor.op in self._stage_of else self.names.stages[tensor.op]

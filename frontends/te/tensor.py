@@ -319,11 +319,11 @@ def _axis_names(name: str, function: object, rank: int, varargs_names: Sequence[
     rest = None if varargs_names is None else listed(varargs_names)
     if varargs_names is not None and rest is None:
         raise UsageError(f"varargs_names of compute '{name}' is a list of names, not {kind(varargs_names)}")
+    others = None if rest is None else [check_text(n, f"a name of varargs_names of compute '{name}'") for n in rest]
     parameters = _parameters(name, function)
     names = [p.name for p in parameters if p.kind in _POSITIONAL and p.default is p.empty]
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        given = [f"i{i}" for i in range(len(names), rank)] if rest is None else rest
-        names += [check_text(n, f"a name of varargs_names of compute '{name}'") for n in given]
+        names += [f"i{i}" for i in range(len(names), rank)] if others is None else others
     if len(names) != rank:
         raise UsageError(f"a compute of {rank} dimensions: its function takes {len(names)} indices, {', '.join(names)}")
     return names
