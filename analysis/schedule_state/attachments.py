@@ -28,7 +28,9 @@ def check_attachments(state: ScheduleState) -> None:
 
 
 def _check_whole(stage: Stage) -> None:
-    """An extern runs as a whole, and reads whole what it reads."""
+    """A scan and an extern run as a whole, and an extern reads whole what it reads."""
+    if isinstance(stage.compute, ScanOp) and stage.place is not None:
+        refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
     extern, asked = isinstance(stage.compute, ExternOp), stage.double_buffer or stage.attach_op
     if extern and asked is not None and (stage.place is not None or asked is stage.double_buffer):
         refuse(asked, stage, f"extern '{stage.name}' runs as a whole, at the root: it takes set_scope, nothing else")
@@ -63,8 +65,6 @@ def _check_order(state: ScheduleState, stage: Stage) -> None:
 
 def _check_step(stage: Stage) -> None:
     """What is part of every step of a scan is computed where time is known; its results in no other stage."""
-    if isinstance(stage.compute, ScanOp) and stage.place is not None:
-        refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
     if stage.place is None:
         return
     if not stage.kept and any(isinstance(use.operation, ScanOp) for r in stage.compute.results for use in r.uses):

@@ -256,6 +256,7 @@ def _pad(c: Calls) -> None:
 
 PRIMITIVES: tuple[Callable[[Calls], None], ...] = (
     *(_split, _split, _tile, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at, _compute_at),
-    *(_cache_write, _rfactor, _rfactor, _cache_read, _compute_inline, _pad, _compute_root),
+    *(_cache_write, _cache_write, _rfactor, _rfactor, _rfactor, _cache_read, _cache_read, _compute_inline, _pad),
+    *(_compute_root, _compute_inline),
     *(_reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma, _double_buffer, _prefetch, _bind),
 )
