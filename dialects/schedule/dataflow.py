@@ -92,7 +92,7 @@ class CacheWriteOp(ScheduleOp):
 
 @irdl_op_definition
 class CacheReadOp(ScheduleOp):
-    """A new stage that copies a stage's tensors, or an argument, into a buffer of that scope; the readers read the copy.
+    """A new stage that copies a stage's tensor, or an argument, into a buffer of that scope; the readers read the copy.
 
     `%xl, %i, %j = schedule.cache_read %x "local" readers(%y, %z) [i, j]`
     """

@@ -276,3 +276,27 @@ def test_what_a_scan_or_an_extern_makes_is_copied_for_a_reader(run_te, change):
     X, F, s = scheduled(change)
     x = integers(6, 8)
     np.testing.assert_array_equal(run_te(s, [X, F], x), x.cumsum(axis=0) * 4)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_of_the_states_of_a_scan_is_copied(run_te, which: int):
+    """States of different ranks: that one which the reader reads; a reader of both gets no copy of one alone."""
+    X = te.placeholder((6, 8), name="X")
+    states = te.placeholder((6, 8), name="s"), te.placeholder((6,), name="t")
+    init = te.compute((1, 8), lambda t, i: X[0, i], name="init"), te.compute((1,), lambda t: X[0, 0], name="first")
+    rows = te.compute((6, 8), lambda t, i: states[0][t - 1, i] + X[t, i], name="rows")
+    column = te.compute((6,), lambda t: states[1][t - 1] + X[t, 0], name="column")
+    a, b = te.scan(init, (rows, column), states, name="sums")
+    D = te.compute((6, 8), lambda t, i: a[t, i] * 2 + (b[t] if which == 2 else 0), name="D")
+    E = te.compute((6, 8), lambda t, i: D[t, i] + b[t], name="E")
+    s = te.create_schedule(E.op)
+    reader = E if which == 1 else D
+    copy = s.cache_read(b if which == 1 else a, "local", [reader])
+    s[copy].compute_at(s[reader], reader.op.axis[0])
+    if which == 2:
+        message = "^the readers read tensors of 'sums' that differ in shape: copy each for other readers"
+        with pytest.raises(te.ScheduleError, match=message):
+            tw.lower(s, [X, E])
+        return
+    x = integers(6, 8)
+    np.testing.assert_array_equal(run_te(s, [X, E], x), x.cumsum(0) * 2 + x[:, :1].cumsum(0))

@@ -48,9 +48,9 @@ def apply_cache_write(kernel: KernelOp, op: CacheWriteOp, names: UniqueNames) ->
     split, fused or reordered: then what came of them are the dimensions of the cache, and the stage has new ones.
     """
     compute, stage_op = compute_of(kernel, op.stage, op)
-    _check_no_cache(kernel, op, compute)
     handles = state_before(kernel, op)
     stage = handles.stages[stage_op.handle]
+    _check_no_cache(kernel, op, stage)
     reduce_axes = stage_op.axes[len(stage.spatial) :]
     _check_reduction(op, stage, stage_op.handle, reduce_axes)
     name = names.fresh(f"{stage.name}.{op.scope.data}")
@@ -68,11 +68,11 @@ def apply_cache_write(kernel: KernelOp, op: CacheWriteOp, names: UniqueNames) ->
     erase(op, stage_op)
 
 
-def _check_no_cache(kernel: KernelOp, op: CacheWriteOp, compute: ComputeOp) -> None:
-    name, scope = compute.stage.data, op.scope.data
-    known = kernel.compute(f"{name}.{scope}")
-    if known is not None and any(read.tensor in known.results for read in compute.reads):
-        raise CompileError(f"stage '{name}' has a cache in scope {scope} already; use that one", op)
+def _check_no_cache(kernel: KernelOp, op: CacheWriteOp, stage: Stage) -> None:
+    scope = op.scope.data
+    known = kernel.compute(f"{stage.name}.{scope}")
+    if known is not None and any(read.tensor in known.results for read in stage.compute.reads):
+        refuse(op, stage, f"stage '{stage.name}' has a cache in scope {scope} already; use that one")
 
 
 def _check_reduction(op: CacheWriteOp, stage: Stage, handle: SSAValue, axes: Sequence[SSAValue]) -> None:
