@@ -20,7 +20,8 @@ class Rule(Protocol):
 
 def random_te_program(draw: Draw) -> tuple[list[Tensor], list[Tensor]]:
     """The placeholders and the results of one to four computes."""
-    known = [_placeholder(draw, i) for i in range(draw.choice((1, 2, 3)))]
+    symbol = te.var(SYMBOL)
+    known = [_placeholder(draw, i, symbol) for i in range(draw.choice((1, 2, 3)))]
     inputs = list(known)
     for _ in range(draw.choice((1, 2, 2, 3, 4))):
         source = draw.choice([*known, *known[-2:], *known[-1:]])
@@ -35,10 +36,10 @@ def random_te_program(draw: Draw) -> tuple[list[Tensor], list[Tensor]]:
     return inputs, results
 
 
-def _placeholder(draw: Draw, i: int) -> Tensor:
+def _placeholder(draw: Draw, i: int, symbol: te.Var) -> Tensor:
     shape: list[Any] = [draw.choice(EXTENTS) for _ in range(draw.choice((1, 2, 2, 3)))]
     if draw.chance(15):
-        shape[0] = te.var(SYMBOL)
+        shape[0] = symbol
     return te.placeholder(shape, name=f"x{i}")
 
 
