@@ -338,7 +338,7 @@ def test_an_artefact_that_is_no_path(path: Any):
         ),
         ("progress", 3, "progress= takes a function of a text and two numbers, not a int"),
         ("progress", lambda: None, "progress= takes a function of a text and two numbers, not a function"),
-        ("precision", ["strict"], r"unknown precision '\['strict'\]': it is default or strict"),
+        ("precision", ["strict"], r"unknown precision '\['strict'\]': it is one of default, strict, direct"),
         ("parameters", 3, "parameters= belongs to a graph module; an ONNX model brings its own"),
     ],
 )
