@@ -65,6 +65,7 @@ from tilework.dialects.graph.scatter import ScatterOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.index_attr import DimsAttr
 
@@ -80,7 +81,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
+    *(ExtendOp, GatherOp, ScatterOp, ResizeOp, TopKOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
