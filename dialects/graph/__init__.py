@@ -4,7 +4,19 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp
-from tilework.dialects.graph.broadcast import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp
+from tilework.dialects.graph.broadcast import (
+    AddOp,
+    DivOp,
+    FmodOp,
+    IntegerPowOp,
+    MaxOp,
+    MinOp,
+    ModOp,
+    MulOp,
+    PowOp,
+    PReluOp,
+    SubOp,
+)
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
@@ -75,7 +87,7 @@ OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
     *(ReluOp, RoundOp, SigmoidOp, SignOp, SinOp, SqrtOp, TanhOp, CastOp),
     *(AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CoshOp, SinhOp, TanOp),
-    *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp),
+    *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, IntegerPowOp, PReluOp, SubOp),
     *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightOp, WhereOp),
     *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, f64
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import const
-from tilework.dialects.graph import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, SubOp
-from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph import AddOp, DivOp, FmodOp, IntegerPowOp, MaxOp, MinOp, ModOp, MulOp, PowOp, SubOp
+from tilework.dialects.graph.base import GraphOp, is_float, numpy_dtype
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.sizes import of_sizes
 from tilework.frontends.onnx.values import Known, Value
@@ -51,10 +56,31 @@ def power(node: Node) -> Value:
     """Squares and cubes are products. The exponent may be of another type, the result is of the base's."""
     base, exponent = node.value(0), node.value(1)
     known = exponent.array if isinstance(exponent, Known) and exponent.array.ndim <= len(node.dims(0)) else None
-    if known is None or known.size != 1 or known.item() not in (2, 3):
-        return node.emit(PowOp, base, node.cast(exponent, node.dtype(0)))
-    square = node.emit(MulOp, base, base)
-    return square if known.item() == 2 else node.emit(MulOp, square, base)
+    if known is not None and known.size == 1 and known.item() in (2, 3):
+        square = node.emit(MulOp, base, base)
+        return square if known.item() == 2 else node.emit(MulOp, square, base)
+    if isinstance(node.dtype(0), IntegerType) and isinstance(node.dtype(1), IntegerType):
+        return node.emit(IntegerPowOp, base, exponent)
+    between = _holds_both(node)
+    return node.narrowed(node.emit(PowOp, node.cast(base, between), node.cast(exponent, between)))
+
+
+def _holds_both(node: Node) -> Attribute:
+    """The floating-point type that a power is computed in: the base's, where it holds the exponent, or a wider one."""
+    base, exponent = node.dtype(0), node.value(1)
+    if base == node.dtype(1) or (isinstance(base, AnyFloat) and _holds(numpy_dtype(base), exponent)):
+        return base
+    types = [numpy_dtype(node.dtype(i)) for i in (0, 1)]
+    sizes = [dtype.itemsize if is_float(dtype) else 2 * dtype.itemsize for dtype in types]
+    return f32 if max(sizes) <= 4 else f64
+
+
+def _holds(dtype: np.dtype[Any], value: Value) -> bool:
+    """Whether it is known that a type holds all elements as they are."""
+    if not isinstance(value, Known) or value.is_symbolic:
+        return False
+    with np.errstate(all="ignore"):
+        return np.array_equal(value.array, value.array.astype(dtype).astype(value.dtype))
 
 
 @converter("Mod", since=10)

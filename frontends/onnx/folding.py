@@ -18,7 +18,7 @@ from tilework.algebra.index_expr import Expr, to_expr
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.graph.accumulation import widened_array
 from tilework.dialects.graph.base import BFLOAT16, is_float, numpy_dtype
-from tilework.dialects.graph.broadcast import truncated_quotient
+from tilework.dialects.graph.broadcast import integer_power, truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
 from tilework.frontends.onnx.load import PACKED_BITS
 from tilework.frontends.onnx.node import Node, value_dims
@@ -36,7 +36,7 @@ _FOLDERS: dict[str, Folder] = {}
 
 _SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherND", "NonZero", "ScatterElements", "ScatterND")
 _COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
-_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Pow", "Round", "Sign", "Sqrt")
+_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Round", "Sign", "Sqrt")
 _REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
 _SHAPING = ("EyeLike", "Trilu")
 
@@ -222,6 +222,15 @@ def _mod(node: Node, a: Array, b: Array) -> Array | None:
     if b.dtype == object or not (b > 0).all() or node.attribute("fmod", 0):
         return None
     return np.asarray(a % b, object)
+
+
+@folds("Pow")
+def _pow(node: Node, a: Array, b: Array) -> Array | None:
+    if object in (a.dtype, b.dtype):
+        return None
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        return integer_power(a, b)
+    return np.power(widened_array(a), widened_array(b)).astype(a.dtype)
 
 
 def _joint(a: Array, b: Array) -> Any:

@@ -32,7 +32,7 @@ NORMALIZATION = [
 ELEMENTWISE = ["celu", "gelu", "hardsigmoid", "hardswish", "mish", "shrink", "swish", "thresholdedrelu"]
 FUNCTIONS = ["abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "round", "sign", "sinh", "tan"]
 CONVERSIONS = ["cast", "castlike"]
-ARITHMETIC = ["div", "einsum", "mod", "neg"]
+ARITHMETIC = ["div", "einsum", "mod", "neg", "pow"]
 REDUCTIONS = ["argmax", "argmin", "cumsum", "reduce_log_sum", "reduce_log_sum_exp", "reducemax", "reducemin"]
 LAYERS = ["convtranspose", "gru", "lstm", "rnn"]
 
