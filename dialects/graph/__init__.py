@@ -68,7 +68,7 @@ from tilework.dialects.graph.logic import (
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
 from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
-from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.resize import ResizeOp
@@ -89,7 +89,7 @@ OPERATORS = [
     *(AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CoshOp, SinhOp, TanOp),
     *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, IntegerPowOp, PReluOp, SubOp),
     *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightOp, WhereOp),
-    *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
+    *(ConvOp, AveragePoolOp, MaxPoolOp, MaxPoolIndicesOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),

@@ -56,7 +56,7 @@ QUANTIZED = ["convinteger", "dequantizelinear", "dynamicquantizelinear", "matmul
 QUANTIZED += ["qlinearmatmul", "quantizelinear"]
 
 NORMS = ["lpnormalization", "lppool"]
-PLACED = ["col2im", "hardmax", "maxunpool", "reversesequence"]
+PLACED = ["col2im", "hardmax", "maxpool", "maxunpool", "reversesequence"]
 SAMPLED = ["deformconv", "roialign"]
 SIGNALS = ["dft", "melweightmatrix", "stft"]
 MATHEMATICS = ["cumprod", "det"]
