@@ -13,6 +13,7 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import INDICES, GatherOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.regions import RegionOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.shapes import dims_of
@@ -54,9 +55,9 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
             if any(ends):
                 what = f"dimension {axis} of the input of {op.label} is too short for mode {op.mode.data}"
                 yield dim - (op.least(axis) - 1), f"{what}: it takes {op.least(axis)} elements"
-    elif isinstance(op, GatherOp):
-        axis = op.axis.value.data
-        yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
+    elif isinstance(op, GatherOp | RegionOp):
+        for axis in [op.axis.value.data] if isinstance(op, GatherOp) else range(3):
+            yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
     elif isinstance(op, SectionOp):
         [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
         where = f"dimension {axis} of the input of {op.label}, which is {op.dims(0)[axis]}"

@@ -72,6 +72,8 @@ from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, Max
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.resize import ResizeOp
+from tilework.dialects.graph.roi_align import RoiAlignOp
+from tilework.dialects.graph.roi_pool import RoiPoolOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import ScatterOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
@@ -93,7 +95,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(ExtendOp, GatherOp, ScatterOp, ResizeOp, TopKOp),
+    *(ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
