@@ -125,9 +125,9 @@ def elu(node: Node) -> Value:
 
 @converter("Selu")
 def selu(node: Node) -> Value:
-    """gamma * elu."""
-    alpha = node.attribute("alpha", 1.67326319217681884765625)
-    gamma = node.attribute("gamma", 1.05070102214813232421875)
+    """gamma * elu. Before opset 6, both had fewer digits."""
+    alpha = node.attribute("alpha", 1.67326319217681884765625 if node.opset >= 6 else 1.6732)
+    gamma = node.attribute("gamma", 1.05070102214813232421875 if node.opset >= 6 else 1.0507)
     x = node.emit(EluOp, node.widened(node.value(0)), alpha=float_attr(alpha))
     return node.narrowed(node.emit(MulOp, x, node.scalar(gamma, x)))
 
@@ -261,7 +261,7 @@ def gelu(node: Node) -> Value:
 
 @converter("Cast")
 def cast(node: Node) -> Value:
-    """To the type that an enumeration names."""
+    """To the type that an enumeration names, before opset 6 by a text."""
     return node.cast(node.value(0), node.element_type(node.attribute("to")))
 
 

@@ -132,8 +132,12 @@ class Node:
         value = onnx.helper.get_attribute_value(attribute)
         return value.decode(errors="replace") if isinstance(value, bytes) else value
 
-    def element_type(self, onnx_type: int) -> Attribute:
-        """The element type for an ONNX data type."""
+    def element_type(self, onnx_type: int | str) -> Attribute:
+        """The element type for an ONNX data type: its number or, before opset 6, its name."""
+        if isinstance(onnx_type, str):
+            if onnx_type not in onnx.TensorProto.DataType.keys():
+                raise self.error(f"'{onnx_type}' is no element type")
+            onnx_type = onnx.TensorProto.DataType.Value(onnx_type)
         try:
             return element_type(onnx_type, "its result")
         except TileworkError as error:
