@@ -16,6 +16,7 @@ from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
 from tilework.dialects.graph.regions import RegionOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
+from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.shapes import dims_of
 
 
@@ -58,12 +59,19 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
     elif isinstance(op, GatherOp | RegionOp):
         for axis in [op.axis.value.data] if isinstance(op, GatherOp) else range(3):
             yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
+    elif isinstance(op, TopKOp):
+        axis, count = op.axis.value.data, op.count.value.data
+        yield op.dims(0)[axis] - (count - 1), f"dimension {axis} of the input of {op.label} has no {count} elements"
     elif isinstance(op, SectionOp):
-        [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
-        where = f"dimension {axis} of the input of {op.label}, which is {op.dims(0)[axis]}"
-        for e in (start, size, op.left):
-            yield e + 1, f"{size} elements from {start} on do not lie in {where}"
-        if op.whole is not None:
-            yield 1 - op.left, f"{size} elements are not all of {where}"
+        yield from _of_section(op)
     elif isinstance(op, RangeOp):
         yield op.count.data[0] + 1, f"{op.label} would be of {op.count.data[0]} numbers"
+
+
+def _of_section(op: SectionOp) -> Iterator[tuple[Expr, str]]:
+    [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
+    where = f"dimension {axis} of the input of {op.label}, which is {op.dims(0)[axis]}"
+    for e in (start, size, op.left):
+        yield e + 1, f"{size} elements from {start} on do not lie in {where}"
+    if op.whole is not None:
+        yield 1 - op.left, f"{size} elements are not all of {where}"

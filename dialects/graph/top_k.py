@@ -49,11 +49,8 @@ class TopKOp(GraphOp):
         x, axis, count = self.dims(0), self.axis.value.data, self.count.value.data
         if axis < 0 or normalize_axis(axis, len(x)) != axis:
             raise VerifyException(f"the axis is counted from the front, it is not {axis}")
-        extent = x[axis].constant
-        if extent is None:
-            raise VerifyException(f"elements are chosen along an axis of constant size; axis {axis} has size {x[axis]}")
-        if not 1 <= count <= extent:
-            raise VerifyException(f"from 1 to {extent} elements along axis {axis} can be chosen, not {count}")
+        if count < 1 or count > (x[axis].constant or count):
+            raise VerifyException(f"from 1 to {x[axis]} elements along axis {axis} can be chosen, not {count}")
         dims = (*x[:axis], const(count), *x[axis + 1 :])
         return [tensor_type(dims, self.dtype()), tensor_type(dims, i64)]
 

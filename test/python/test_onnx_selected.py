@@ -54,6 +54,18 @@ def test_rows_that_several_threads_share(cache: KernelCache):
     check(made, {"x": x}, cache, [np.take_along_axis(x, order, 1), order])
 
 
+def test_along_an_axis_of_open_size(cache: KernelCache):
+    """Where it has too few elements, the call is refused."""
+    made = model([node("TopK", "x k", "v i", axis=0)], {"x": ["N", "M"]}, "v i", {"k": [3]})
+    module = tw.compile(made, cache=cache)
+    for shape in ((3, 1), (4, 20), (100, 3)):
+        x = RANDOM.integers(-9, 9, shape).astype(np.float32)
+        order = np.argsort(-x, 0, kind="stable")[:3]
+        check(made, {"x": x}, cache, [np.take_along_axis(x, order, 0), order])
+    with pytest.raises(tw.TileworkError, match="dimension 0 of the input of top_k has no 3 elements"):
+        module.run({"x": np.ones((2, 5), np.float32)})
+
+
 def test_no_element_and_no_row(cache: KernelCache):
     for rows, k in ((3, 0), (0, 2), (0, 0)):
         made = model([node("TopK", "x k", "v i", axis=1)], {"x": ["N", 4, 2]}, "v i", {"k": [k]})
@@ -73,7 +85,7 @@ def test_older_opsets(opset: int, cache: KernelCache):
 def test_refusals():
     wide = model([node("TopK", "x k", "v i")], {"x": [2, 3]}, "v i", {"k": [4]})
     assert "from 1 to 3 elements along axis 1 can be chosen, not 4" in refusal(wide)
-    open_axis = model([node("TopK", "x k", "v i")], {"x": [2, "N"]}, "v i", {"k": [1]})
-    assert "axis 1 has size N" in refusal(open_axis)
+    negative = model([node("TopK", "x k", "v i")], {"x": [2, "N"]}, "v i", {"k": [-1]})
+    assert "from 1 to N elements along axis 1 can be chosen, not -1" in refusal(negative)
     computed = model([node("TopK", "x i", "v j")], {"x": [2, 3], "i": [1]}, "v j")
     assert "its k is computed from data" in refusal(computed)
