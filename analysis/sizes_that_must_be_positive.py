@@ -61,7 +61,8 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
             yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
     elif isinstance(op, TopKOp):
         axis, count = op.axis.value.data, op.count.value.data
-        yield op.dims(0)[axis] - (count - 1), f"dimension {axis} of the input of {op.label} has no {count} elements"
+        what = f"dimension {axis} of the input of {op.label} is too short: {count} are taken"
+        yield op.dims(0)[axis] - (count - 1), what
     elif isinstance(op, SectionOp):
         yield from _of_section(op)
     elif isinstance(op, RangeOp):

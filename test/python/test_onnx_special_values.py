@@ -65,6 +65,7 @@ def rows(dtype: np.dtype[Any], n: int) -> Array:
     x[8, 0], x[8, -1] = np.inf, np.nan
     x[9, ::2], x[9, 1::2] = 0.0, -0.0
     x[10] = 1
+    x[11, 0], x[11, -1] = np.inf, -np.inf
     return x.astype(dtype)
 
 
