@@ -9,6 +9,7 @@ loops, and symbol names.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 
 from xdsl.ir import SSAValue
@@ -23,7 +24,7 @@ from tilework.analysis.stage_bounds import Region, StageBounds, add_conditions, 
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ReadOp, ScanOp
 
-__all__ = ["StageBounds", "domain_of", "infer_bounds"]
+__all__ = ["StageBounds", "bounds_alone", "infer_bounds"]
 
 
 def infer_bounds(state: ScheduleState) -> dict[Stage, StageBounds]:
@@ -45,6 +46,14 @@ def domain_of(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBo
     for axis, last in (*around, *own):
         domain = positive(domain, last + 1).extended(axis, 0, last)
     return domain
+
+
+def bounds_alone(state: ScheduleState, stage: Stage) -> StageBounds:
+    """The bounds of a stage that computes its whole tensor in a nest of its own, wherever the schedule places it."""
+    b = extents_of(stage, _whole(stage))
+    alone = replace(stage, attach=None, after=None)
+    add_conditions(stage, b, domain_of(state, alone, {alone: b}))
+    return b
 
 
 def _order(state: ScheduleState) -> list[Stage]:

@@ -44,7 +44,7 @@ PRECISIONS = {
 
 def precision_of(name: str) -> Precision:
     """The entry of PRECISIONS. Raises UsageError for one that there is not."""
-    if name not in PRECISIONS:
+    if not isinstance(name, str) or name not in PRECISIONS:  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = did_you_mean(str(name), PRECISIONS)
         raise UsageError(f"unknown precision '{name}': it is one of {', '.join(PRECISIONS)}{hint}")
     return PRECISIONS[name]

@@ -13,8 +13,10 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import INDICES, GatherOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.regions import RegionOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
+from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.shapes import dims_of
 
 
@@ -54,15 +56,23 @@ def _sizes(op: Operation) -> Iterator[tuple[Expr, str]]:
             if any(ends):
                 what = f"dimension {axis} of the input of {op.label} is too short for mode {op.mode.data}"
                 yield dim - (op.least(axis) - 1), f"{what}: it takes {op.least(axis)} elements"
-    elif isinstance(op, GatherOp):
-        axis = op.axis.value.data
-        yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
+    elif isinstance(op, GatherOp | RegionOp):
+        for axis in [op.axis.value.data] if isinstance(op, GatherOp) else range(3):
+            yield op.dims(0)[axis], f"{op.label} has nothing to take elements of: dimension {axis} of its input is 0"
+    elif isinstance(op, TopKOp):
+        axis, count = op.axis.value.data, op.count.value.data
+        what = f"dimension {axis} of the input of {op.label} is too short: {count} are taken"
+        yield op.dims(0)[axis] - (count - 1), what
     elif isinstance(op, SectionOp):
-        [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
-        where = f"dimension {axis} of the input of {op.label}, which is {op.dims(0)[axis]}"
-        for e in (start, size, op.left):
-            yield e + 1, f"{size} elements from {start} on do not lie in {where}"
-        if op.whole is not None:
-            yield 1 - op.left, f"{size} elements are not all of {where}"
+        yield from _of_section(op)
     elif isinstance(op, RangeOp):
         yield op.count.data[0] + 1, f"{op.label} would be of {op.count.data[0]} numbers"
+
+
+def _of_section(op: SectionOp) -> Iterator[tuple[Expr, str]]:
+    [start], [size], axis = op.start.data, op.size.data, op.axis.value.data
+    where = f"dimension {axis} of the input of {op.label}, which is {op.dims(0)[axis]}"
+    for e in (start, size, op.left):
+        yield e + 1, f"{size} elements from {start} on do not lie in {where}"
+    if op.whole is not None:
+        yield 1 - op.left, f"{size} elements are not all of {where}"

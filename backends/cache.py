@@ -19,6 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tilework.algebra.errors import UsageError
+
 _MAGIC = b"tilework-kernel 1\n"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 8
@@ -100,6 +102,15 @@ def default_cache() -> KernelCache:
     """The cache in TILEWORK_CACHE, else in the folder for caches of this system (`~/.cache/tilework` on Linux)."""
     folder = os.environ.get("TILEWORK_CACHE")
     return KernelCache(Path(folder) if folder else _platform_folder() / "tilework")
+
+
+def cache_for(given: object) -> KernelCache:
+    """The cache that a caller gives, the default one for None. Raises UsageError for anything else."""
+    if given is None:
+        return default_cache()
+    if not isinstance(given, KernelCache):
+        raise UsageError(f"cache= takes a KernelCache of a folder, not a {type(given).__name__}")
+    return given
 
 
 def _platform_folder() -> Path:

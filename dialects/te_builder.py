@@ -176,15 +176,25 @@ class KernelBuilder(Writer):
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
-    def for_each(self, extents: Sequence[Expr], body: Callable[..., None], kind: loop.Kind = loop.Kind.SERIAL) -> None:
-        """Insert loops in an extern, the outermost of that kind; `body` inserts what they do at their indices."""
+    def for_each(
+        self,
+        extents: Sequence[Expr],
+        body: Callable[..., None],
+        kind: loop.Kind = loop.Kind.SERIAL,
+        when: Sequence[Predicate] = (),
+    ) -> None:
+        """Insert loops in an extern; `body` inserts what they do at their indices.
+
+        The outermost is of that kind; if it is parallel, `when` says where it is worth several threads.
+        """
 
         def nest(*around: Expr) -> None:
             depth = len(around)
             if depth == len(extents):
                 body(*around)
                 return
-            each = loop.ForOp(0, extents[depth], f"i{depth}", None, loop.Kind.SERIAL if depth else kind)
+            outermost = loop.ForOp(0, extents[0], "i0", kind=kind, when=when)
+            each = loop.ForOp(0, extents[depth], f"i{depth}") if depth else outermost
             self.insert(each)
             with self.inside(each.body.block):
                 nest(*around, var(each.index))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import cast
 
 from xdsl.context import Context
@@ -121,7 +122,8 @@ class _Emitter:
         dims = [self.dims(v) for v in values]
         layouts = [*kernel.layouts, *[None] * len(scratch)]
         types = [
-            _memref_type(v.type, d, layout or NoneAttr()) for v, d, layout in zip(values, dims, layouts, strict=True)
+            _memref_type(v.name_hint, v.type, d, layout or NoneAttr())
+            for v, d, layout in zip(values, dims, layouts, strict=True)
         ]
         block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
         for value, argument in zip(values, block.args, strict=False):
@@ -205,17 +207,30 @@ class _Emitter:
                 f"stage '{stage.name}' computed at '{stage.attach}' needs a buffer of [{sizes}], whose size is not "
                 "constant; compute it at the root or split the axis",
             )
+        _check_size(stage.name, cast(list[int], shape))
         scope = StringAttr(self.state.scope_of(stage))
         layout = _layout(stage, order, cast(list[int], shape))
+        early = self.double_buffer(stage)
         for result in stage.compute.results:
             type_ = MemRefType(element_type(result.type), cast(list[int], shape), layout, scope)
             alloca = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": None})
-            if stage.double_buffer is not None:
-                alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
             buffer = self.insert(alloca).results[0]
+            if early is not None:
+                alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
+                alloca.location = early.location
             buffer.name_hint = result.name_hint
             origin = [self.here(start) for start, _ in region]
             self.buffers[result] = Buffer([buffer], origin, order, self.bounds[stage].steps)
+
+    def double_buffer(self, stage: Stage) -> Operation | None:
+        """What asks that the stage's buffer be filled one iteration early; None where there is one iteration only."""
+        op, axis = stage.double_buffer, stage.attach
+        if op is None or axis is None or self.bounds[axis.stage].extents[axis] == 1:
+            return None
+        if axis.kind is not loop.Kind.SERIAL:
+            what = f"stage '{stage.name}' cannot have a double buffer: axis '{axis}' of stage '{axis.stage.name}'"
+            refuse(op, axis.stage, f"{what} is {axis.use}; compute it at an axis that runs serially", axis)
+        return op
 
     def place_scratch(self, stage: Stage) -> None:
         """The scratch of a stage in a scan holds what the step at hand needs."""
@@ -388,6 +403,12 @@ def _layout(stage: Stage, order: Sequence[int], shape: Sequence[int]) -> Strided
     return StridedLayoutAttr(strides)
 
 
+def _check_size(name: str | None, extents: Sequence[int]) -> None:
+    if prod(extents) >= 1 << 60:  # so that its bytes, of eight for an element, are counted in 64 bits
+        size = " x ".join(map(str, extents))
+        raise CompileError(f"the buffer of '{name}' would have {size} elements, more than memory can be")
+
+
 def _points(compute: ComputeOp) -> Expr:
     """How many there are, at most: where a reduce axis depends on a spatial one, as at the end where it is longer."""
     starts, ends = dict.fromkeys(dict(compute.spatial), const(0)), dict(compute.spatial)
@@ -395,6 +416,7 @@ def _points(compute: ComputeOp) -> Expr:
     return product([*ends.values(), *longest])
 
 
-def _memref_type(type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:
+def _memref_type(name: str | None, type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:
     shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims]
+    _check_size(name, [extent for extent in shape if extent != DYNAMIC_INDEX])
     return MemRefType(element_type(type_), shape, cast(NoneAttr, layout))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,8 @@ class Module:
 
     def save(self, path: str | Path) -> None:
         """Write an artefact: one file with the code, the parameters and the manifest, complete or not at all."""
+        if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+            raise UsageError(f"an artefact is saved at a path, not at a value of type {type(path).__name__}")
         workers = self._workers or workers_code(parse_target(self.manifest.target))
         write_artifact(Path(path), self.manifest, self.objects, self.parameters, workers)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError
+from tilework.algebra.given_values import integer_of, takes
 from tilework.runtime.arrays import aligned
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.module import Module
@@ -46,13 +47,16 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from xdsl.dialects.builtin import ModuleOp
 
     from tilework.analysis.precision import precision_of
-    from tilework.backends.cache import default_cache
+    from tilework.backends.cache import cache_for
     from tilework.backends.llvm.compile_model import compile_module
     from tilework.targets.llvm_names import target_to_compile_for
 
     precision_of(precision)
+    _check_options(processes, instrumentations, progress)
     machine = target_to_compile_for(target)
     if isinstance(model, ModuleOp):
+        if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"parameters= takes a dictionary of arrays, not a {type(parameters).__name__}")
         module, arrays = model.clone(), dict(parameters or {})
     elif parameters is not None:
         raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
@@ -62,7 +66,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
         imported = import_onnx(model)
         module, arrays = imported.module, dict(imported.parameters)
         del imported  # so that weights can go once they are prepared
-    kernels = cache or default_cache()
+    kernels = cache_for(cache)
     compiled = compile_module(module, arrays, machine, kernels, processes, instrumentations, progress, precision)
     del arrays
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
@@ -108,6 +112,20 @@ def build(
     from tilework.frontends.te import build as te_build
 
     return te_build.build(s, args, target, name, cache, checked)
+
+
+def _check_options(processes: object, instrumentations: object, progress: object) -> None:
+    from tilework.lowering.instrumentation import Instrumentation
+
+    if processes is not None and (integer_of(processes) or 0) < 1:
+        raise UsageError(f"processes={processes!r}: the number of processes is a positive integer")
+    if not isinstance(instrumentations, list | tuple):
+        raise UsageError(f"instrumentations= takes a list, not a {type(instrumentations).__name__}")
+    for value in cast("Sequence[object]", instrumentations):
+        if not isinstance(value, Instrumentation):
+            raise UsageError(f"instrumentations= takes a list of Instrumentations, not of a {type(value).__name__}")
+    if progress is not None and not (callable(progress) and takes(progress, 3)):
+        raise UsageError(f"progress= takes a function of a text and two numbers, not a {type(progress).__name__}")
 
 
 def _manifest(compiled: CompiledModel, target: str) -> Manifest:

@@ -12,8 +12,10 @@ def check_attachments(state: ScheduleState) -> None:
     """Raise CompileError for a stage at an axis where it cannot be computed."""
     for stage in state.stages.values():
         _check_whole(stage)
+        _check_order(state, stage)
+    for stage in state.stages.values():
         if stage.attach is not None:
-            _check_attached(state, stage, stage.attach)
+            _check_place(stage, stage.attach)
         elif stage.after is not None:
             _check_after(state, stage, stage.after)
         else:
@@ -26,7 +28,9 @@ def check_attachments(state: ScheduleState) -> None:
 
 
 def _check_whole(stage: Stage) -> None:
-    """An extern runs as a whole, and reads whole what it reads."""
+    """A scan and an extern run as a whole, and an extern reads whole what it reads."""
+    if isinstance(stage.compute, ScanOp) and stage.place is not None:
+        refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
     extern, asked = isinstance(stage.compute, ExternOp), stage.double_buffer or stage.attach_op
     if extern and asked is not None and (stage.place is not None or asked is stage.double_buffer):
         refuse(asked, stage, f"extern '{stage.name}' runs as a whole, at the root: it takes set_scope, nothing else")
@@ -43,21 +47,24 @@ def _check_root(state: ScheduleState, stage: Stage) -> None:
         refuse(stage.scope_op, stage, message)
 
 
-def _check_attached(state: ScheduleState, stage: Stage, axis: Axis) -> None:
-    consumer, op = axis.stage, stage.attach_op
-    order = list(state.stages.values())
-    if stage in state.outputs:
-        refuse(op, stage, f"stage '{stage.name}' is an output of the kernel: it is computed at the root")
-    if order.index(consumer) <= order.index(stage):
-        message = f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it; take a consumer"
-        refuse(op, consumer, message, axis)
-    _check_place(stage, axis)
+def _check_order(state: ScheduleState, stage: Stage) -> None:
+    """A stage is computed in one behind it, or follows one at the root: so no stage is around itself."""
+    op, order = stage.attach_op, list(state.stages.values())
+    if stage.attach is not None:
+        consumer = stage.attach.stage
+        if stage in state.outputs:
+            refuse(op, stage, f"stage '{stage.name}' is an output of the kernel: it is computed at the root")
+        if order.index(consumer) <= order.index(stage):
+            what = f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it"
+            refuse(op, consumer, f"{what}; take a consumer", stage.attach)
+    if stage.after is not None and stage.after.stage.place is not None:
+        producer = stage.after.stage
+        what = f"stage '{stage.name}' cannot follow axis '{stage.after}' of stage '{producer.name}'"
+        refuse(op, producer, f"{what}: '{producer.name}' is not at the root; use compute_root", stage.after)
 
 
 def _check_step(stage: Stage) -> None:
     """What is part of every step of a scan is computed where time is known; its results in no other stage."""
-    if isinstance(stage.compute, ScanOp) and stage.place is not None:
-        refuse(stage.attach_op, stage, f"scan '{stage.name}' is computed at the root: it runs over time itself")
     if stage.place is None:
         return
     if not stage.kept and any(isinstance(use.operation, ScanOp) for r in stage.compute.results for use in r.uses):
@@ -130,8 +137,6 @@ def _check_after(state: ScheduleState, stage: Stage, axis: Axis) -> None:
     producer, op = axis.stage, stage.attach_op
     what = f"stage '{stage.name}' cannot follow axis '{axis}' of stage '{producer.name}'"
     _check_place(stage, axis)
-    if producer.place is not None:
-        refuse(op, producer, f"{what}: '{producer.name}' is not at the root; use compute_root", axis)
     if any(a.reduce for a in producer.leaves[: producer.leaves.index(axis) + 1]):
         message = f"{what}: inside a reduce axis its elements are not finished; take an axis outside the reduction"
         refuse(op, producer, message, axis)

@@ -40,12 +40,13 @@ def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleStat
 
 
 def handles_before(kernel: KernelOp, sequence: SequenceOp, end: Operation) -> Handles:
-    """What the primitives before `end` make of the kernel's stages."""
+    """What the primitives before `end` make of the kernel's stages, but for inlining, which comes last."""
     handles = Handles(ScheduleState(kernel))
     for op in sequence.body.block.ops:
         if op is end:
             break
-        _apply(handles, op)
+        if not isinstance(op, ComputeInlineOp):
+            _apply(handles, op)
     return handles
 
 

@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import SCOPES, SplitOp, Tail
-from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, scans_of
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, scans_of, stages_of
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,7 @@ class ScheduleState:
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
-        staged = (op for op in kernel.body.block.ops if isinstance(op, ComputeOp | ScanOp | ExternOp))
-        self.stages = {op.stage.data: _default_stage(op) for op in staged}
+        self.stages = {op.stage.data: _default_stage(op) for op in stages_of(kernel)}
         self.of_result: dict[SSAValue, Stage] = {
             result: s for s in self.stages.values() for result in s.compute.results
         }

@@ -4,7 +4,19 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp
-from tilework.dialects.graph.broadcast import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp
+from tilework.dialects.graph.broadcast import (
+    AddOp,
+    DivOp,
+    FmodOp,
+    IntegerPowOp,
+    MaxOp,
+    MinOp,
+    ModOp,
+    MulOp,
+    PowOp,
+    PReluOp,
+    SubOp,
+)
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
@@ -56,15 +68,18 @@ from tilework.dialects.graph.logic import (
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
 from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
-from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolOp
+from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.resize import ResizeOp
+from tilework.dialects.graph.roi_align import RoiAlignOp
+from tilework.dialects.graph.roi_pool import RoiPoolOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import ScatterOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.index_attr import DimsAttr
 
@@ -74,13 +89,13 @@ OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
     *(ReluOp, RoundOp, SigmoidOp, SignOp, SinOp, SqrtOp, TanhOp, CastOp),
     *(AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CoshOp, SinhOp, TanOp),
-    *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, PReluOp, SubOp),
+    *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, IntegerPowOp, PReluOp, SubOp),
     *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightOp, WhereOp),
-    *(ConvOp, AveragePoolOp, MaxPoolOp, DenseOp, MatmulOp),
+    *(ConvOp, AveragePoolOp, MaxPoolOp, MaxPoolIndicesOp, DenseOp, MatmulOp),
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(ExtendOp, GatherOp, ScatterOp, ResizeOp),
+    *(ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]

@@ -72,7 +72,7 @@ class ArgumentOp(GraphOp, ABC):
 
         def place(*i: Expr) -> Reduction:
             def index(r: Expr) -> Scalar:
-                return k.select(_found(along(i, r), extremum[i]), k.index(r, i64), nowhere)
+                return k.select(is_extremum(along(i, r), extremum[i]), k.index(r, i64), nowhere)
 
             return Reduction("max" if last else "min", extents, index)
 
@@ -86,8 +86,9 @@ class ArgumentOp(GraphOp, ABC):
         return np.asarray(x.shape[axis] - 1 - type(self).NUMPY(np.flip(x, axis), axis=axis, keepdims=keep))
 
 
-def _found(element: Scalar, extremum: Scalar) -> Scalar:
-    """Whether this is the element; where the extremum is NaN, which equals nothing, whether it is one too."""
+def is_extremum(element: Scalar, extremum: Scalar) -> Scalar:
+    """Whether an element is an extremum of those that it is among: where that is NaN, which equals nothing, whether the
+    element is NaN too."""
     equal = element.compare("eq", extremum)
     return equal if element.is_integer else equal | element.compare("ne", element)
 

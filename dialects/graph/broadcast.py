@@ -8,13 +8,15 @@ from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, is_float
+from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, is_float, numpy_dtype
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -211,6 +213,52 @@ class PowOp(BinaryOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.power(*inputs)
+
+
+@irdl_op_definition
+class IntegerPowOp(BinaryOp):
+    """a to the power b, of integers of any two types; it has the type of a, and wraps around.
+
+    To a negative power it is the quotient 1 / a**-b, cut off towards zero: 1 for 1, 1 or -1 for -1, else 0, and for 0
+    as well.
+    """
+
+    name = "graph.integer_pow"
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_numbers()
+        for i in (0, 1):
+            if not isa(self.dtype(i), IntegerType):
+                raise VerifyException(f"{self.name} computes on integers, not on {self.dtype(i)}")
+        return [tensor_type(broadcast_dims(self.dims(0), self.dims(1)), self.dtype())]
+
+    def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
+        """The product of those squares of squares that the bits of b name."""
+        one = power = k.constant(1, a.dtype)
+        square, bits = a, 8 * numpy_dtype(b.dtype).itemsize - (not b.unsigned)
+        for bit in range(bits):
+            power = k.select(_has_bit(b, bit), power * square, power)
+            square = square if bit == bits - 1 else square * square
+        if b.unsigned:
+            return power
+        is_one = a.compare("eq", 1) if a.unsigned else a.compare("eq", 1) | a.compare("eq", -1)
+        reciprocal = k.select(is_one, k.select(_has_bit(b, 0), a, one), 0)
+        return k.select(b.compare("lt", 0), reciprocal, power)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return integer_power(*inputs)
+
+
+def _has_bit(a: Scalar, bit: int) -> Scalar:
+    return (a & (1 << bit)).compare("ne", 0)
+
+
+def integer_power(a: Array, b: Array) -> Array:
+    """As IntegerPowOp defines it."""
+    power = np.power(a.astype(np.uint64), np.where(b < 0, 0, b).astype(np.uint64)).astype(a.dtype)
+    is_one = (a == 1) | ((a == -1) if a.dtype.kind == "i" else False)
+    reciprocal = np.where(is_one, np.where(b & 1, a, 1), 0)
+    return np.where(b < 0, reciprocal, power).astype(a.dtype)
 
 
 @irdl_op_definition

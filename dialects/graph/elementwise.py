@@ -41,19 +41,6 @@ class UnaryOp(GraphOp, ABC):
 
 
 @irdl_op_definition
-class ReluOp(UnaryOp):
-    """max(x, 0); NaN stays NaN."""
-
-    name = "graph.relu"
-
-    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        return k.max(x, 0.0)
-
-    def evaluate(self, *inputs: Array) -> Array:
-        return np.maximum(inputs[0], inputs[0].dtype.type(0))
-
-
-@irdl_op_definition
 class LeakyReluOp(UnaryOp):
     """x where x >= 0, else alpha * x.
 
@@ -135,6 +122,19 @@ class NumberOp(UnaryOp, ABC):
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_numbers()
         return [self.operand_type(0)]
+
+
+@irdl_op_definition
+class ReluOp(NumberOp):
+    """max(x, 0); NaN stays NaN."""
+
+    name = "graph.relu"
+
+    def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
+        return k.max(x, 0)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.maximum(inputs[0], inputs[0].dtype.type(0))
 
 
 @irdl_op_definition

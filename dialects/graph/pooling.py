@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 from typing import Any, ClassVar
 
@@ -14,13 +15,14 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import Expr, const, maximum, product
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph.accumulation import accumulator, widened, widened_array
+from tilework.dialects.graph.arguments import is_extremum
 from tilework.dialects.graph.base import Array, Category, GraphOp, extremes, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
 
 
 class PoolOp(GraphOp, ABC):
@@ -100,6 +102,80 @@ class MaxPoolOp(PoolOp):
 
 
 @irdl_op_definition
+class MaxPoolIndicesOp(PoolOp):
+    """Where in the input the largest element of each window is, the first where several are; NaN wins.
+
+    `largest` is what graph.max_pool makes of the same input and windows. An index is the element's number in memory
+    order or, with `column_major`, its number where of the spatial axes the first is the innermost; -1 is that of a
+    window of padding alone.
+    """
+
+    name = "graph.max_pool_indices"
+    CATEGORY: ClassVar[Category] = Category.OPAQUE
+    largest = operand_def(TensorType)
+    column_major = prop_def(BoolAttr)
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        self.require_numbers()
+        [pooled] = super().infer()
+        if self.operand_type(1) != pooled:
+            raise VerifyException(f"the largest elements are {pooled}, not {self.operand_type(1)}")
+        return [tensor_type(dims_of(pooled), i64)]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        """The least number of an element of the window, in memory order within a channel, that is the largest one."""
+        x, largest = inputs
+        windows, extents, nowhere = self.windows, x.dims[2:], np.iinfo(np.int64).max
+        axes = spatial_axes(len(x.dims))
+
+        def window(n: Expr, c: Expr, *position: Expr) -> Reduction:
+            def place(*tap: Expr) -> Scalar:
+                at = [i - b for i, b in zip(windows.at(position, tap), windows.before, strict=True)]
+
+                def found() -> Scalar:
+                    is_found = is_extremum(x[(n, c, *at)], largest[(n, c, *position)])
+                    return k.select(is_found, k.index(_number(at, extents), i64), nowhere)
+
+                inside = windows.inside(at, extents)
+                return k.if_then_else(inside, found, lambda: nowhere, i64) if inside else found()
+
+            return k.reduce_min(windows.kernel, with_axes([f"r{axis}" for axis in axes[2:]], place))
+
+        places = k.compute("place", largest.dims, with_axes(axes, window))
+
+        def index(n: Expr, c: Expr, *position: Expr) -> Scalar:
+            place = places[(n, c, *position)]
+            first = k.index((n * x.dims[1] + c) * product(extents), i64)
+            inner = self._column_major(k, place, extents) if self.column_major.value.data else place
+            return k.select(place.compare("eq", nowhere), k.constant(-1, i64), first + inner)
+
+        return k.compute("max_pool_indices", largest.dims, with_axes(axes, index))
+
+    def _column_major(self, k: KernelBuilder, place: Scalar, extents: Sequence[Expr]) -> Scalar:
+        """The number that an element of a channel has where the first axis is the innermost."""
+        rest, terms = place, list[Scalar]()
+        for axis in reversed(range(len(extents))):
+            size, stride = (k.index(e, i64) for e in (maximum(extents[axis], 1), product(extents[:axis])))
+            terms.append(rest % size * stride)
+            rest = rest / size
+        return reduce(lambda a, b: a + b, terms)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        x, largest = inputs
+        shape, taps = x.shape[2:], (1,) * (x.ndim - 2)
+        views = self.windows.views(x, extremes(x.dtype)[0])
+        numbers = np.arange(prod(shape)).reshape(shape)
+        nowhere = numbers.size
+        places = self.windows.views(numbers, nowhere)
+        wanted = largest.reshape(*largest.shape, *taps)
+        is_found = (places < nowhere) & ((views == wanted) | ((views != views) & (wanted != wanted)))
+        place = np.where(is_found, places, nowhere).min(tuple(range(2 - x.ndim, 0)), initial=nowhere)
+        order = np.arange(nowhere).reshape(shape[::-1]).T if self.column_major.value.data else numbers
+        first = np.arange(prod(x.shape[:2])).reshape(*x.shape[:2], *taps) * nowhere
+        return np.where(place == nowhere, -1, first + np.append(order, -1)[place])
+
+
+@irdl_op_definition
 class AveragePoolOp(PoolOp):
     """The mean of each window: of its taps inside the input or, with `count_padding`, of those in the padding too.
 
@@ -171,3 +247,8 @@ class AveragePoolOp(PoolOp):
         taps = tuple(range(-len(extents), 0))
         counts = windows.slide(mask, extents).sum(axis=taps)
         return (windows.views(x, 0).sum(axis=taps, dtype=x.dtype) / counts).astype(inputs[0].dtype, copy=False)
+
+
+def _number(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:
+    """The number in memory order of an element of a tensor of these dimensions."""
+    return reduce(lambda number, axis: number * axis[0] + axis[1], zip(dims, index, strict=True), const(0))

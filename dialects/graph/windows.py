@@ -87,6 +87,16 @@ class Windows:
         """Where, in the padded tensor, a tap of a window stands."""
         return tuple(p * s + t * d for p, s, t, d in zip(position, self.strides, tap, self.dilations, strict=True))
 
+    def inside(self, index: Sequence[Expr], extents: Sequence[Expr]) -> list[Predicate]:
+        """What tells whether an index that a window reaches is one of the data, without padding; nothing if all are."""
+        conditions: list[Predicate] = []
+        for i, before, extent, whole in zip(index, self.before, extents, self.padded(extents), strict=True):
+            if before:
+                conditions.append(at_least(i, 0))
+            if whole != extent + before:
+                conditions.append(less_than(i, extent))
+        return conditions
+
     def pad(self, k: KernelBuilder, x: Tensor, fill: float) -> Tensor:
         """`x` with its padding around it, a stage of its own; `x` itself where there is none."""
         rank = len(self.kernel)

@@ -23,13 +23,14 @@ from tilework.dialects.index_attr import LoopIndexAttr, LoopWhenAttr
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.bytes import BytesOp, WordsOp
 from tilework.dialects.loop.common import INDEX
-from tilework.dialects.loop.control import THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
+from tilework.dialects.loop.control import PARALLEL_WORK, THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
 from tilework.dialects.loop.transpose import TransposeOp
 
 __all__ = [
     "INDEX",
+    "PARALLEL_WORK",
     "THREADS",
     "ApplyOp",
     "BytesOp",

@@ -83,6 +83,10 @@ A loop inside another of the same kind deals its iterations out to the same thre
 """
 
 
+PARALLEL_WORK = 1 << 15
+"""Scalar operations below which starting the threads of a parallel loop costs more than it gains."""
+
+
 @irdl_attr_definition
 class KindAttr(EnumAttribute[Kind], SpacedOpaqueSyntaxAttribute):
     """`#loop<kind parallel>`"""

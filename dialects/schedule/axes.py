@@ -170,5 +170,7 @@ class ReorderOp(ScheduleOp, HasCanonicalizationPatternsInterface):
         return (IdleReorder(),)
 
     def verify_(self) -> None:
+        if not self.axes:
+            raise VerifyException("reorder takes at least one axis")
         if len(set(self.axes)) != len(self.axes):
             raise VerifyException("reorder names an axis twice")

@@ -1,4 +1,4 @@
-"""Primitives that rewrite the kernel: `schedule-apply-dataflow` performs them, in order."""
+"""Primitives that rewrite the kernel: `schedule-apply-dataflow` performs them, in order, inlining last."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ from tilework.dialects.schedule.storage import verify_scope
 
 @irdl_op_definition
 class ComputeInlineOp(ScheduleOp):
-    """Put the stage's expression in place of every read of it."""
+    """Put the stage's expression in place of every read of it.
+
+    Of the primitives that say where a stage is computed the last one holds: a `schedule.compute_at` behind this one
+    takes it back. A stage that is inlined may be a reader of a copy or be copied, before or behind.
+    """
 
     name = "schedule.compute_inline"
     stage = operand_def(StageType)
@@ -47,9 +51,10 @@ class ComputeInlineOp(ScheduleOp):
 class CacheWriteOp(ScheduleOp):
     """Compute the stage into a buffer of that scope; the stage itself becomes the copy out of it.
 
-    The result is the new stage, which does the computing. It has the axes of the old one; where spatial axes of that
-    were split, fused or reordered before, the leaves are the dimensions of the cache, in their order, and the stage has
-    fresh axes, which `schedule.stage` gives.
+    The result is the new stage, which does the computing. It has the axes of the old one, which keeps the spatial ones
+    and what was asked of them; where these were split, fused or reordered before, the leaves are the dimensions of the
+    cache, in their order, and the stage has fresh axes, which `schedule.stage` gives. The stage stays where it is
+    computed.
     `%local, %i, %j, %k = schedule.cache_write %c "register" [i, j, k]`
     """
 
@@ -134,7 +139,8 @@ class CacheReadOp(ScheduleOp):
 class RFactorOp(ScheduleOp):
     """Make a reduce axis a dimension of a new stage, which reduces over the others; the stage reduces over that one.
 
-    The new dimension stands at position `factor_axis`, counted from the end where negative. Results are the new stage,
+    The new dimension stands at position `factor_axis`, counted from the end where negative. The stage keeps its spatial
+    axes, what was asked of them, and the place where it is computed. Results are the new stage,
     its axes (spatial with the new one, then the reduce axes left), and the reduce axis of the old stage.
     `%rf, %i, %ki, %ko, %k = schedule.rfactor %c, %k_i at 1 [i, k.inner, k.outer]`
     """

@@ -90,7 +90,10 @@ class StorageAlignOp(ScheduleOp):
 
 @irdl_op_definition
 class DoubleBufferOp(ScheduleOp):
-    """Fill the stage's buffer for the next iteration while this one uses it: twice the memory."""
+    """Fill the stage's buffer for the next iteration while this one uses it: twice the memory.
+
+    Where the axis that the stage is computed at has one iteration, nothing happens.
+    """
 
     name = "schedule.double_buffer"
     stage = operand_def(StageType)

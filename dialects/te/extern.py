@@ -213,10 +213,14 @@ def buffers_block(inputs: Sequence[Attribute], results: Sequence[Attribute], sym
     return Block(arg_types=[*map(_buffer_type, (*inputs, *results)), *[loop.INDEX] * len(symbols)])
 
 
+def stages_of(kernel: KernelOp) -> list[ComputeOp | ScanOp | ExternOp]:
+    """The computes, scans and externs of a kernel in program order."""
+    return [op for op in kernel.body.block.ops if isinstance(op, ComputeOp | ScanOp | ExternOp)]
+
+
 def stage_of(kernel: KernelOp, name: str) -> ComputeOp | ScanOp | ExternOp | None:
     """The compute, scan or extern of that name, or None."""
-    ops = kernel.body.block.ops
-    return next((op for op in ops if isinstance(op, ComputeOp | ScanOp | ExternOp) and op.stage.data == name), None)
+    return next((op for op in stages_of(kernel) if op.stage.data == name), None)
 
 
 def externs_of(kernel: KernelOp) -> list[ExternOp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import SliceOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.node import Node, is_integer
@@ -24,6 +24,25 @@ def from_front(node: Node, axes: Sequence[int], rank: int) -> list[int]:
 def axis_from_front(node: Node, default: int) -> int:
     """The attribute `axis`, an axis of input 0, counted from the front."""
     return from_front(node, [node.attribute("axis", default)], len(node.dims(0)))[0]
+
+
+def right_operand(node: Node) -> Value:
+    """Input 1 as one that broadcasts to input 0, aligned at the last axis.
+
+    Before opset 7 it does so only on request, and `axis` says where its dimensions stand.
+    """
+    if node.opset >= 7:
+        return node.value(1)
+    left, right = node.dims(0), node.dims(1)
+    if not node.attribute("broadcast", 0):
+        if left != right:
+            raise node.error("operands differ in shape and the node does not ask to broadcast them")
+        return node.value(1)
+    axis = node.attribute("axis", len(left) - len(right))
+    behind = len(left) - (axis % len(left) if left else 0) - len(right)
+    if behind < 0:
+        raise node.error(f"the right operand does not fit at axis {axis}")
+    return node.reshape(node.value(1), [*right, *[const(1)] * behind])
 
 
 def given_axes(node: Node) -> list[int] | None:

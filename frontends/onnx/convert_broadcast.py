@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
-from tilework.algebra.index_expr import const
-from tilework.dialects.graph import AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, SubOp
-from tilework.dialects.graph.base import GraphOp
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, f64
+from xdsl.ir import Attribute
+
+from tilework.dialects.graph import AddOp, DivOp, FmodOp, IntegerPowOp, MaxOp, MinOp, ModOp, MulOp, PowOp, SubOp
+from tilework.dialects.graph.base import GraphOp, is_float, numpy_dtype
+from tilework.frontends.onnx.axes import right_operand
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.sizes import of_sizes
 from tilework.frontends.onnx.values import Known, Value
 
-BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp, "Pow": PowOp}
+BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp}
 
 VARIADIC: dict[str, type[GraphOp]] = {"Max": MaxOp, "Min": MinOp}
 
 
 def binary(node: Node) -> Value:
     """Operands broadcast as numpy's do."""
-    return node.emit(BINARY[node.op_type], node.value(0), of_sizes(node, node.value(1), node.dims(0)))
-
-
-def binary_with_axis(node: Node) -> Value:
-    """Before opset 7: the right operand broadcasts only on request, and `axis` says where its dimensions stand."""
-    left, right = node.dims(0), node.dims(1)
-    if not node.attribute("broadcast", 0):
-        if left != right:
-            raise node.error("operands differ in shape and the node does not ask to broadcast them")
-        return binary(node)
-    axis = node.attribute("axis", len(left) - len(right))
-    behind = len(left) - (axis % len(left) if left else 0) - len(right)
-    if behind < 0:
-        raise node.error(f"the right operand does not fit at axis {axis}")
-    aligned = node.reshape(node.value(1), [*right, *[const(1)] * behind])
-    return node.emit(BINARY[node.op_type], node.value(0), aligned)
+    return node.emit(BINARY[node.op_type], node.value(0), of_sizes(node, right_operand(node), node.dims(0)))
 
 
 def variadic(node: Node) -> Value:
@@ -42,19 +32,39 @@ def variadic(node: Node) -> Value:
 
 
 for _name in BINARY:
-    converter(_name)(binary_with_axis)
-    converter(_name, since=7)(binary)
+    converter(_name)(binary)
 
 
-@converter("Pow", since=7)  # in place of `binary`
+@converter("Pow")
 def power(node: Node) -> Value:
     """Squares and cubes are products. The exponent may be of another type, the result is of the base's."""
-    base, exponent = node.value(0), node.value(1)
+    base, exponent = node.value(0), right_operand(node)
     known = exponent.array if isinstance(exponent, Known) and exponent.array.ndim <= len(node.dims(0)) else None
-    if known is None or known.size != 1 or known.item() not in (2, 3):
-        return node.emit(PowOp, base, node.cast(exponent, node.dtype(0)))
-    square = node.emit(MulOp, base, base)
-    return square if known.item() == 2 else node.emit(MulOp, square, base)
+    if known is not None and known.size == 1 and known.item() in (2, 3):
+        square = node.emit(MulOp, base, base)
+        return square if known.item() == 2 else node.emit(MulOp, square, base)
+    if isinstance(node.dtype(0), IntegerType) and isinstance(node.dtype(1), IntegerType):
+        return node.emit(IntegerPowOp, base, exponent)
+    between = _holds_both(node)
+    return node.narrowed(node.emit(PowOp, node.cast(base, between), node.cast(exponent, between)))
+
+
+def _holds_both(node: Node) -> Attribute:
+    """The floating-point type that a power is computed in: the base's, where it holds the exponent, or a wider one."""
+    base, exponent = node.dtype(0), node.value(1)
+    if base == node.dtype(1) or (isinstance(base, AnyFloat) and _holds(numpy_dtype(base), exponent)):
+        return base
+    types = [numpy_dtype(node.dtype(i)) for i in (0, 1)]
+    sizes = [dtype.itemsize if is_float(dtype) else 2 * dtype.itemsize for dtype in types]
+    return f32 if max(sizes) <= 4 else f64
+
+
+def _holds(dtype: np.dtype[Any], value: Value) -> bool:
+    """Whether it is known that a type holds all elements as they are."""
+    if not isinstance(value, Known) or value.is_symbolic:
+        return False
+    with np.errstate(all="ignore"):
+        return np.array_equal(value.array, value.array.astype(dtype).astype(value.dtype))
 
 
 @converter("Mod", since=10)

@@ -19,7 +19,6 @@ from tilework.dialects.graph import (
     AtanhOp,
     AtanOp,
     CeilOp,
-    ClipOp,
     CoshOp,
     CosOp,
     DivOp,
@@ -28,7 +27,6 @@ from tilework.dialects.graph import (
     ErfOp,
     ExpOp,
     FloorOp,
-    LeakyReluOp,
     LessOp,
     LogOp,
     MaxOp,
@@ -49,7 +47,8 @@ from tilework.dialects.graph import (
     WhereOp,
 )
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
-from tilework.frontends.onnx.node import Node, converter, float_attr, number_attr, value_dims
+from tilework.frontends.onnx import activations
+from tilework.frontends.onnx.node import Node, converter, float_attr, value_dims
 from tilework.frontends.onnx.values import AnyValue, Known, Value, known
 
 UNARY: dict[str, type[GraphOp]] = {
@@ -115,20 +114,20 @@ def dropout_by_input(node: Node) -> Value:
 @converter("LeakyRelu")
 def leaky_relu(node: Node) -> Value:
     """A slope below zero."""
-    return node.emit(LeakyReluOp, node.value(0), alpha=float_attr(node.attribute("alpha", 0.01)))
+    return activations.leaky_relu(node, node.value(0), node.attribute("alpha", 0.01))
 
 
 @converter("Elu")
 def elu(node: Node) -> Value:
     """An exponential below zero."""
-    return node.emit(EluOp, node.value(0), alpha=float_attr(node.attribute("alpha", 1.0)))
+    return activations.elu(node, node.value(0), node.attribute("alpha", 1.0))
 
 
 @converter("Selu")
 def selu(node: Node) -> Value:
-    """gamma * elu."""
-    alpha = node.attribute("alpha", 1.67326319217681884765625)
-    gamma = node.attribute("gamma", 1.05070102214813232421875)
+    """gamma * elu. Before opset 6, both had fewer digits."""
+    alpha = node.attribute("alpha", 1.67326319217681884765625 if node.opset >= 6 else 1.6732)
+    gamma = node.attribute("gamma", 1.05070102214813232421875 if node.opset >= 6 else 1.0507)
     x = node.emit(EluOp, node.widened(node.value(0)), alpha=float_attr(alpha))
     return node.narrowed(node.emit(MulOp, x, node.scalar(gamma, x)))
 
@@ -171,52 +170,34 @@ def clip_by_inputs(node: Node) -> Value:
 
 
 def _clip(node: Node, low: float | None, high: float | None) -> Value:
-    return _between(node, node.value(0), low, high)
-
-
-def _between(node: Node, x: Value, low: float | None, high: float | None) -> Value:
-    bounds = {"low": low, "high": high}
-    dtype = node.dtype_of(x)
-    return node.emit(ClipOp, x, **{k: None if n is None else number_attr(n, dtype) for k, n in bounds.items()})
+    return activations.between(node, node.value(0), low, high)
 
 
 @converter("HardSigmoid")
 def hard_sigmoid(node: Node) -> Value:
     """alpha * x + beta between 0 and 1."""
-    x = node.widened(node.value(0))
-    return node.narrowed(_hard_sigmoid(node, x, node.attribute("alpha", 0.2), node.attribute("beta", 0.5)))
-
-
-def _hard_sigmoid(node: Node, x: Value, alpha: float, beta: float) -> Value:
-    x = node.emit(MulOp, x, node.scalar(alpha, x))
-    x = node.emit(AddOp, x, node.scalar(beta, x))
-    return _between(node, x, 0.0, 1.0)
+    alpha, beta = node.attribute("alpha", 0.2), node.attribute("beta", 0.5)
+    return node.narrowed(activations.hard_sigmoid(node, node.widened(node.value(0)), alpha, beta))
 
 
 @converter("HardSwish")
 def hard_swish(node: Node) -> Value:
     """x * hard_sigmoid(x), with a slope of 1/6."""
     x = node.widened(node.value(0))
-    return node.narrowed(node.emit(MulOp, x, _hard_sigmoid(node, x, 1 / 6, 0.5)))
+    return node.narrowed(node.emit(MulOp, x, activations.hard_sigmoid(node, x, 1 / 6, 0.5)))
 
 
 @converter("Softplus")
 def softplus(node: Node) -> Value:
     """log(1 + exp(x))."""
-    return node.narrowed(_softplus(node, node.widened(node.value(0))))
-
-
-def _softplus(node: Node, x: Value) -> Value:
-    """As max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
-    exps = node.emit(ExpOp, node.emit(NegOp, node.emit(AbsOp, x)))
-    return node.emit(AddOp, node.emit(ReluOp, x), node.emit(LogOp, node.emit(AddOp, exps, node.scalar(1.0, x))))
+    return node.narrowed(activations.softplus(node, node.widened(node.value(0))))
 
 
 @converter("Mish", since=18)
 def mish(node: Node) -> Value:
     """x * tanh(softplus(x))."""
     x = node.widened(node.value(0))
-    return node.narrowed(node.emit(MulOp, x, node.emit(TanhOp, _softplus(node, x))))
+    return node.narrowed(node.emit(MulOp, x, node.emit(TanhOp, activations.softplus(node, x))))
 
 
 @converter("Swish", since=24)
@@ -239,9 +220,7 @@ def celu(node: Node) -> Value:
 @converter("ThresholdedRelu", since=10)
 def thresholded_relu(node: Node) -> Value:
     """x where it is above alpha, else 0."""
-    x = node.value(0)
-    above = node.emit(LessOp, node.scalar(node.attribute("alpha", 1.0), x), x)
-    return node.emit(WhereOp, above, x, node.scalar(0.0, x))
+    return activations.thresholded_relu(node, node.value(0), node.attribute("alpha", 1.0))
 
 
 @converter("Shrink")
@@ -257,8 +236,7 @@ def shrink(node: Node) -> Value:
 @converter("Softsign")
 def softsign(node: Node) -> Value:
     """x / (1 + |x|)."""
-    x = node.widened(node.value(0))
-    return node.narrowed(node.emit(DivOp, x, node.emit(AddOp, node.emit(AbsOp, x), node.scalar(1.0, x))))
+    return node.narrowed(activations.softsign(node, node.widened(node.value(0))))
 
 
 @converter("Reciprocal")
@@ -283,7 +261,7 @@ def gelu(node: Node) -> Value:
 
 @converter("Cast")
 def cast(node: Node) -> Value:
-    """To the type that an enumeration names."""
+    """To the type that an enumeration names, before opset 6 by a text."""
     return node.cast(node.value(0), node.element_type(node.attribute("to")))
 
 

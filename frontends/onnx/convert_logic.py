@@ -18,6 +18,7 @@ from tilework.dialects.graph import (
     XorOp,
 )
 from tilework.dialects.graph.base import GraphOp
+from tilework.frontends.onnx.axes import right_operand
 from tilework.frontends.onnx.node import Node, converter
 from tilework.frontends.onnx.values import Value
 
@@ -38,19 +39,19 @@ SWAPPED: dict[str, type[GraphOp]] = {"Greater": LessOp, "GreaterOrEqual": LessEq
 
 def binary(node: Node) -> Value:
     """Operands broadcast as numpy's do."""
-    return node.emit(BINARY[node.op_type], node.value(0), node.value(1))
+    return node.emit(BINARY[node.op_type], node.value(0), right_operand(node))
 
 
 def swapped(node: Node) -> Value:
     """a > b is b < a."""
-    return node.emit(SWAPPED[node.op_type], node.value(1), node.value(0))
+    return node.emit(SWAPPED[node.op_type], right_operand(node), node.value(0))
 
 
 for _name in BINARY:
-    converter(_name, since=7)(binary)
+    converter(_name)(binary)
 
 for _name in SWAPPED:
-    converter(_name, since=7)(swapped)
+    converter(_name)(swapped)
 
 
 @converter("Not")

@@ -21,10 +21,20 @@ from tilework.frontends.onnx.values import Known, Value, as_dims
 
 
 @converter("Reshape")
-def reshape(node: Node) -> Value:
+def reshape_by_attribute(node: Node) -> Value:
+    """The shape is an attribute."""
+    return _reshaped(node, [const(size) for size in node.attribute("shape", [])])
+
+
+@converter("Reshape", since=5)
+def reshape_by_input(node: Node) -> Value:
+    """The shape is an input."""
+    return _reshaped(node, as_dims(node.array(1, "shape")))
+
+
+def _reshaped(node: Node, target: Sequence[Expr]) -> Value:
     """A 0 keeps the input's dimension (unless `allowzero`), a -1 is what is left."""
     dims = node.dims(0)
-    target = as_dims(node.array(1, "shape"))
     if not node.attribute("allowzero", 0):
         if any(d == 0 and axis >= len(dims) for axis, d in enumerate(target)):
             raise node.error(
@@ -130,6 +140,8 @@ def concatenated(node: Node, values: Sequence[Value], axis: int) -> Value:
 @converter("Split")
 def split(node: Node) -> Sequence[Value]:
     """Slices behind one another along one axis: of the sizes given, or equal ones (the last may be smaller)."""
+    if node.opset < 2 and node.attribute("axis") is None:
+        raise node.error("it does not say along which axis, for which opset 1 has no default")
     axis, count = axis_from_front(node, 0), len(node.proto.output)
     sizes = node.attribute("split") or (node.integers(1, "list of sizes") if node.has(1) else None)
     if sizes is not None:
@@ -176,6 +188,8 @@ def slice_(node: Node) -> Value:
 @converter("Pad")
 def pad_by_attributes(node: Node) -> Value:
     """Widths and value are attributes."""
+    if node.attribute("paddings") is not None:
+        raise node.error("in which order opset 1 has the paddings of several axes, the standard says in two ways")
     return _pad(node, node.attribute("pads"), node.attribute("value", 0.0))
 
 
@@ -260,9 +274,22 @@ def _wrapped(node: Node, pads: Sequence[int]) -> Value:
 
 
 @converter("Tile")
+def tile_along_one_axis(node: Node) -> Value:
+    """The input repeated along one axis."""
+    [axis] = from_front(node, [int(node.number(2, "axis"))], len(node.dims(0)))
+    times = int(node.number(1, "number of tiles"))
+    return _tiled(node, [const(times if i == axis else 1) for i in range(len(node.dims(0)))])
+
+
+@converter("Tile", since=6)
 def tile(node: Node) -> Value:
-    """The input repeated along every axis: an axis of size 1 before it is broadcast, and both become one."""
-    dims, repeats = node.dims(0), as_dims(node.array(1, "list of repeats"))
+    """The input repeated along every axis."""
+    return _tiled(node, as_dims(node.array(1, "list of repeats")))
+
+
+def _tiled(node: Node, repeats: Sequence[Expr]) -> Value:
+    """Before each axis one of size 1 is broadcast, and both become one."""
+    dims = node.dims(0)
     require_sizes(node, repeats, "repeats")
     if len(repeats) != len(dims):
         raise node.error(f"{len(dims)} axes need {len(dims)} repeats, not {len(repeats)}")

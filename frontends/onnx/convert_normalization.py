@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BoolAttr, f32
+from xdsl.dialects.builtin import BoolAttr, f32, f64
 
 from tilework.algebra.index_expr import const, product
 from tilework.dialects.graph import (
@@ -37,7 +37,10 @@ def batch_normalization(node: Node) -> Value | Sequence[Value]:
         raise node.error("spatial=0, a mean for every position, is not supported")
     epsilon = float_attr(node.attribute("epsilon", 1e-5))
     if not node.attribute("training_mode", 0):
-        return node.emit(BatchNormOp, *(node.value(i) for i in range(5)), epsilon=epsilon)
+        types = {node.dtype(i) for i in range(5)}
+        widest = node.dtype(0) if len(types) == 1 else f64 if f64 in types else f32
+        given = [node.cast(node.value(i), widest) for i in range(5)]
+        return node.narrowed(node.emit(BatchNormOp, *given, epsilon=epsilon))
     dims = node.dims(0)
     if len(dims) < 2:
         raise node.error("it takes a batch with channels")
@@ -158,7 +161,8 @@ def rms_normalization(node: Node) -> Value:
     """By the root of the mean of the squares over the axes from `axis` on, times a scale."""
     x = node.widened(node.value(0))
     axes = range(axis_from_front(node, -1), len(node.dims(0)))
-    return node.emit(MulOp, node.narrowed(node.emit(DivOp, x, _deviation(node, x, axes))), node.value(1))
+    normalized = node.narrowed(node.emit(DivOp, x, _deviation(node, x, axes)))
+    return node.emit(MulOp, node.cast(normalized, node.dtype(1)), node.value(1))
 
 
 def _normalized(node: Node, value: Value, axes: Sequence[int]) -> Value:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from xdsl.dialects.builtin import i64
 
@@ -14,15 +15,13 @@ from tilework.dialects.graph import (
     ConcatOp,
     DenseOp,
     LessOp,
-    ReluOp,
-    SigmoidOp,
-    TanhOp,
     WhereOp,
 )
-from tilework.dialects.graph.base import GraphOp
+from tilework.frontends.onnx import activations
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.recurrent_cells import (
+    Activation,
     Layer,
     State,
     Step,
@@ -36,8 +35,29 @@ from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Known, Value
 
-ACTIVATIONS: dict[str, type[GraphOp]] = {"relu": ReluOp, "sigmoid": SigmoidOp, "tanh": TanhOp}
-"""By their names in small letters."""
+
+@dataclass(frozen=True)
+class _Function:
+    """An activation, and what its parameters are where the node does not say so: None for one that has to be given."""
+
+    function: Callable[..., Value]
+    parameters: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+
+
+ACTIVATIONS = {
+    "affine": _Function(activations.affine, {"alpha": 1.0, "beta": 0.0}),
+    "elu": _Function(activations.elu, {"alpha": 1.0}),
+    "hardsigmoid": _Function(activations.hard_sigmoid, {"alpha": 0.2, "beta": 0.5}),
+    "leakyrelu": _Function(activations.leaky_relu, {"alpha": 0.01}),
+    "relu": _Function(activations.relu),
+    "scaledtanh": _Function(activations.scaled_tanh, {"alpha": None, "beta": None}),
+    "sigmoid": _Function(activations.sigmoid),
+    "softplus": _Function(activations.softplus),
+    "softsign": _Function(activations.softsign),
+    "tanh": _Function(activations.tanh),
+    "thresholdedrelu": _Function(activations.thresholded_relu, {"alpha": 1.0}),
+}
+"""By their names in small letters. The defaults are those of the operators of these names."""
 
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 """Whether each walk through the sequence begins at its end."""
@@ -68,7 +88,6 @@ def recurrent(node: Node) -> Sequence[Value]:
     """
     kind, steps = KINDS[node.op_type], _steps(node)
     _check_shapes(node, kind)
-    _require_supported(node)
     lengths = _lengths(node, steps)
     is_short = steps.constant is not None and steps.constant <= MOST_UNROLLED
     if is_short and lengths is None:
@@ -183,7 +202,9 @@ def _layer(node: Node, kind: _Kind, direction: int) -> tuple[Value, Layer]:
         recurrence=recurrence,
         bias=bias,
         peepholes=_of_direction(node, 7, direction) if node.has(7) else None,
-        activations=_activations(node, kind, direction),
+        activations=_activations(node, kind)[len(kind.activations) * direction :],
+        clip=_clip(node),
+        couples=bool(node.attribute("input_forget", 0)),
     )
 
 
@@ -209,15 +230,29 @@ def _part(node: Node, i: int, direction: int, axis: int) -> Value:
     return node.value(i) if only else sliced(node, node.value(i), {axis: range(direction, direction + 1)})
 
 
-def _activations(node: Node, kind: _Kind, direction: int) -> list[type[GraphOp]]:
-    count = len(kind.activations)
+def _activations(node: Node, kind: _Kind) -> list[Activation]:
+    """Those of all directions, in order. Parameters are handed out in this order to those that take any."""
     names = [name.decode(errors="replace") for name in node.attribute("activations", [])]
-    if names and len(names) != count * len(_directions(node)):
-        raise node.error(f"{count} activations a direction are needed, not {len(names)} in all")
-    if unknown := [name for name in names if name.lower() not in ACTIVATIONS]:
-        raise node.error(f"activation '{unknown[0]}' is not supported, only Relu, Sigmoid and Tanh")
-    own = names[count * direction : count * (direction + 1)] or kind.activations
-    return [ACTIVATIONS[name.lower()] for name in own]
+    count = len(kind.activations) * len(_directions(node))
+    if names and len(names) != count:
+        raise node.error(f"{len(kind.activations)} activations a direction are needed, not {len(names)} in all")
+    given = {name: iter(node.attribute(f"activation_{name}", [])) for name in ("alpha", "beta")}
+    chosen: list[Activation] = []
+    for name in names or kind.activations * len(_directions(node)):
+        if (known := ACTIVATIONS.get(name.lower())) is None:
+            raise node.error(f"activation '{name}' is not known; there are {', '.join(ACTIVATIONS)}")
+        parameters = {p: next(given[p], default) for p, default in known.parameters.items()}
+        if missing := [p for p, value in parameters.items() if value is None]:
+            raise node.error(f"activation '{name}' takes an activation_{missing[0]} that is not given")
+        chosen.append(partial(known.function, **parameters))
+    return chosen
+
+
+def _clip(node: Node) -> float | None:
+    clip = node.attribute("clip")
+    if clip is not None and not clip > 0:
+        raise node.error(f"clip is a positive number, not {clip:g}")
+    return clip
 
 
 # ---- What is refused -------------------------------------------------------------------------------------------------
@@ -272,10 +307,3 @@ def _check_shapes(node: Node, kind: _Kind) -> None:
             for size, other in zip(node.dims(i), wanted, strict=False):
                 find_same_sizes(size, other)
             raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
-
-
-def _require_supported(node: Node) -> None:
-    if node.attribute("clip") is not None:
-        raise node.error("clip is not supported")
-    if node.attribute("input_forget", 0):
-        raise node.error("input_forget=1, input and forget gate as one, is not supported")

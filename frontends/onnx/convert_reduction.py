@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, BoolAttr, IntegerType, Signedness, i1
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IntegerType, Signedness, f64, i1, i64
 
+from tilework.algebra.index_expr import product
 from tilework.dialects.graph import (
     AbsOp,
     AddOp,
     ArgMaxOp,
     ArgMinOp,
     ClipOp,
+    DivOp,
     ExpOp,
     LogOp,
     MulOp,
@@ -23,19 +25,19 @@ from tilework.dialects.graph import (
     SubOp,
 )
 from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
+from tilework.dialects.te_scalars import is_unsigned
 from tilework.frontends.onnx.axes import axis_from_front, reduced_axes
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
 REDUCTIONS: dict[str, type[GraphOp]] = {
     "ReduceMax": ReduceMaxOp,
-    "ReduceMean": ReduceMeanOp,
     "ReduceMin": ReduceMinOp,
     "ReduceProd": ReduceProdOp,
     "ReduceSum": ReduceSumOp,
 }
 
-UNSIGNED = IntegerType(8, Signedness.UNSIGNED)
+UNSIGNED, UNSIGNED_LONG = (IntegerType(bits, Signedness.UNSIGNED) for bits in (8, 64))
 
 
 def reduction(node: Node) -> Value:
@@ -49,6 +51,18 @@ for _name in REDUCTIONS:
     converter(_name)(reduction)
 
 
+@converter("ReduceMean")
+def reduce_mean(node: Node) -> Value:
+    """The mean; of integers, which are added up in 64 bits, cut off towards zero."""
+    if isinstance(node.dtype(0), AnyFloat):
+        return _reduce(node, ReduceMeanOp, node.value(0))
+    axes = reduced_axes(node, len(node.dims(0)))
+    count = node.size(product(node.dims(0)[axis] for axis in axes))
+    widest = UNSIGNED_LONG if is_unsigned(node.dtype(0)) else i64
+    total = _reduce(node, ReduceSumOp, node.cast(node.value(0), widest))
+    return node.narrowed(node.emit(DivOp, total, node.cast(count, widest)))
+
+
 @converter("ReduceL1")
 def reduce_l1(node: Node) -> Value:
     """The sum of magnitudes."""
@@ -58,24 +72,28 @@ def reduce_l1(node: Node) -> Value:
 @converter("ReduceL2")
 def reduce_l2(node: Node) -> Value:
     """The root of the sum of squares."""
-    return node.narrowed(node.emit(SqrtOp, _sum_of_squares(node)))
+    return node.narrowed(node.emit(SqrtOp, _sum_of_squares(node, _real(node))))
 
 
 @converter("ReduceSumSquare")
 def reduce_sum_square(node: Node) -> Value:
     """The sum of squares."""
-    return node.narrowed(_sum_of_squares(node))
+    return node.narrowed(_sum_of_squares(node, node.widened(node.value(0))))
 
 
-def _sum_of_squares(node: Node) -> Value:
-    x = node.widened(node.value(0))
+def _sum_of_squares(node: Node, x: Value) -> Value:
     return _reduce(node, ReduceSumOp, node.emit(MulOp, x, x))
+
+
+def _real(node: Node) -> Value:
+    """Input 0 as numbers that roots and logarithms are computed of: integers in double precision."""
+    return node.widened(node.value(0)) if isinstance(node.dtype(0), AnyFloat) else node.cast(node.value(0), f64)
 
 
 @converter("ReduceLogSum")
 def reduce_log_sum(node: Node) -> Value:
     """The logarithm of the sum."""
-    return node.narrowed(node.emit(LogOp, _reduce(node, ReduceSumOp, node.widened(node.value(0)))))
+    return node.narrowed(node.emit(LogOp, _reduce(node, ReduceSumOp, _real(node))))
 
 
 @converter("ReduceLogSumExp")
@@ -84,11 +102,9 @@ def reduce_log_sum_exp(node: Node) -> Value:
 
     m is the maximum, but a number: of an infinite one the difference to itself is none.
     """
-    x = node.widened(node.value(0))
+    x = _real(node)
     axes = reduced_axes(node, len(node.dims(0)))
     dtype = node.dtype_of(x)
-    if not isinstance(dtype, AnyFloat):
-        raise node.error(f"it is computed of floating-point numbers, not of {dtype}")
     if not axes:
         return node.value(0)
     highest = float(np.finfo(numpy_dtype(dtype)).max)

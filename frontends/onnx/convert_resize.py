@@ -53,9 +53,24 @@ class _Axis:
 
 
 @converter("Upsample")
+def upsample_rows_and_columns(node: Node) -> Value:
+    """An image, by two attributes."""
+    return _upsampled(node, [1.0, 1.0, node.attribute("height_scale"), node.attribute("width_scale")])
+
+
+@converter("Upsample", since=7)
+def upsample_by_attribute(node: Node) -> Value:
+    """Scales are an attribute."""
+    return _upsampled(node, node.attribute("scales"))
+
+
+@converter("Upsample", since=9)
 def upsample(node: Node) -> Value:
-    """Scales are an attribute, from opset 9 on an input."""
-    scales = node.attribute("scales") if node.opset < 9 else _numbers(node, 1, "list of scales")
+    """Scales are an input."""
+    return _upsampled(node, _numbers(node, 1, "list of scales"))
+
+
+def _upsampled(node: Node, scales: Sequence[float]) -> Value:
     return _resized(node, _by_scales(node, range(len(node.dims(0))), scales), "asymmetric", "floor")
 
 
@@ -220,6 +235,8 @@ def _by_tables(node: Node, resized: Mapping[int, _Axis], how: str, rounding: str
 
 def _require_mode(node: Node) -> str:
     mode: str = node.attribute("mode", "nearest")
+    if node.opset < 7 and mode == "bilinear":
+        return "linear"
     modes = MODES if node.op_type == "Resize" and node.opset >= 11 else MODES[:2]
     if mode not in modes:
         raise node.error(f"mode '{mode}' is not supported, only {', '.join(modes)}")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product as combinations
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import BoolAttr, i64
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import (
@@ -22,14 +23,18 @@ from tilework.dialects.graph import (
     MinOp,
     MulOp,
     NotOp,
+    RoiAlignOp,
+    RoiPoolOp,
     RoundOp,
     SubOp,
     WhereOp,
 )
+from tilework.dialects.graph.regions import RegionOp
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.convert_indexed import along, numbered
 from tilework.frontends.onnx.cubics import cubic_weights
-from tilework.frontends.onnx.node import Node, converter, int_attr
+from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr, value_dims
+from tilework.frontends.onnx.sizes import of_sizes
 from tilework.frontends.onnx.values import Value
 
 MODES = {"bilinear": "linear", "bicubic": "cubic"}
@@ -147,3 +152,54 @@ def _term(node: Node, taps: Sequence[Tap], wanted: Sequence[Expr]) -> Value:
         term = node.emit(WhereOp, is_inside, term, node.scalar(0.0, term))
     shares = [node.cast(tap.share, node.dtype_of(term)) for tap in taps if tap.share is not None]
     return reduce(lambda a, b: node.emit(MulOp, a, b), shares, term)
+
+
+@converter("RoiAlign", since=10)
+def roi_align(node: Node) -> Value:
+    """Regions of images in bins: the mean of the samples in each, or the largest of the elements that they weight.
+
+    Before opset 16 no half pixel is taken off.
+    """
+    default = "half_pixel" if node.opset >= 16 else "output_half_pixel"
+    pixel, mode = node.attribute("coordinate_transformation_mode", default), node.attribute("mode", "avg")
+    if mode not in ("avg", "max") or pixel not in ("half_pixel", "output_half_pixel"):
+        raise node.error(f"its modes '{mode}' and '{pixel}' are not known")
+    return _pooled_regions(
+        node,
+        RoiAlignOp,
+        node.value(1),
+        node.value(2),
+        [node.attribute(f"output_{side}", 1) for side in ("height", "width")],
+        samples=int_attr(node.attribute("sampling_ratio", 0)),
+        half_pixel=BoolAttr.from_bool(pixel == "half_pixel"),
+        largest=BoolAttr.from_bool(mode == "max"),
+    )
+
+
+@converter("MaxRoiPool")
+def max_roi_pool(node: Node) -> Value:
+    """The largest element of every bin of regions, whose first number is that of an image."""
+    regions, shape = node.dims(1), list(node.attribute("pooled_shape"))
+    if len(regions) != 2 or regions[1] != 5 or len(shape) != 2:
+        raise node.error("it takes regions of five numbers, the first that of an image, and pools them to two axes")
+    images = node.reshape(sliced(node, node.value(1), {1: range(1)}), regions[:1])
+    return _pooled_regions(node, RoiPoolOp, sliced(node, node.value(1), {1: range(1, 5)}), images, shape)
+
+
+def _pooled_regions(
+    node: Node, op: type[RegionOp], regions: Value, images: Value, bins: Sequence[int], **more: Attribute
+) -> Value:
+    """So many bins of regions of input 0, whose channels are next to each other meanwhile."""
+    if len(node.dims(0)) != 4:
+        raise node.error(f"it takes images with channels, of 4 axes, not of {len(node.dims(0))}")
+    pooled = node.emit(
+        op,
+        node.transposed(node.value(0), [0, 2, 3, 1]),
+        regions,
+        of_sizes(node, node.cast(images, i64), value_dims(regions)[:1]),
+        height=int_attr(bins[0]),
+        width=int_attr(bins[1]),
+        scale=float_attr(node.attribute("spatial_scale", 1.0)),
+        **more,
+    )
+    return node.transposed(pooled, [0, 3, 1, 2])

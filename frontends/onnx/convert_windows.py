@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph import AddOp, AveragePoolOp, ConvOp, MaxPoolOp, ReduceMaxOp, ReduceMeanOp
+from tilework.dialects.graph import AddOp, AveragePoolOp, ConvOp, MaxPoolIndicesOp, MaxPoolOp, ReduceMaxOp, ReduceMeanOp
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
@@ -41,9 +41,14 @@ def convolution(node: Node, x: Value, weight: Value) -> Value:
 
 
 @converter("MaxPool")
-def max_pool(node: Node) -> Value:
-    """The second output, indices, is not made."""
-    return node.emit(MaxPoolOp, node.value(0), **_pooling(node))
+def max_pool(node: Node) -> Sequence[Value]:
+    """The largest elements, and where they are if that is asked for."""
+    x, windows = node.value(0), _pooling(node)
+    largest = node.emit(MaxPoolOp, x, **windows)
+    if not any(node.proto.output[1:]):
+        return [largest]
+    column_major = BoolAttr.from_bool(bool(node.attribute("storage_order", 0)))
+    return [largest, node.emit(MaxPoolIndicesOp, x, largest, **windows, column_major=column_major)]
 
 
 @converter("AveragePool")

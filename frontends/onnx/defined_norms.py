@@ -52,6 +52,8 @@ GlobalLpPool <p> (X) => (Y) {{
 def lp_pool(node: Node) -> str:
     """The norm of each window: of the mean of its powers, padding among them, as many times as there are powers."""
     kernel, auto_pad = node.attribute("kernel_shape"), node.attribute("auto_pad", "NOTSET")
+    if kernel is None:
+        raise node.error("it does not say how large its windows are (kernel_shape)")
     pads = given_pads(node, len(kernel))
     if auto_pad not in ("NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"):
         raise node.error(f"auto_pad '{auto_pad}' is not known")

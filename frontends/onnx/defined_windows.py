@@ -7,10 +7,11 @@ from math import prod
 from typing import cast
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph import MaxPoolIndicesOp
 from tilework.frontends.onnx.convert_windows import given_pads, positive
 from tilework.frontends.onnx.defined import STANDARD, defined
 from tilework.frontends.onnx.node import Node
-from tilework.frontends.onnx.values import as_dims
+from tilework.frontends.onnx.values import Known, as_dims
 
 
 @defined("Col2Im", STANDARD)
@@ -51,17 +52,24 @@ Col2Im <dilations, pads, strides> (X, image_shape, window) => (Y) {{
 
 @defined("MaxUnpool", STANDARD)
 def max_unpool(node: Node) -> str:
-    """Elements at their places in the image that was pooled, zeros elsewhere; a larger image begins with that one."""
+    """Elements at their places in the image that was pooled, zeros elsewhere.
+
+    How large that was is said by the windows, as if they had all fitted; a larger image asked for begins with it. But
+    indices that a MaxPool of the model has made count in its own image, where that is the one asked for.
+    """
     kernel = node.attribute("kernel_shape")
     rank = len(kernel)
     strides, pads = positive(node, "strides", rank), given_pads(node, rank)
     if len(node.dims(0)) != rank + 2 or node.dims(1) != node.dims(0):
         raise node.error(f"windows of {rank} axes are of an image with a channel, and each element has one index")
     spans = [k - front - back for k, front, back in zip(kernel, pads[:rank], pads[rank:], strict=True)]
-    ends = [0] * (rank + 2)
-    if node.has(2):
-        inner = [(size - 1) * s + span for size, s, span in zip(node.dims(0)[2:], strides, spans, strict=True)]
-        ends = _larger_by(node, as_dims(node.array(2, "output shape")), [*node.dims(0)[:2], *inner])
+    inner = [(size - 1) * s + span for size, s, span in zip(node.dims(0)[2:], strides, spans, strict=True)]
+    fitted, ends = [*node.dims(0)[:2], *inner], [0] * (rank + 2)
+    asked, own = as_dims(node.array(2, "output shape")) if node.has(2) else fitted, _pooled_image(node)
+    counts_in_asked = own == asked
+    if not counts_in_asked:
+        _require_image(node, own, fitted)
+        ends = _larger_by(node, asked, fitted)
     return f"""
 MaxUnpool <kernel_shape, pads, strides> (X, indices, output_shape) => (Y) {{
    outer = Shape <end = 2> (X)
@@ -72,7 +80,8 @@ MaxUnpool <kernel_shape, pads, strides> (X, indices, output_shape) => (Y) {{
    steps = Sub (positions, one)
    begins = Mul (steps, strides)
    inner = Add (begins, spans)
-   shape = Concat <axis = 0> (outer, inner)
+   fitted = Concat <axis = 0> (outer, inner)
+   shape = {"Identity (output_shape)" if counts_in_asked and node.has(2) else "Identity (fitted)"}
    count = ReduceProd (shape)
    number = Constant <value_float = 0.0> ()
    zero = CastLike (number, X)
@@ -85,6 +94,20 @@ MaxUnpool <kernel_shape, pads, strides> (X, indices, output_shape) => (Y) {{
    ends = Constant <value_ints = {[0] * (rank + 2) + ends}> ()
    Y = Pad (image, ends)
 }}"""
+
+
+def _pooled_image(node: Node) -> list[Expr] | None:
+    """The dimensions of the image in which a MaxPool of this model has found the indices; None for others."""
+    indices = node.value(1)
+    maker = None if isinstance(indices, Known) else indices.owner
+    return list(maker.dims(0)) if isinstance(maker, MaxPoolIndicesOp) else None
+
+
+def _require_image(node: Node, own: Sequence[Expr] | None, fitted: Sequence[Expr]) -> None:
+    """Refuse indices that count in an image of another size, of which other places would be meant."""
+    if own is not None and any((a - b).constant not in (0, None) for a, b in zip(own, fitted, strict=True)):
+        sizes = [", ".join(map(str, dims)) for dims in (own, fitted)]
+        raise node.error(f"its indices count in an image [{sizes[0]}], not [{sizes[1]}]: make that its output shape")
 
 
 def _larger_by(node: Node, shape: Sequence[Expr], pooled: Sequence[Expr]) -> list[int]:

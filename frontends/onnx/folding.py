@@ -18,8 +18,8 @@ from tilework.algebra.index_expr import Expr, to_expr
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.graph.accumulation import widened_array
 from tilework.dialects.graph.base import BFLOAT16, is_float, numpy_dtype
-from tilework.dialects.graph.broadcast import truncated_quotient
-from tilework.frontends.onnx.axes import reduced_axes, slice_bounds, slice_range
+from tilework.dialects.graph.broadcast import integer_power, truncated_quotient
+from tilework.frontends.onnx.axes import reduced_axes, right_operand, slice_bounds, slice_range
 from tilework.frontends.onnx.load import PACKED_BITS
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Array, Known, dims_array, known
@@ -36,12 +36,16 @@ _FOLDERS: dict[str, Folder] = {}
 
 _SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherND", "NonZero", "ScatterElements", "ScatterND")
 _COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
-_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Pow", "Round", "Sign", "Sqrt")
+_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Round", "Sign", "Sqrt")
 _REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
 _SHAPING = ("EyeLike", "Trilu")
 
 _EVALUATED = frozenset((*_SELECTING, *_COMPARING, *_COMPUTING, *_REDUCING, *_SHAPING))
 """Operators that onnx itself evaluates: of one output, which is no larger than the inputs broadcast together."""
+
+
+_ALIGNED = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
+"""Operators whose right operand had to be aligned before opset 7."""
 
 
 def can_fold(op_type: str) -> bool:
@@ -63,6 +67,10 @@ def fold(node: Node) -> Known | None:
         if value is not None and not (isinstance(value, Known) and _is_cheap(value.array, node.op_type)):
             return None
         arrays.append(None if value is None else value.array)
+    if node.opset < 7 and node.op_type in _ALIGNED:
+        aligned = right_operand(node)
+        assert isinstance(aligned, Known)
+        arrays[1] = aligned.array
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are results as others are
             result = folder(node, *arrays)
@@ -94,7 +102,10 @@ def folds(op_type: str) -> Callable[[Folder], Folder]:
 
 
 def _evaluate(node: Node, *arrays: Array | None) -> Array | None:
-    """What onnx's own evaluator makes of a node, by the operator's version in the model's opset."""
+    """What onnx's own evaluator makes of a node, by the operator's version in the model's opset.
+
+    It knows those of opset 6 and later, which before differ in nothing that matters here.
+    """
     if any(array is not None and array.dtype == object for array in arrays):
         return None
     given = {name: a for name, a in zip(node.proto.input, arrays, strict=True) if name and a is not None}
@@ -103,7 +114,7 @@ def _evaluate(node: Node, *arrays: Array | None) -> Array | None:
         given = {name: widened_array(array) for name, array in given.items()}
     inputs, outputs = ([make_empty_tensor_value_info(name) for name in names] for names in (given, node.proto.output))
     graph = make_graph([node.proto], node.title, inputs, outputs)
-    evaluator: Any = ReferenceEvaluator(graph, opsets={"": node.opset})
+    evaluator: Any = ReferenceEvaluator(graph, opsets={"": max(node.opset, 6)})
     [result] = evaluator.run(None, given)
     return result.astype(BFLOAT16) if narrow else result
 
@@ -227,6 +238,15 @@ def _mod(node: Node, a: Array, b: Array) -> Array | None:
     if b.dtype == object or not (b > 0).all() or node.attribute("fmod", 0):
         return None
     return np.asarray(a % b, object)
+
+
+@folds("Pow")
+def _pow(node: Node, a: Array, b: Array) -> Array | None:
+    if object in (a.dtype, b.dtype):
+        return None
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        return integer_power(a, b)
+    return np.power(widened_array(a), widened_array(b)).astype(a.dtype)
 
 
 def _joint(a: Array, b: Array) -> Any:

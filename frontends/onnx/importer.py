@@ -22,7 +22,7 @@ from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
-from tilework.frontends.onnx.load import Source, load_model, to_array
+from tilework.frontends.onnx.load import OPSET_OF_OLD_FILES, Source, load_model, to_array
 from tilework.frontends.onnx.node import Node, find_converter, kind_name
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
@@ -30,7 +30,7 @@ from tilework.frontends.onnx.structure import ordered_nodes, reads
 from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
 from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
 
-OLDEST_OPSET = 6
+OLDEST_OPSET = 1
 
 DEEPEST = 40
 """How many functions may be taken apart inside of each other."""
@@ -246,7 +246,8 @@ class _Unsupported(Exception):
 
 
 def _opset(source: Source) -> int:
-    opset = next(entry.version for entry in source.model.opset_import if entry.domain in ("", "ai.onnx"))
+    imports = source.model.opset_import
+    opset = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), OPSET_OF_OLD_FILES)
     _check_opset(opset, source.title)
     return opset
 

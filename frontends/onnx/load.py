@@ -23,6 +23,13 @@ PACKED_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
 """Of element types that are packed into bytes, by numpy's name."""
 
 
+FIRST_TO_SAY_OPSET = 3
+"""The version of the file format since which models say of which opset they are."""
+
+OPSET_OF_OLD_FILES = 1
+"""That of models in older versions."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A model with what messages call it and where its external data lie: None for a model that was not a file."""
@@ -60,7 +67,8 @@ def _checked(source: Source) -> Source:
     model, title = source.model, source.title
     if not model.HasField("graph") or not model.ir_version:
         raise TileworkError(f"{title} is not an ONNX model, or was cut short: it holds no graph")
-    if not any(entry.domain in ("", "ai.onnx") for entry in model.opset_import):
+    says_opset = any(entry.domain in ("", "ai.onnx") for entry in model.opset_import)
+    if not says_opset and model.ir_version >= FIRST_TO_SAY_OPSET:
         raise TileworkError(f"{title} does not say which ONNX opset it imports, or was cut short")
     return source
 

@@ -132,8 +132,12 @@ class Node:
         value = onnx.helper.get_attribute_value(attribute)
         return value.decode(errors="replace") if isinstance(value, bytes) else value
 
-    def element_type(self, onnx_type: int) -> Attribute:
-        """The element type for an ONNX data type."""
+    def element_type(self, onnx_type: int | str) -> Attribute:
+        """The element type for an ONNX data type: its number or, before opset 6, its name."""
+        if isinstance(onnx_type, str):
+            if onnx_type not in onnx.TensorProto.DataType.keys():
+                raise self.error(f"'{onnx_type}' is no element type")
+            onnx_type = onnx.TensorProto.DataType.Value(onnx_type)
         try:
             return element_type(onnx_type, "its result")
         except TileworkError as error:
@@ -211,19 +215,25 @@ class Node:
     # -- results
 
     def emit(self, op: type[GraphOp], *operands: Value, **properties: Attribute | None) -> SSAValue:
-        """Append an operator; properties that are None stay absent. A shape that does not fit is the node's error.
+        """Append an operator, whose first result it is; properties that are None stay absent."""
+        return self.emit_all(op, *operands, **properties)[0]
+
+    def emit_all(self, op: type[GraphOp], *operands: Value, **properties: Attribute | None) -> Sequence[SSAValue]:
+        """Append an operator; all of its results. A shape that does not fit is the node's error.
 
         Raises SameSizes where it does if a symbol is what it has to be.
         """
         given = {name: attribute for name, attribute in properties.items() if attribute is not None}
         try:
             made = op.of(*(self.emitter.tensor(operand) for operand in operands), **given)
-            require_addressable(_tensor_type(made.results[0]), "its result")
+            for result in made.results:
+                require_addressable(_tensor_type(result), "its result")
         except (VerifyException, TileworkError) as error:
             if isinstance(error, SizesDiffer):
                 find_same_sizes(error.one, error.other)
             raise self.error(str(error)) from error
-        return self.emitter.insert(made, self.title)
+        self.emitter.insert(made, self.title)
+        return made.results
 
     def reshape(self, value: Value, dims: Sequence[Expr]) -> Value:
         """The value under other dimensions; a known array is only looked at otherwise."""

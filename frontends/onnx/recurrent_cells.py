@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tilework.dialects.graph import AddOp, DenseOp, MulOp, SubOp
-from tilework.dialects.graph.base import GraphOp
+from tilework.frontends.onnx.activations import between
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Value
 
 State: TypeAlias = "tuple[Value | None, ...]"
 """What a step hands to the next, each [1, batch, hidden], its output first; None stands for zeros."""
+
+Activation: TypeAlias = "Callable[[Node, Value], Value]"
 
 Step: TypeAlias = "Callable[[Layer, Value, State], State]"
 """Of a layer, from the products of one step's input, [1, batch, gates * hidden], and the state before to that after."""
@@ -25,6 +27,8 @@ class Layer:
 
     hidden: the size of its state. recurrence: the weights of the state, [gates * hidden, hidden]. bias: added to the
     product with all of them, [gates * hidden]. peepholes: [3 * hidden]. activations: those that ONNX calls f, g and h.
+    clip: how far from 0 sums of inputs and states may be that go into one, where that is given. couples: whether what
+    does not enter a cell is what stays in it.
     """
 
     node: Node
@@ -33,7 +37,9 @@ class Layer:
     recurrence: Value
     bias: Value | None
     peepholes: Value | None
-    activations: Sequence[type[GraphOp]]
+    activations: Sequence[Activation]
+    clip: float | None
+    couples: bool
 
     def gates(self, values: Value, first: int, count: int = 1) -> Value:
         """Some gates, which stand behind one another along the last axis."""
@@ -62,8 +68,17 @@ class Layer:
         return None if b is None else self.node.emit(MulOp, a, b)
 
     def activate(self, number: int, value: Value) -> Value:
+        """The result of an activation of sums."""
+        clipped = value if self.clip is None else between(self.node, value, -self.clip, self.clip)
+        return self.apply(number, clipped)
+
+    def apply(self, number: int, value: Value) -> Value:
         """The result of an activation."""
-        return self.node.emit(self.activations[number], value)
+        return self.node.narrowed(self.activations[number](self.node, self.node.widened(value)))
+
+    def rest(self, share: Value) -> Value:
+        """What is left of 1."""
+        return self.node.emit(SubOp, self.node.scalar(1.0, share), share)
 
 
 def rnn_step(layer: Layer, x: Value, state: State) -> State:
@@ -95,13 +110,15 @@ def _update_and_reset(layer: Layer, x: Value, products: Value | None) -> tuple[V
 
 
 def _mixed(layer: Layer, z: Value, new: Value, old: Value | None) -> Value:
-    node = layer.node
-    share = node.emit(SubOp, node.scalar(1.0, z), z)
-    return layer.add(node.emit(MulOp, share, new), layer.times(z, old))
+    return layer.add(layer.node.emit(MulOp, layer.rest(z), new), layer.times(z, old))
 
 
 def lstm_step(layer: Layer, x: Value, state: State) -> State:
-    """i, o, f, n = x + R h; c' = f(f) * c + f(i) * g(n); h' = f(o) * h(c'). Peepholes add P c to i and f, P c' to o."""
+    """i, o, f, n = x + R h; c' = f(f) * c + f(i) * g(n); h' = f(o) * h(c'). Peepholes add P c to i and f, P c' to o.
+
+    Of coupled gates, the share of c that stays is 1 - f(i). The cell c' is no such sum as a clip bounds, although the
+    standard speaks of all activations: onnxruntime and others leave it alone.
+    """
     h, c = state
     sums = layer.add(x, layer.product(h))
 
@@ -110,6 +127,8 @@ def lstm_step(layer: Layer, x: Value, state: State) -> State:
         seen = None if peepholes is None else layer.times(layer.gates(peepholes, number), cell)
         return layer.activate(0, layer.add(gate, seen))
 
-    entering = layer.node.emit(MulOp, opened(0, c), layer.activate(1, layer.gates(sums, 3)))
-    cell = entering if c is None else layer.add(entering, layer.times(opened(2, c), c))
-    return layer.node.emit(MulOp, opened(1, cell), layer.activate(2, cell)), cell
+    entry = opened(0, c)
+    cell = layer.node.emit(MulOp, entry, layer.activate(1, layer.gates(sums, 3)))
+    if c is not None:
+        cell = layer.add(cell, layer.times(layer.rest(entry) if layer.couples else opened(2, c), c))
+    return layer.node.emit(MulOp, opened(1, cell), layer.apply(2, cell)), cell

@@ -39,7 +39,7 @@ def _violation(node: Node) -> str | None:
     context.ir_version = onnx.IR_VERSION
     context.opset_imports = {"": node.opset}
     try:
-        onnx.checker.check_node(_by_itself(node.proto), context)
+        onnx.checker.check_node(_by_itself(node), context)
     except onnx.checker.ValidationError as error:
         # of a name that is no text, some versions of Python say nothing
         return str(error).partition("\n")[0].rstrip(".") or "one of its names is no text"
@@ -48,9 +48,10 @@ def _violation(node: Node) -> str | None:
     return None
 
 
-def _by_itself(proto: onnx.NodeProto) -> onnx.NodeProto:
+def _by_itself(node: Node) -> onnx.NodeProto:
     """The node without left-overs; graphs inside, whose nodes are checked one by one, may read what is around them."""
-    kept = [attribute for attribute in proto.attribute if attribute.name not in LEFT_OVER]
+    proto, left_over = node.proto, [name for name in LEFT_OVER if not _has_attribute(node, name)]
+    kept = [attribute for attribute in proto.attribute if attribute.name not in left_over]
     if len(kept) == len(proto.attribute) and not any(attribute.HasField("g") for attribute in kept):
         return proto
     result = onnx.NodeProto()
@@ -61,6 +62,12 @@ def _by_itself(proto: onnx.NodeProto) -> onnx.NodeProto:
         if attribute.HasField("g"):
             attribute.g.CopyFrom(onnx.GraphProto(name=attribute.name))
     return result
+
+
+def _has_attribute(node: Node, name: str) -> bool:
+    """Whether the standard of the model's opset has that attribute for the operator."""
+    is_known = onnx.defs.has(node.op_type, node.opset, "")
+    return is_known and name in onnx.defs.get_schema(node.op_type, node.opset, "").attributes
 
 
 def _reference(node: Node) -> str | None:

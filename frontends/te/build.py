@@ -14,7 +14,7 @@ from xdsl.printer import Printer
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
 from tilework.analysis.verification import verify
-from tilework.backends.cache import KernelCache, default_cache, source_hash
+from tilework.backends.cache import KernelCache, cache_for, source_hash
 from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
 from tilework.backends.tensor_spec import Dim, TensorSpec
@@ -25,8 +25,9 @@ from tilework.dialects.registration import make_context
 from tilework.dialects.shapes import element_type
 from tilework.dialects.source_parser import SourceParser
 from tilework.dialects.te.bounds import sizes_for_reads
+from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
-from tilework.frontends.te.schedule import Schedule
+from tilework.frontends.te.schedule import Schedule, check_schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
 from tilework.frontends.te.text import LoweredModule
 from tilework.lowering.garbage import no_cyclic_gc
@@ -44,6 +45,7 @@ _ENTRY = "te_kernel"
 
 def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
     """As `tilework.lower`."""
+    check_flag(simple_mode, "simple_mode")
     simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
     passes = simple if simple_mode else with_options(PIPELINES["compile-kernel"], target="llvm")
     with no_cyclic_gc(), errors_for_python():
@@ -61,11 +63,13 @@ def build(
     checked: bool = False,
 ) -> Function:
     """As `tilework.build`."""
+    check_text(name, "the name of a function")
+    check_flag(checked, "checked")
+    machine = str(target_to_compile_for(target))
+    kept = cache_for(cache)
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, _ENTRY)
     _check_symbols(s, args)
-    machine = str(target_to_compile_for(target))
-    kept = cache or default_cache()
     key, requirements = _key(module, machine, checked), _requirements(module)
     entry = kept.get(key)
     if entry is None:
@@ -79,13 +83,9 @@ def build(
 
 
 def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
-    if not isinstance(s, Schedule):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"a schedule is expected, not a {type(s).__name__}: te.create_schedule makes one")
-    for tensor in args:
-        if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"arguments are tensors, not a {type(tensor).__name__}")
-    if len({id(t) for t in args}) != len(args):
-        raise UsageError("an argument is given twice")
+    check_schedule(s)
+    if args is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise UsageError("arguments are a list of tensors; none is given")
     module = s.module(name, args)
     verify(module)
     return module

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
+
+import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from tilework.algebra.errors import UsageError
+from tilework.frontends.te.arguments import check_word
 
 _FLOATS: dict[str, AnyFloat] = {"float32": f32, "float64": f64, "float16": f16, "bfloat16": bf16}
 _I4 = IntegerType(4)
@@ -22,10 +26,8 @@ _ALL: dict[str, AnyFloat | IntegerType] = {**_FLOATS, **_SIGNED, **_UNSIGNED}
 
 def check_dtype(dtype: object) -> str:
     """The name of an element type, given as a name or as numpy's. Raises UsageError for one that there is not."""
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", None) or str(dtype)
-    if name not in _ALL:
-        raise UsageError(f"unknown dtype '{name}'; known: {', '.join(_ALL)}")
-    return name
+    name = dtype.name if isinstance(dtype, np.dtype) else dtype.__name__ if isinstance(dtype, type) else dtype
+    return check_word(name, tuple(_ALL), "unknown dtype")
 
 
 def is_float(dtype: str) -> bool:
@@ -71,6 +73,18 @@ def integer_range(dtype: str) -> tuple[int, int]:
         return 0, 1
     bits = bits_of(dtype)
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(dtype) else (0, (1 << bits) - 1)
+
+
+_INFINITE = {"float64": inf, "float32": 3.4028235677973366e38, "float16": 65520.0, "bfloat16": 3.3961775292304996e38}
+"""The least number of each type that is rounded to infinity."""
+
+
+def holds(dtype: str, number: float) -> bool:
+    """Whether a type has the number, a floating-point type one near it."""
+    if is_float(dtype):
+        return abs(number) < _INFINITE[dtype] or number in (inf, -inf) or number != number
+    low, high = integer_range(dtype)
+    return low <= number <= high
 
 
 def common_dtype(a: str, b: str) -> str:

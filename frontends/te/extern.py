@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
+from tilework.frontends.te.arguments import check_function, kind
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.index import shape_of
 from tilework.frontends.te.ir_builder import Body, Buffer
@@ -44,13 +45,14 @@ def extern(
     its scope. Raises UsageError for arguments that do not fit.
     """
     op = ExternOp(name, _tensors(name, inputs), tag, attrs)
+    check_function(fcompute, 2, f"fcompute of extern '{name}'")
     shapes = _shapes(shape)
     dtypes = _dtypes(op, dtype, len(shapes))
     op.outputs = [Tensor(op, dims, t, i) for i, (dims, t) in enumerate(zip(shapes, dtypes, strict=True))]
     op.out_buffers = [Buffer(t.name, t.dims, t.dtype) for t in op.outputs]
     body = fcompute(list(op.in_buffers), list(op.out_buffers))
     if not isinstance(body, Body):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"extern '{name}': its function returns ib.get() of te.ir_builder, not a {_kind(body)}")
+        raise UsageError(f"extern '{name}': its function returns ib.get() of te.ir_builder, not {kind(body)}")
     op.body = body
     return op.outputs[0] if len(op.outputs) == 1 else op.outputs
 
@@ -59,7 +61,7 @@ def _tensors(name: str, inputs: object) -> list[Tensor]:
     given = list(cast("Sequence[object]", inputs)) if isinstance(inputs, list | tuple) else [inputs]
     for value in given:
         if not isinstance(value, Tensor) or isinstance(value, Buffer):
-            raise UsageError(f"extern '{name}': its inputs are tensors, not a {_kind(value)}")
+            raise UsageError(f"extern '{name}': its inputs are tensors, not {kind(value)}")
     return cast("list[Tensor]", given)
 
 
@@ -79,7 +81,3 @@ def _dtypes(op: ExternOp, dtype: object, count: int) -> list[str]:
     if len(given) != count:
         raise UsageError(f"extern '{op.name}': {len(given)} dtypes for {count} shapes")
     return [check_dtype(t) for t in given]
-
-
-def _kind(value: object) -> str:
-    return type(value).__name__

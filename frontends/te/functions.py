@@ -8,7 +8,9 @@ from math import inf
 from typing import Any
 
 from tilework.algebra.errors import UsageError
+from tilework.algebra.given_values import integer_of
 from tilework.frontends.te.dtypes import check_dtype, integer_range, is_float
+from tilework.frontends.te.index import Index, IndexValue, to_index
 from tilework.frontends.te.scalar import (
     Apply,
     Constant,
@@ -111,24 +113,31 @@ def fmod(x: object, y: object) -> Scalar:
 # -- integers
 
 
-def floordiv(a: Any, b: Any) -> Any:
+def floordiv(a: object, b: object) -> Any:
     """a / b rounded down, of integers or indices."""
-    return a // b
+    return _operand(a) // _operand(b)
 
 
-def floormod(a: Any, b: Any) -> Any:
+def floormod(a: object, b: object) -> Any:
     """The remainder of `floordiv`, with the sign of b."""
-    return a % b
+    return _operand(a) % _operand(b)
 
 
-def indexdiv(a: Any, b: Any) -> Any:
+def indexdiv(a: object, b: object) -> Any:
     """As `floordiv`."""
-    return a // b
+    return floordiv(a, b)
 
 
-def indexmod(a: Any, b: Any) -> Any:
+def indexmod(a: object, b: object) -> Any:
     """As `floormod`."""
-    return a % b
+    return floormod(a, b)
+
+
+def _operand(x: object) -> Any:
+    """What has the operators of an index or of a value."""
+    if isinstance(x, IndexValue):
+        return x
+    return as_scalar(x) if integer_of(x) is None else Index(to_index(x))
 
 
 def div(a: object, b: object) -> Scalar:

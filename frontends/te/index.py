@@ -6,15 +6,16 @@ An integer read from a tensor is a variable too, so that `A[B[i], j]` is an inde
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from tilework.algebra.errors import UsageError
+from tilework.algebra.given_values import integer_of
 from tilework.algebra.index_expr import Expr, const, maximum, minimum, var
 from tilework.algebra.predicate import Predicate, at_least, equal, less_than
 from tilework.frontends.te import scalar
+from tilework.frontends.te.arguments import check_integer, check_text
 from tilework.frontends.te.dtypes import is_integer
 from tilework.frontends.te.scalar import IndexData, Scalar, ScalarLike, Test
 
@@ -27,6 +28,7 @@ class Name:
 
     text: str
     data: Scalar | None = None
+    is_symbol: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -127,8 +129,8 @@ class Var(IndexValue):
     """A symbolic extent: a whole number from 0 on, known when the compiled function is called."""
 
     def __init__(self, name: str):
-        self.name = name
-        self.key = Name(name)
+        self.name = check_text(name, "the name of a te.var")
+        self.key = Name(name, is_symbol=True)
         self._expr = var(self.key)
 
     @property
@@ -143,13 +145,17 @@ class Range:
     min: IndexLike
     extent: IndexLike
 
+    def __post_init__(self) -> None:
+        to_index(self.min)
+        to_index(self.extent)
+
 
 class IterVar(IndexValue):
     """An axis. `thread_tag` names a thread index such as threadIdx.x, which needs no `dom`."""
 
     def __init__(self, dom: Range | None, name: str, is_reduce: bool = False, thread_tag: str = ""):
         self.dom = dom
-        self.name = name
+        self.name = check_text(name, "the name of an axis")
         self.is_reduce = is_reduce
         self.thread_tag = thread_tag
         self.key = Name(name)
@@ -174,15 +180,15 @@ class IterVar(IndexValue):
 
 def is_index(value: object) -> bool:
     """Whether it is an index: an integer (numpy's too), or made of axes and symbols."""
-    return isinstance(value, IndexValue) or (hasattr(value, "__index__") and not isinstance(value, bool))
+    return isinstance(value, IndexValue) or integer_of(value) is not None
 
 
 def to_index(value: object) -> Expr:
     """The index expression of an index, or of an integer value. Raises UsageError for anything else."""
     if isinstance(value, IndexValue):
         return value.expr
-    if is_index(value):
-        return const(operator.index(cast(int, value)))
+    if integer_of(value) is not None:
+        return const(check_integer(value, "an index"))
     if isinstance(value, ScalarLike):
         data = scalar.as_scalar(value)
         if isinstance(data, IndexData):
@@ -203,6 +209,10 @@ def shape_of(shape: object) -> tuple[Expr, ...]:
     given = cast("tuple[object, ...]", shape) if isinstance(shape, tuple | list) else (shape,)
     dims = tuple(map(to_index, given))
     for dim in dims:
+        other = next((key for key in dim.variables() if not cast(Name, key).is_symbol), None)
+        if other is not None:
+            what = f"axis '{other}'" if cast(Name, other).data is None else "elements of a tensor"
+            raise UsageError(f"a shape has the extent {dim}: it is made of integers and te.var, not of {what}")
         if dim.constant is not None and dim.constant < 0:
             raise UsageError(f"a shape has the extent {dim}: extents are 0 or more")
     return dims

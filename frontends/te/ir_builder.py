@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.loop import Kind
-from tilework.dialects.schedule import SCOPES
+from tilework.frontends.te.arguments import check_scope, check_text, check_word
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.index import Index, IterVar, Range, shape_of, to_index
 from tilework.frontends.te.scalar import Constant, Scalar, as_condition, as_scalar, cast_to
@@ -122,11 +122,11 @@ class IRBuilder:
 
     def allocate(self, dtype: object, shape: object, name: str = "buf", scope: str = "global") -> BufferVar:
         """Memory for the statements behind in the same block; its size is constant."""
+        check_text(name, "the name of a buffer")
         dims = shape_of(shape)
         if any(dim.constant is None for dim in dims):
             raise UsageError(f"allocate of '{name}': its size is a number, not {' x '.join(map(str, dims))}")
-        if scope.partition(".")[0] not in SCOPES:
-            raise UsageError(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
+        check_scope(scope)
         buffer = Buffer(name, dims, check_dtype(dtype))
         self.append(Allocate(buffer, scope))
         return BufferVar(self, buffer)
@@ -134,8 +134,8 @@ class IRBuilder:
     @contextmanager
     def for_range(self, begin: object, end: object, name: str = "i", kind: str = "serial") -> Generator[IterVar]:
         """A loop from `begin` on and before `end`. Iterations of a parallel or vectorized one must be independent."""
-        if kind not in KINDS:
-            raise UsageError(f"for_range of '{name}': unknown kind '{kind}'; known: {', '.join(KINDS)}")
+        check_text(name, "the name of a loop")
+        check_word(kind, tuple(KINDS), f"for_range of '{name}': unknown kind")
         first = to_index(begin)
         axis = IterVar(Range(Index(first), Index(to_index(end) - first)), name)
         with self._block() as body:

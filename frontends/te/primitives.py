@@ -8,7 +8,16 @@ from typing import TypeVar
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.errors import UsageError
-from tilework.dialects.schedule import ArgumentOp, ComputeAtOp, ComputeRootOp, SequenceOp, StageOp
+from tilework.dialects.schedule import (
+    ArgumentOp,
+    ComputeAtOp,
+    ComputeInlineOp,
+    ComputeRootOp,
+    ReverseComputeAtOp,
+    SequenceOp,
+    StageOp,
+)
+from tilework.frontends.te.arguments import kind
 from tilework.frontends.te.index import IterVar, Name
 from tilework.frontends.te.kernel import KernelNames
 from tilework.frontends.te.source_location import user_location
@@ -31,6 +40,14 @@ class Primitives:
         self._default_arguments = list(arguments)
         self._arguments: dict[Tensor, SSAValue] = {}
 
+    def check_place(self, parent: object, primitive: str) -> None:
+        """Raise UsageError unless something can be computed at the axes of what is given, a stage of this schedule."""
+        primitives = getattr(parent, "primitives", None)
+        if not isinstance(primitives, Primitives):
+            raise UsageError(f"{primitive} takes a stage, s[T] of a tensor T, not {kind(parent)}")
+        if primitives is not self:
+            raise UsageError(f"{primitive} takes a stage of the same schedule; this one is of another")
+
     def add(self, op: Made) -> Made:
         """Append a primitive, located at the user's line."""
         op.location = user_location()
@@ -42,15 +59,20 @@ class Primitives:
         self.add(ComputeAtOp(handle, self.handles[axis.key]))
         self.attached[handle] = axis.key
 
-    def compute_root(self, handle: SSAValue) -> None:
-        """Append that a stage or a group is computed in nests of its own."""
-        self.add(ComputeRootOp(handle))
-        self.attached.pop(handle, None)
+    def compute_elsewhere(self, op: ComputeRootOp | ComputeInlineOp | ReverseComputeAtOp) -> None:
+        """Append that a stage or a group is computed in nests of its own, where it is read, or behind what it reads."""
+        self.add(op)
+        self.attached.pop(op.stage, None)
 
     def move_attached(self, old: IterVar, new: IterVar) -> None:
         """What is computed at an axis that has become another is computed there, as TVM 0.8 has it."""
         for handle in [h for h, key in self.attached.items() if key is old.key]:
             self.compute_at(handle, new)
+
+    def renew_attached(self, old: SSAValue, new: SSAValue) -> None:
+        """A stage is computed where it was under its old handle."""
+        if old in self.attached:
+            self.attached[new] = self.attached.pop(old)
 
     def stage(self, name: str, op: StagedOp) -> SSAValue:
         """Append the handle of a stage; from now on its axes have theirs."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 from tilework.algebra.errors import UsageError
+from tilework.algebra.given_values import takes
 from tilework.dialects.te.reducers import why_no_reducer
+from tilework.frontends.te.arguments import check_function, check_text, kind, listed
 from tilework.frontends.te.functions import logical
 from tilework.frontends.te.index import Index, IterVar, index_extremum, is_index
 from tilework.frontends.te.kernel_body import example_against
@@ -78,6 +81,9 @@ def comm_reducer(
             lambda t0, t1: (te.const(-1, t0), te.min_value(t1)),
         )
     """
+    check_function(fcombine, 2, f"fcombine of reducer '{check_text(name, 'the name of a reducer')}'")
+    if not callable(fidentity):
+        raise UsageError(f"fidentity of reducer '{name}' is a function of dtypes, not {kind(fidentity)}")
 
     def reducer(expr: object, axis: Axes, where: object = None) -> Scalar | tuple[Scalar, ...]:
         several = isinstance(expr, tuple | list)
@@ -97,8 +103,8 @@ def comm_reducer(
 def _combination(
     fcombine: Callable[..., Any], fidentity: Callable[..., Any], dtypes: Sequence[str], several: bool, name: str
 ) -> Combination:
-    wanted = len(inspect.signature(fidentity).parameters)
-    if wanted != len(dtypes):
+    if not takes(fidentity, len(dtypes)):
+        wanted = len(inspect.signature(fidentity).parameters)
         raise UsageError(
             f"reducer '{name}' combines {wanted} values, as many as fidentity takes dtypes; {len(dtypes)} given"
         )
@@ -146,11 +152,17 @@ def _is_axes(value: object) -> bool:
 
 
 def _axes(axis: object) -> tuple[IterVar, ...]:
-    axes = (axis,) if isinstance(axis, IterVar) else tuple(cast("Sequence[object]", axis))
+    axes = (axis,) if isinstance(axis, IterVar) else listed(axis)
+    if axes is None:
+        raise UsageError(f"a reduction runs over axes made by te.reduce_axis, not over {kind(axis)}")
     for a in axes:
         if not isinstance(a, IterVar) or not a.is_reduce:
-            what = f"axis '{a.name}'" if isinstance(a, IterVar) else f"a {type(a).__name__}"
+            what = f"axis '{a.name}'" if isinstance(a, IterVar) else kind(a)
             raise UsageError(f"a reduction runs over axes made by te.reduce_axis, not over {what}")
     if not axes:
         raise UsageError("a reduction needs a reduce axis")
-    return cast("tuple[IterVar, ...]", axes)
+    given = cast("Sequence[IterVar]", axes)
+    for key, times in Counter(axis.key for axis in given).items():
+        if times > 1:
+            raise UsageError(f"a reduction runs over axis '{key}' once, not {times} times")
+    return tuple(given)

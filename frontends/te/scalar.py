@@ -15,7 +15,15 @@ import numpy as np
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.predicate import Predicate
-from tilework.frontends.te.dtypes import check_dtype, common_dtype, integer_range, is_float, is_integer, is_narrow
+from tilework.frontends.te.dtypes import (
+    check_dtype,
+    common_dtype,
+    holds,
+    integer_range,
+    is_float,
+    is_integer,
+    is_narrow,
+)
 
 if TYPE_CHECKING:
     from tilework.frontends.te.index import IterVar
@@ -248,9 +256,14 @@ def is_number(value: object) -> TypeGuard[float | int]:
 
 
 def literal(value: float | int) -> Constant:
-    """A number as an int32, a float32 or a bool, until it meets a value of another type."""
+    """A number as an int32 (a wider one where it does not fit), a float32 or a bool, until it meets another type."""
     number = cast("float | int", cast("np.generic[Any]", value).item()) if isinstance(value, np.generic) else value
-    dtype = "bool" if isinstance(number, bool) else "int32" if isinstance(number, int) else "float32"
+    if isinstance(number, bool):
+        return Constant("bool", number, literal=True)
+    dtypes = ("float32", "float64") if isinstance(number, float) else ("int32", "int64", "uint64")
+    dtype = next((d for d in dtypes if holds(d, number)), None)
+    if dtype is None:
+        raise UsageError(f"{number} is no number of 64 bits")
     return Constant(dtype, number, literal=True)
 
 
@@ -386,11 +399,13 @@ def _converted(value: Scalar, dtype: str) -> Scalar:
     """A constant as one of that type. Raises UsageError where it does not fit."""
     assert isinstance(value, Constant)
     number = value.number
-    if is_float(dtype):
+    if is_float(dtype) and holds(dtype, number):
         return Constant(dtype, float(number))
+    if is_float(dtype):
+        raise UsageError(f"{number} does not fit {dtype}: it would be infinite")
     if isinstance(number, float):
         raise UsageError(f"{number} is no {dtype}: convert with astype")
     low, high = integer_range(dtype)
-    if not low <= number <= high:
+    if not holds(dtype, number):
         raise UsageError(f"{number} does not fit {dtype}, which holds {low} to {high}")
     return Constant(dtype, int(number))

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilework.algebra.errors import UsageError
+from tilework.frontends.te.arguments import check_integer
 from tilework.frontends.te.index import Index, IterVar, Range
-from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, StagedOp, Tensor
+from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, StagedOp, Tensor, tensors_of
 
 
 class ScanOp(StagedOp):
@@ -58,15 +59,18 @@ def scan(
     stage, which a schedule may put around time and run in parallel; a step reads everything at its own place there.
     Returns a tensor, or a list where lists are given. Raises UsageError for shapes or types that do not fit.
     """
-    groups = [[g] if isinstance(g, Tensor) else list(g) for g in (init, update, state_placeholder)]
-    inits, updates, states = groups
+    given = {"init": init, "update": update, "state_placeholder": state_placeholder}
+    inits, updates, states = [tensors_of(g, f"{what} of scan '{name}'") for what, g in given.items()]
+    if inputs is not None:
+        tensors_of(inputs, f"inputs of scan '{name}'")
+    check_integer(independent, f"independent of scan '{name}'")
     if not len(inits) == len(updates) == len(states) > 0:
         counts = f"{len(inits)} inits, {len(updates)} updates and {len(states)} states"
         raise UsageError(f"scan '{name}' has {counts}: as many of each, and at least one")
     for one in zip(inits, updates, states, strict=True):
         _check(name, inits[0], *one)
     rank = min(state.ndim for state in states)
-    if not 0 <= independent < rank:
+    if not 0 <= independent < max(rank, 1):
         raise UsageError(f"scan '{name}': {independent} independent axes, of {rank - 1} behind time")
     op = ScanOp(name, inits, updates, states, tag, attrs, independent)
     op.outputs = [Tensor(op, s.dims, s.dtype, i) for i, s in enumerate(states)]

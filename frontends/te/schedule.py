@@ -7,6 +7,7 @@ lowering alone can refuse is refused there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -18,6 +19,7 @@ from tilework.dialects.names import identifier
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
+    ComputeRootOp,
     CreateGroupOp,
     KnobAttr,
     RFactorOp,
@@ -25,13 +27,15 @@ from tilework.dialects.schedule import (
     set_knobs,
 )
 from tilework.dialects.te.reducers import why_not_in_parts
+from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
+from tilework.frontends.te.extents import extent_of
 from tilework.frontends.te.index import IterVar, Range
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.kernel_body import example_against
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Reduction
-from tilework.frontends.te.stage import Stage, extent_of
-from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, StagedOp, Tensor
+from tilework.frontends.te.stage import Stage
+from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, StagedOp, Tensor, tensors_of
 from tilework.frontends.te.text import module_text
 
 
@@ -51,11 +55,13 @@ class Schedule:
 
     def __getitem__(self, key: Tensor | Operation) -> Stage:
         op = key.op if isinstance(key, Tensor) else key
+        if not isinstance(op, Operation):
+            raise UsageError(f"a stage is that of a tensor or of its operation, not of {kind(key)}")
         stage = self._stage_of.get(op)
         if stage is None:
             known = ", ".join(s.name for s in self.stages)
             what = "is a placeholder and has no stage" if op in self.operations else "is not part of this schedule"
-            raise UsageError(f"'{getattr(op, 'name', op)}' {what}; its stages are {known}")
+            raise UsageError(f"'{op.name}' {what}; its stages are {known}")
         return stage
 
     # -- primitives that make stages
@@ -66,17 +72,21 @@ class Schedule:
         Returns the tensor of the cache, whose stage does the computing. Where spatial axes of the stage were split,
         fused or reordered before, the leaves they have become are the dimensions of the cache.
         """
-        tensors = [tensor] if isinstance(tensor, Tensor) else list(tensor)
+        tensors = tensors_of(tensor, "cache_write")
+        if not tensors:
+            raise UsageError("cache_write takes a tensor, or all that a compute makes")
+        check_scope(scope)
         stage = self[tensors[0]]
-        if {id(t) for t in tensors} != {id(t) for t in stage.origin_op.outputs}:
+        made = stage.origin_op.outputs
+        if len(tensors) != len(made) or {id(t) for t in tensors} != {id(t) for t in made}:
             raise UsageError(f"cache_write of stage '{stage.name}' takes all of its {stage.op.num_outputs} tensors")
         cached = self._cache_of(stage, scope)
         return cached.outputs[0] if isinstance(tensor, Tensor) else cached.outputs
 
     def _cache_of(self, stage: Stage, scope: str) -> ScheduledOp:
         old = stage.op
-        reshaped = stage.relaid
-        spatial = stage.spatial_leaves() if reshaped else old.axis
+        relaid = stage.is_relaid
+        spatial = stage.spatial_leaves() if relaid else old.axis
         axis = [self._copy(a) for a in spatial]
         reduce_axis = [self._copy(a) for a in old.reduce_axis]
         names = self.primitives.texts([*spatial, *old.reduce_axis])
@@ -84,19 +94,26 @@ class Schedule:
         name = self._fresh_name(f"{stage.name}.{scope}")
         cache = self._scheduled(name, axis, reduce_axis, old.input_tensors, stage.origin_op.outputs)
         self._new_stage(cache, name, before=stage, handle=op.handle, axes=op.axes)
-        fresh = [self._copy(a) for a in old.axis] if reshaped else []
-        kept = [] if reshaped else old.axis
-        copy = ScheduledOp(old.name, [*kept, *fresh], [], cache.outputs)
+        copy_axis = [self._copy(a) for a in old.axis] if relaid else old.axis
+        copy = ScheduledOp(old.name, copy_axis, [], cache.outputs)
         copy.outputs = stage.origin_op.outputs
-        stage.replace_op(copy, kept, fresh, moved_to=name)
+        if relaid:
+            stage.replace_op(copy, [], copy_axis, moved_to=name, anew=True)
+        else:
+            stage.replace_op(copy, [a for a in stage.all_iter_vars if not a.is_reduce], [], moved_to=name)
         return cache
 
     def cache_read(
         self, tensor: Tensor, scope: str, readers: Tensor | Operation | Sequence[Tensor | Operation]
     ) -> Tensor:
         """Copy the tensor into a buffer of that scope for the readers, which read the copy; returns its tensor."""
-        given = list(readers) if isinstance(readers, Sequence) else [readers]
-        stages = [self[r] for r in given]
+        [tensor] = tensors_of([tensor], "cache_read")
+        check_scope(scope)
+        given = listed(readers)
+        ops = cast("list[Tensor | Operation]", [readers] if given is None else given)
+        stages = list(dict.fromkeys(self[op] for op in ops))
+        if not stages:
+            raise UsageError(f"cache_read of '{tensor.name}' takes at least one reader")
         axis = [IterVar(Range(0, e), f"ax{i}") for i, e in enumerate(tensor.shape)]
         source = self._source(tensor)
         names = [a.name for a in axis]
@@ -113,6 +130,7 @@ class Schedule:
         """
         stage = self[tensor]
         value = stage.leaf(axis, "rfactor")
+        factor_axis = check_integer(factor_axis, "factor_axis of rfactor")
         if not axis.is_reduce:
             raise stage.refusal(f"axis '{axis.name}' of stage '{stage.name}' is no reduce axis: rfactor needs one")
         body = stage.origin_op.body if isinstance(stage.origin_op, ComputeOp) else ()
@@ -146,9 +164,12 @@ class Schedule:
         self, outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], include_inputs: bool = False
     ) -> Group:
         """The stages from the inputs to the outputs, to be computed at one place together."""
-        made = [outputs] if isinstance(outputs, Tensor) else list(outputs)
-        taken = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-        op = CreateGroupOp([self[t].handle for t in made], [self._source(t) for t in taken], include_inputs)
+        made = tensors_of(outputs, "outputs of create_group")
+        taken = tensors_of(inputs, "inputs of create_group")
+        if not made:
+            raise UsageError("create_group takes at least one output")
+        is_whole = check_flag(include_inputs, "include_inputs of create_group")
+        op = CreateGroupOp([self[t].handle for t in made], [self._source(t) for t in taken], is_whole)
         return Group(self.primitives, self.primitives.add(op).group)
 
     # -- knobs
@@ -160,15 +181,24 @@ class Schedule:
 
     def set_knobs(self, **values: int) -> None:
         """Set knobs by name. Raises UsageError for an unknown name or a value that is no choice."""
-        set_knobs(self.primitives.sequence, values)
+        numbers = {name: check_integer(value, f"knob '{name}'") for name, value in values.items()}
+        set_knobs(self.primitives.sequence, numbers)
 
     # -- text
 
     def module(self, name: str = "main", args: Sequence[Tensor] | None = None) -> ModuleOp:
         """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs."""
+        if not check_text(name, "the name of a kernel"):
+            raise UsageError("the name of a kernel is not empty")
         read = placeholders(self.operations)
         results = [t for op in self.outputs for t in op.outputs]
         if args is not None:
+            given = listed(args)
+            if given is None:
+                raise UsageError(f"arguments are a list of tensors, not {kind(args)}")
+            args = tensors_of(given, "arguments")
+            if len({id(t) for t in args}) != len(args):
+                raise UsageError("an argument is given twice")
             made = {id(t) for op in self.operations for t in op.outputs}
             for tensor in args:
                 if id(tensor) not in made:
@@ -231,7 +261,13 @@ class Schedule:
 
     def _source(self, tensor: Tensor) -> SSAValue:
         """The handle of a stage, or of the argument that a placeholder is."""
-        return self[tensor].handle if tensor.op in self._stage_of else self.primitives.argument(tensor)
+        if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"a tensor is expected, not {kind(tensor)}")
+        if tensor.op in self._stage_of or tensor.op not in self.operations:
+            return self[tensor].handle
+        if tensor not in placeholders(self.operations):
+            raise UsageError(f"'{tensor.name}' is a state, which only the steps of its scan read: name a stage instead")
+        return self.primitives.argument(tensor)
 
     def _name_of(self, tensor: Tensor) -> str:
         return self[tensor].name if tensor.op in self._stage_of else self.names.stages[tensor.op]
@@ -250,26 +286,48 @@ class Group:
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute the group inside that axis of its consumer."""
+        self.primitives.check_place(parent, "compute_at of a group")
         parent.leaf(scope, "compute_at")
         self.primitives.compute_at(self.handle, scope)
 
     def compute_root(self) -> None:
         """Compute the group in nests of its own."""
-        self.primitives.compute_root(self.handle)
+        self.primitives.compute_elsewhere(ComputeRootOp(self.handle))
+
+
+def check_schedule(value: object) -> None:
+    """Raise UsageError for what is no schedule."""
+    if not isinstance(value, Schedule):
+        raise UsageError(f"a schedule is expected, not {kind(value)}: te.create_schedule makes one")
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
     """The schedule that runs what these outputs need, stage by stage, until primitives change it."""
-    given = list(ops) if isinstance(ops, Sequence) else [ops]
-    outputs = [op.op if isinstance(op, Tensor) else op for op in given]
-    for op in outputs:
+    given = listed(ops)
+    outputs: dict[StagedOp, None] = {}
+    for value in [ops] if given is None else given:
+        op = value.op if isinstance(value, Tensor) else value
+        if not isinstance(op, Operation):
+            raise UsageError(f"create_schedule takes computes or their tensors, not {kind(value)}")
         if not isinstance(op, StagedOp):
             raise UsageError(f"'{op.name}' is a placeholder: a schedule is of computes")
+        outputs[op] = None
     if not outputs:
         raise UsageError("create_schedule needs an output")
-    return Schedule(list(dict.fromkeys(outputs)))
+    return Schedule(list(outputs))
 
 
 def knob(name: str, choices: Sequence[int], chosen: int | None = None) -> KnobAttr:
     """A number that a tuner may choose; by default the first choice."""
-    return KnobAttr.of(name, choices, choices[0] if chosen is None else chosen)
+    check_text(name, "the name of a knob")
+    given = [*choices] if isinstance(choices, range) else listed(choices)
+    if not given:
+        what = "none" if given == [] else kind(choices)
+        raise UsageError(f"knob '{name}' takes a list of numbers to choose from, not {what}")
+    numbers = [check_integer(choice, f"a choice of knob '{name}'") for choice in given]
+    if len(set(numbers)) != len(numbers):
+        raise UsageError(f"knob '{name}' lists a choice twice: {', '.join(map(str, numbers))}")
+    number = numbers[0] if chosen is None else check_integer(chosen, f"the choice of knob '{name}'")
+    if number not in numbers:
+        raise UsageError(f"knob '{name}' cannot be {number}; its choices are {', '.join(map(str, numbers))}")
+    return KnobAttr.of(name, numbers, number)

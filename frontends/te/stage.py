@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr, ceildiv, const, product
+from tilework.algebra.given_values import integer_of
+from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.loop import THREADS
 from tilework.dialects.schedule import (
+    INTRINSICS,
     PRAGMAS,
-    SCOPES,
     BindOp,
+    CacheReadOp,
+    CacheWriteOp,
     ComputeInlineOp,
+    ComputeRootOp,
     DecomposeReductionOp,
     DoubleBufferOp,
     EnvThreadsOp,
@@ -27,6 +32,7 @@ from tilework.dialects.schedule import (
     PrefetchOp,
     ReorderOp,
     ReverseComputeAtOp,
+    RFactorOp,
     SetScopeOp,
     SetStorePredicateOp,
     SingletonOp,
@@ -36,15 +42,18 @@ from tilework.dialects.schedule import (
     TensorizeOp,
     UnrollOp,
     VectorizeOp,
-    number_of,
 )
-from tilework.dialects.schedule.knob import to_number
+from tilework.frontends.te.arguments import check_number, check_scope, check_word, kind, listed
 from tilework.frontends.te.errors import ScheduleError
-from tilework.frontends.te.index import Index, IterVar, Name, Range, to_index
+from tilework.frontends.te.extents import extent_of, split_extent
+from tilework.frontends.te.index import Index, IterVar, Name, Range
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
+
+_LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
+"""The primitives that may name a stage which is inlined."""
 
 
 class Stage:
@@ -73,13 +82,25 @@ class Stage:
         self.scope = ""
         self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
         self.all_iter_vars = list(self.leaf_iter_vars)
-        self.relaid = False
-        """Whether axes were split, fused or reordered."""
         self._handle = handle
         self._kinds: dict[Name, str] = {}
         self._threads: dict[Name, IterVar] = {}
         self._moved_to: dict[Name, str] = {}
         self._launched: set[str] = set()
+        self._singletons: set[Name] = set()
+
+    @property
+    def is_relaid(self) -> bool:
+        """Whether its spatial axes are others, or in another order, than those of its tensor."""
+        leaves = [a.key for a in self.spatial_leaves() if a.key not in self._singletons]
+        return leaves != [a.key for a in self.op.axis]
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether a primitive says how its axes run, where it is computed, or how its buffer is filled."""
+        axes = [self.primitives.handles[a.key] for a in self.all_iter_vars if a.key in self.primitives.handles]
+        asked = [use.operation for value in (self._handle, *axes) if value is not None for use in value.uses]
+        return any(not isinstance(op, _LEAVE_IT_FREE) for op in asked)
 
     @property
     def handle(self) -> SSAValue:
@@ -105,10 +126,8 @@ class Stage:
         value = self._plain_leaf(parent, "split")
         if (factor is None) == (nparts is None):
             raise UsageError(f"split of axis '{parent.name}': give either factor or nparts")
-        number = _number(nparts if factor is None else factor, f"split of axis '{parent.name}'")
-        if tail not in tuple(Tail):
-            raise UsageError(f"split of axis '{parent.name}': unknown tail '{tail}'; known: {', '.join(Tail)}")
-        chosen = Tail(tail)
+        number = check_number(nparts if factor is None else factor, f"split of axis '{parent.name}'")
+        chosen = Tail(check_word(tail, tuple(Tail), f"split of axis '{parent.name}': unknown tail"))
         op = SplitOp(value, number, None, chosen) if nparts is None else SplitOp(value, None, number, chosen)
         self.primitives.add(op)
         [name] = self.primitives.texts([parent])
@@ -126,6 +145,7 @@ class Stage:
             made = self.primitives.add(SingletonOp(self.handle))
             singleton = self._new_axis("singleton", const(1), False, made.axis)
             self.leaf_iter_vars.insert(0, singleton)
+            self._singletons.add(singleton.key)
             return singleton
         if len(args) == 1:
             return args[0]
@@ -149,10 +169,10 @@ class Stage:
         values = [self.leaf(axis, "reorder") for axis in args]
         if len(set(values)) != len(values):
             raise self.refusal(f"reorder of stage '{self.name}' names an axis twice: {_listed(args)}")
-        self.primitives.add(ReorderOp(values))
+        if values:
+            self.primitives.add(ReorderOp(values))
         for place, axis in zip(sorted(map(self._place, args)), args, strict=True):
             self.leaf_iter_vars[place] = axis
-        self.relaid = True
 
     def tile(
         self, x_parent: IterVar, y_parent: IterVar, x_factor: Number, y_factor: Number
@@ -179,34 +199,38 @@ class Stage:
 
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
         """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes."""
-        tag = thread_ivar.thread_tag
-        if tag not in tuple(THREADS):
-            raise UsageError(f"bind of axis '{ivar.name}': '{tag}' is no thread axis; known: {', '.join(THREADS)}")
+        self.leaf(ivar, "bind")
+        tag = _thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
         self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag))
         self._threads[thread_ivar.key] = ivar
 
-    def pragma(self, var: IterVar, pragma_type: str, pragma_value: int | None = None) -> None:
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | None = None) -> None:
         """A request about the loop of an axis, by a known key."""
-        if pragma_type not in PRAGMAS:
-            raise UsageError(f"unknown pragma '{pragma_type}'; known: {', '.join(PRAGMAS)}")
-        if not isinstance(pragma_value, int) or pragma_value < 0:
+        check_word(pragma_type, PRAGMAS, "unknown pragma")
+        number = pragma_value if isinstance(pragma_value, KnobAttr) else integer_of(pragma_value)
+        if number is None or (isinstance(number, int) and number < 0):
             raise UsageError(f"pragma '{pragma_type}' takes a number of at least 0")
-        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, pragma_value))
+        number = check_number(number, f"pragma '{pragma_type}'", least=0)
+        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, number))
 
     def tensorize(self, var: IterVar, tensor_intrin: str) -> None:
         """Everything from that axis inwards is one call of the intrinsic of that name."""
+        if not isinstance(tensor_intrin, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            what = f"tensorize takes the name of an intrinsic, not {kind(tensor_intrin)}"
+            raise UsageError(f"{what}; known: {', '.join(INTRINSICS)}")
         self._annotate(var, "tensorized", TensorizeOp(self._plain_leaf(var, "tensorize"), tensor_intrin))
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: Number) -> None:
         """At every iteration of the axis, ask the cache for what it reads of the tensor `offset` iterations later."""
         value = self.leaf(var, "prefetch")
-        number = _number(offset, f"prefetch at axis '{var.name}'")
+        number = check_number(offset, f"prefetch at axis '{var.name}'")
         self.primitives.add(PrefetchOp(self._source_of(tensor), value, number))
 
     # -- where the stage is computed
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute the stage inside that axis of its consumer, just the part that one iteration needs."""
+        self.primitives.check_place(parent, "compute_at")
         if parent is self:
             raise self.refusal(f"stage '{self.name}' cannot be computed at its own axis '{scope.name}'")
         handle = self.handle
@@ -219,16 +243,19 @@ class Stage:
             raise self.refusal(f"stage '{self.name}' is a reduction and cannot be inlined; use compute_at")
         if self.is_output:
             raise self.refusal(f"stage '{self.name}' is an output of the schedule and cannot be inlined")
-        self.primitives.add(ComputeInlineOp(self.handle))
+        self.primitives.compute_elsewhere(ComputeInlineOp(self.handle))
 
     def compute_root(self) -> None:
         """Compute the stage in a nest of its own, before all consumers: takes back compute_at."""
-        self.primitives.compute_root(self.handle)
+        self.primitives.compute_elsewhere(ComputeRootOp(self.handle))
 
     def reverse_compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute this element-wise consumer inside that axis of its producer."""
+        self.primitives.check_place(parent, "reverse_compute_at")
+        if parent is self:
+            raise self.refusal(f"stage '{self.name}' cannot be computed at its own axis '{scope.name}'")
         handle = self.handle
-        self.primitives.add(ReverseComputeAtOp(handle, parent.leaf(scope, "reverse_compute_at")))
+        self.primitives.compute_elsewhere(ReverseComputeAtOp(handle, parent.leaf(scope, "reverse_compute_at")))
 
     def decompose_reduction(self, axis: IterVar) -> None:
         """Set the elements to the reducer's identity in a nest of their own, right before that axis."""
@@ -258,12 +285,11 @@ class Stage:
         """
         if not isinstance(self.op, ScanOp):
             raise self.refusal(f"stage '{self.name}' is not a scan: threads around it come from its axes; use bind")
-        for thread in [*threads] if isinstance(threads, tuple | list) else [threads]:
-            if not isinstance(thread, IterVar):
-                raise UsageError(f"env_threads takes axes that te.thread_axis makes, not a {type(thread).__name__}")
-            tag = thread.thread_tag
-            if tag not in tuple(THREADS):
-                raise UsageError(f"env_threads: '{tag or thread.name}' is no thread axis; known: {', '.join(THREADS)}")
+        given = listed(threads)
+        if given == []:
+            raise UsageError("env_threads takes at least one axis that te.thread_axis makes")
+        for thread in cast("list[IterVar]", [threads] if given is None else given):
+            tag = _thread_tag(thread, "env_threads")
             extent = None if thread.dom is None else extent_of(thread).constant
             if extent is None or extent < 1:
                 raise UsageError(f'env_threads takes numbers of threads, from 1 on: te.thread_axis((0, 32), "{tag}")')
@@ -276,15 +302,15 @@ class Stage:
 
     def set_scope(self, scope: str) -> None:
         """Where the stage's buffer lives: "global", "shared", "warp", "local", "register" or "amx"."""
-        if scope.partition(".")[0] not in SCOPES:
-            raise UsageError(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
-        self.scope = scope
+        self.scope = check_scope(scope)
         self.primitives.add(SetScopeOp(self.handle, scope))
 
     def storage_align(self, axis: IterVar, factor: Number, offset: Number) -> None:
         """The stride of an axis of the stage's buffer is a multiple of `factor` plus `offset`, in elements."""
         value = self._known(axis, "storage_align")
-        self.primitives.add(StorageAlignOp(value, _number(factor, "storage_align"), offset))
+        self.primitives.add(
+            StorageAlignOp(value, check_number(factor, "storage_align"), check_number(offset, "storage_align", 0))
+        )
 
     def double_buffer(self) -> None:
         """Fill the stage's buffer for the next iteration while this one uses it."""
@@ -293,7 +319,7 @@ class Stage:
     def pad_to_multiple(self, axis: IterVar, factor: Number) -> None:
         """Lengthen an axis to a multiple of `factor`."""
         value = self._plain_leaf(axis, "pad_to_multiple")
-        self.primitives.add(PadToMultipleOp(value, _number(factor, "pad_to_multiple")))
+        self.primitives.add(PadToMultipleOp(value, check_number(factor, "pad_to_multiple")))
 
     # -- what the schedule uses
 
@@ -331,26 +357,29 @@ class Stage:
         """The leaves that reduce axes have become."""
         return [a for a in self.leaf_iter_vars if a.is_reduce]
 
-    def replace_op(self, op: ScheduledOp, kept: Sequence[IterVar], new: Sequence[IterVar], moved_to: str) -> None:
+    def replace_op(
+        self, op: ScheduledOp, kept: Sequence[IterVar], new: Sequence[IterVar], moved_to: str, anew: bool = False
+    ) -> None:
         """The stage runs something else from now on, over the `kept` axes and what they have become, and `new` ones.
 
-        Its other axes are those of stage `moved_to`. Where no axis is kept the sequence gets a new handle.
+        Its other axes are those of stage `moved_to`. `anew`: the sequence has another handle of the stage from now on.
         """
         alive = {a.key for a in kept}
         self._moved_to.update({a.key: moved_to for a in self.all_iter_vars if a.key not in alive})
         self.op = op
         self.all_iter_vars = [*kept, *new]
         self.leaf_iter_vars = [*(a for a in self.leaf_iter_vars if a.key in alive), *new]
-        if not kept:
-            self._handle = None
-            self.relaid = False
+        if anew:
+            old = self.handle
+            self._handle = self.primitives.stage(self.name, op)
+            self.primitives.renew_attached(old, self._handle)
 
     # -- plumbing
 
     def _known(self, axis: object, primitive: str) -> SSAValue:
         """An axis of this stage, leaf or not."""
         if not isinstance(axis, IterVar):
-            raise UsageError(f"{primitive} takes axes of stage '{self.name}', not a {type(axis).__name__}")
+            raise UsageError(f"{primitive} takes axes of stage '{self.name}', not {kind(axis)}")
         if axis.key in self._moved_to:
             raise self.refusal(
                 f"{primitive}: axis '{axis.name}' of stage '{self.name}' is now one of '{self._moved_to[axis.key]}'; "
@@ -387,7 +416,6 @@ class Stage:
         return axis
 
     def _replace(self, old: Sequence[IterVar], new: Sequence[IterVar]) -> None:
-        self.relaid = True
         at = self._place(old[0])
         self.leaf_iter_vars[at : at + len(old)] = new
 
@@ -395,32 +423,15 @@ class Stage:
         return next(i for i, a in enumerate(self.leaf_iter_vars) if a is axis)
 
 
-def extent_of(axis: IterVar) -> Expr:
-    """How many iterations an axis of a stage has, where the stage computes all of its tensor."""
-    assert axis.dom is not None
-    return to_index(axis.dom.extent)
-
-
-def split_extent(extent: Expr, number: Number, by_parts: bool) -> tuple[Expr, Expr]:
-    """The extents of the axes that a split makes, outer and inner."""
-    n = number_of(to_number(number))
-    other = ceildiv(extent, n)
-    if by_parts:
-        return const(n), other
-    return other, const(n) if extent.constant is None else const(max(1, min(n, extent.constant)))
-
-
-def _number(value: object, what: str) -> Number:
-    """A factor: a whole number from 1 on, or a knob."""
-    if isinstance(value, KnobAttr):
-        return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageError(f"{what}: a factor is a whole number, not a {type(value).__name__}")
-    number = int(value)  # pyright: ignore[reportArgumentType]
-    if number < 1:
-        raise UsageError(f"{what} by {number}: must be at least 1")
-    return number
-
-
 def _listed(axes: Sequence[IterVar]) -> str:
     return ", ".join(f"'{a.name}'" for a in axes)
+
+
+def _thread_tag(thread: object, what: str) -> str:
+    """Which threads an axis of te.thread_axis stands for. Raises UsageError for anything else."""
+    if not isinstance(thread, IterVar):
+        raise UsageError(f"{what} takes axes that te.thread_axis makes, not {kind(thread)}")
+    if thread.thread_tag not in tuple(THREADS):
+        named = thread.thread_tag or thread.name
+        raise UsageError(f"{what}: '{named}' is no thread axis; known: {', '.join(THREADS)}")
+    return thread.thread_tag

@@ -12,8 +12,10 @@ from xdsl.dialects.builtin import LocationAttr
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
+from tilework.frontends.te.arguments import check_attributes, check_integer, check_text, kind, listed
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.index import Index, IterVar, Name, Range, Var, shape_of, to_index
+from tilework.frontends.te.joint_reductions import joint_body
 from tilework.frontends.te.scalar import IndexData, Reduction, Scalar, ScalarLike, Test, as_scalar, walk
 from tilework.frontends.te.source_location import user_location
 
@@ -22,9 +24,9 @@ class Operation:
     """What makes one or several tensors. Compared by identity."""
 
     def __init__(self, name: str, tag: str, attrs: Mapping[str, Any] | None):
-        self.name = name
-        self.tag = tag or _tags[-1]
-        self.attrs = dict(attrs or {})
+        self.name = check_text(name, "the name of a tensor")
+        self.tag = check_text(tag, "the tag of a tensor") or _tags[-1]
+        self.attrs = check_attributes(attrs, f"attrs of '{name}'")
         self.location: LocationAttr = user_location()
         self.outputs: list[Tensor] = []
 
@@ -39,7 +41,9 @@ class Operation:
         return []
 
     def output(self, index: int) -> Tensor:
-        """One of its tensors."""
+        """One of its tensors, counted from 0. Raises UsageError where there is none."""
+        if not 0 <= check_integer(index, f"the number of a tensor of '{self.name}'") < len(self.outputs):
+            raise UsageError(f"'{self.name}' has {len(self.outputs)} tensors, counted from 0: there is no {index}")
         return self.outputs[index]
 
     def __repr__(self) -> str:
@@ -162,6 +166,8 @@ class TensorSlice(ScalarLike):
     def __getitem__(self, indices: object) -> Scalar | TensorSlice:
         given = cast("tuple[object, ...]", indices) if isinstance(indices, tuple) else (indices,)
         every = (*self.indices, *given)
+        for index in given:
+            to_index(index)
         return TensorSlice(self.tensor, every) if len(every) < self.tensor.ndim else self.tensor(*every)
 
     @property
@@ -173,12 +179,22 @@ class TensorSlice(ScalarLike):
         return self.tensor(*self.indices)
 
 
+def tensors_of(value: object, what: str) -> list[Tensor]:
+    """One tensor or a list of tensors. Raises UsageError for anything else."""
+    given = [value] if isinstance(value, Tensor) else listed(value)
+    for tensor in [value] if given is None else given:
+        if not isinstance(tensor, Tensor):
+            raise UsageError(f"{what}: tensors are expected, not {kind(tensor)}")
+    return cast("list[Tensor]", given)
+
+
 # -- making them
 
 
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
     """A symbolic extent, known when the compiled function is called. Raises UsageError for a dtype that is no index."""
-    if dtype not in ("int32", "int64"):
+    check_text(name, "the name of a te.var")
+    if check_dtype(dtype) not in ("int32", "int64"):
         raise UsageError(f"te.var '{name}' of {dtype}: a symbol is an extent, int32 or int64")
     return Var(name)
 
@@ -197,9 +213,10 @@ def thread_axis(dom: object = None, tag: str = "", name: str = "") -> IterVar:
     """A thread index such as "threadIdx.x", for `bind`; an extent may come first."""
     if isinstance(dom, str):
         dom, tag = None, dom
-    if not tag:
+    if not check_text(tag, "the tag of a thread axis"):
         raise UsageError('te.thread_axis needs a tag, such as "threadIdx.x"')
-    return IterVar(None if dom is None else _domain(dom), name or tag, thread_tag=tag)
+    name = check_text(name, "the name of a thread axis") or tag
+    return IterVar(None if dom is None else _domain(dom), name, thread_tag=tag)
 
 
 def _domain(dom: object) -> Range:
@@ -232,11 +249,13 @@ def compute(
     Axes take the names of the parameters, those behind `*` the names i0, i1, ... or `varargs_names`.
     """
     dims = shape_of(shape)
-    names = _axis_names(fcompute, len(dims), varargs_names)
+    names = _axis_names(name, fcompute, len(dims), varargs_names)
     axis = [IterVar(Range(0, Index(dim)), n) for n, dim in zip(names, dims, strict=True)]
     given = fcompute(*axis)
     body = tuple(map(_element, cast("Sequence[object]", given) if isinstance(given, tuple | list) else (given,)))
-    _check_body(name, body)
+    if not body:
+        raise UsageError(f"compute '{name}' returns no value")
+    body = joint_body(name, body)
     op = ComputeOp(name, axis, body, tag, attrs)
     op.outputs = [Tensor(op, dims, value.dtype, i) for i, value in enumerate(body)]
     return op.outputs if isinstance(given, tuple | list) else op.outputs[0]
@@ -248,7 +267,7 @@ _tags: list[str] = [""]
 @contextmanager
 def tag_scope(tag: str) -> Generator[None]:
     """The tag of the computes made inside that have none of their own."""
-    _tags.append(tag)
+    _tags.append(check_text(tag, "the tag of a scope"))
     try:
         yield
     finally:
@@ -294,27 +313,31 @@ def _element(value: object) -> Scalar:
     return as_scalar(value)
 
 
-def _check_body(name: str, body: tuple[Scalar, ...]) -> None:
-    reductions = [value for value in body if isinstance(value, Reduction)]
-    if not body:
-        raise UsageError(f"compute '{name}' returns no value")
-    if not reductions:
-        return
-    same = all(r.reduce is reductions[0].reduce for r in reductions)
-    if len(reductions) != len(body) or not same or [r.value_index for r in reductions] != list(range(len(body))):
-        raise UsageError(
-            f"the results of compute '{name}' are all those of one reduction, in their order, or no reductions: "
-            f"{len(reductions)} of {len(body)} are"
-        )
-
-
-def _axis_names(function: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None) -> list[str]:
-    parameters = list(inspect.signature(function).parameters.values())
-    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    names = [p.name for p in plain if p.default is p.empty]
+def _axis_names(name: str, function: object, rank: int, varargs_names: Sequence[str] | None) -> list[str]:
+    if not callable(function):
+        raise UsageError(f"compute '{name}' is given by a function of indices, not by {kind(function)}")
+    rest = None if varargs_names is None else listed(varargs_names)
+    if varargs_names is not None and rest is None:
+        raise UsageError(f"varargs_names of compute '{name}' is a list of names, not {kind(varargs_names)}")
+    others = None if rest is None else [check_text(n, f"a name of varargs_names of compute '{name}'") for n in rest]
+    parameters = _parameters(name, function)
+    names = [p.name for p in parameters if p.kind in _POSITIONAL and p.default is p.empty]
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        rest = [f"i{i}" for i in range(len(names), rank)] if varargs_names is None else list(varargs_names)
-        names += rest
+        names += [f"i{i}" for i in range(len(names), rank)] if others is None else others
     if len(names) != rank:
         raise UsageError(f"a compute of {rank} dimensions: its function takes {len(names)} indices, {', '.join(names)}")
     return names
+
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _parameters(name: str, function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise UsageError(f"compute '{name}' is given by a function whose parameters Python does not know") from None
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
+            raise UsageError(f"the function of compute '{name}' asks for {parameter.name}=: it is called with indices")
+    return parameters

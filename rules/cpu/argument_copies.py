@@ -20,7 +20,7 @@ from tilework.rules.cpu.register_tile import crowded_reads
 from tilework.rules.cpu.relayout import Relayout, copy_argument, in_blocks
 from tilework.targets.target import LINE_BYTES, Target
 from tilework.transforms.schedule.apply_dataflow import apply_dataflow
-from tilework.transforms.schedule.dataflow.handles import fresh_stage_name
+from tilework.transforms.schedule.dataflow.handles import stage_names
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _candidates(kernel: KernelOp, reader: str, target: Target, parameters: Set[i
         for at, e in enumerate(read.indices[:-1]):
             if e.as_var in dict(compute.reduction) and (dims[at] % size).constant == 0:
                 names = [f"p{d}" for d in range(len(dims))]
-                stage = fresh_stage_name(kernel, f"{op.tensor.name_hint or f'arg{op.tensor.index}'}.global")
+                stage = stage_names(kernel).fresh(f"{op.tensor.name_hint or f'arg{op.tensor.index}'}.global")
                 yield ArgumentCopy(op.tensor.index, reader, in_blocks(stage, names, names[at], size))
                 break
 

@@ -19,7 +19,7 @@ from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import Read, bits_of
 from tilework.rules.cpu.relayout import copy_argument, in_blocks
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.handles import fresh_stage_name
+from tilework.transforms.schedule.dataflow.handles import stage_names
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class BlockedCopy:
         names = [f"p{d}" for d in range(len(self.extents))]
         others = [d for d in range(len(names)) if d not in (self.vector, self.depth)]
         argument = s.kernel.body.block.args[self.number].name_hint or f"arg{self.number}"
-        stage = fresh_stage_name(s.kernel, f"{argument}.global")
+        stage = stage_names(s.kernel).fresh(f"{argument}.global")
         order = [*(names[d] for d in others), names[self.vector], names[self.depth]]
         stored = copy_argument(s, self.number, reader, in_blocks(stage, order, names[self.vector], self.lanes))
         *around, _, lane = stored.axes.values()

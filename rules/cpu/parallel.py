@@ -8,15 +8,13 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.loop import PARALLEL_WORK
 from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.rules.cpu.reads import Axes, count_of, size_for, work_of
 from tilework.targets.target import Target
 
 Loop: TypeAlias = tuple[SSAValue, Expr]
 """A loop and its extent."""
-
-PARALLEL_WORK = 1 << 15
-"""Scalar operations below which starting threads costs more than it gains."""
 
 TASKS_PER_CORE = 4
 """Parallel iterations for each core, so that an uneven end costs little."""

@@ -867,3 +867,82 @@ schedule.sequence @k {
   // expected-error@+1 {{threadIdx.x runs around scan 'scan' already; a thread axis is launched once}}
   schedule.env_threads %scan "threadIdx.x" 4
 }
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  schedule.parallel %j
+  schedule.compute_at %y, %j
+  // expected-error@+1 {{stage 'y' cannot have a double buffer: axis 'i' of stage 'z' is parallel; compute it at an axis that runs serially}}
+  schedule.double_buffer %y
+}
+
+// -----
+
+// Two stages inside each other, and one before them whose place depends on what is around whom.
+
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = te.compute "a" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %b = te.compute "b" [i: 8] : tensor<8xf32> {
+    %v = te.read %a[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %c = te.compute "c" [i: 8] : tensor<8xf32> {
+    %v = te.read %b[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %d = te.compute "d" [i: 8] : tensor<8xf32> {
+    %v = te.read %c[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %e = te.compute "e" [i: 8] : tensor<8xf32> {
+    %v = te.read %d[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %e : tensor<8xf32>
+}
+schedule.sequence @k {
+  %a, %i = schedule.stage "a" [i]
+  %b, %j = schedule.stage "b" [i]
+  %c, %k = schedule.stage "c" [i]
+  %d, %l = schedule.stage "d" [i]
+  schedule.reverse_compute_at %b, %i
+  schedule.compute_at %c, %l
+  // expected-error@+1 {{stage 'd' is computed at 'c', which does not consume it; take a consumer}}
+  schedule.compute_at %d, %k
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = te.compute "a" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %b = te.compute "b" [i: 8] : tensor<8xf32> {
+    %v = te.read %a[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %b : tensor<8xf32>
+}
+schedule.sequence @k {
+  %b, %i = schedule.stage "b" [i]
+  // expected-error@+1 {{stage 'b' cannot follow axis 'i' of stage 'b': 'b' is not at the root; use compute_root}}
+  schedule.reverse_compute_at %b, %i
+}

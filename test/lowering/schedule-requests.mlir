@@ -27,6 +27,26 @@ schedule.sequence @requests {
   schedule.pragma %i "auto_unroll_max_step" 16
 }
 
+// Where an axis has one iteration there is none before which the next one's buffer could be filled.
+// CHECK-LABEL: loop.kernel @one_iteration
+// CHECK:         memref.alloca() : memref<8xf32, "local">
+te.kernel @one_iteration(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[7 - i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+schedule.sequence @one_iteration {
+  %y, %i = schedule.stage "y" [i]
+  %x = schedule.argument 0
+  %l, %a = schedule.cache_read %x "local" readers(%y) [a]
+  %io, %ii = schedule.split %i factor 8
+  schedule.parallel %io
+  schedule.compute_at %l, %io
+  schedule.double_buffer %l
+}
+
 // The distance between rows is a multiple of 8, and 1 more.
 // CHECK-LABEL: loop.kernel @aligned
 // CHECK:         memref.alloca() : memref<8x16xf32, strided<[17, 1]>, "local">

@@ -323,6 +323,42 @@ def test_an_artefact_that_is_no_path(path: Any):
         tw.load(path)
 
 
+@pytest.mark.parametrize(
+    "argument, value, message",
+    [
+        ("processes", 0, "processes=0: the number of processes is a positive integer"),
+        ("processes", 1.5, "processes=1.5: the number of processes is a positive integer"),
+        ("cache", "folder", "cache= takes a KernelCache of a folder, not a str"),
+        ("cache", False, "cache= takes a KernelCache of a folder, not a bool"),
+        ("instrumentations", None, "instrumentations= takes a list, not a NoneType"),
+        (
+            "instrumentations",
+            [print],
+            "instrumentations= takes a list of Instrumentations, not of a builtin_function_or_meth",
+        ),
+        ("progress", 3, "progress= takes a function of a text and two numbers, not a int"),
+        ("progress", lambda: None, "progress= takes a function of a text and two numbers, not a function"),
+        ("precision", ["strict"], r"unknown precision '\['strict'\]': it is one of default, strict, direct"),
+        ("parameters", 3, "parameters= belongs to a graph module; an ONNX model brings its own"),
+    ],
+)
+def test_wrong_options_of_compile(argument: str, value: Any, message: str):
+    with pytest.raises(tw.UsageError, match=f"^{message}"):
+        tw.compile(DIGITS, **{argument: value})
+
+
+def test_numbers_of_numpy_are_numbers(cache: KernelCache, digits: tw.Module):
+    module = tw.compile(DIGITS, cache=cache, processes=np.int64(1))
+    x = np.zeros((1, 1, 8, 8), np.float32)
+    assert np.array_equal(module(x), digits(x))
+
+
+@pytest.mark.parametrize("path", [None, 3, b"bytes"])
+def test_a_place_for_an_artefact_that_is_no_path(path: Any, digits: tw.Module):
+    with pytest.raises(tw.UsageError, match="^an artefact is saved at a path, not at a value of type"):
+        digits.save(path)
+
+
 # ---- Depth -----------------------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
@@ -87,6 +87,36 @@ def test_accumulation(operator: str, arrays: Sequence[Array], attributes: dict[s
     for result in (tw.compile(model, cache=cache, processes=1).run(feeds)["y"], meant):
         assert result.dtype == np.float16 and result.shape == np.shape(expected)
         np.testing.assert_allclose(result, expected, rtol=2e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "constants"),
+    [
+        ("BatchNormalization", 15, [np.array(v, np.float32) for v in ([2, 3], [0.1, 0.2], [0.3, 3000], [1, 4])]),
+        ("RMSNormalization", 23, [np.array([0.1, 0.7], np.float32)]),
+    ],
+)
+def test_parameters_in_single_precision(operator: str, opset: int, constants: Sequence[Array], cache: KernelCache):
+    """What scales and moves half-precision numbers may be of another type, which also says what the result is of."""
+    x = np.array([[1, 300], [5, -7], [0.1, 2]], np.float16)
+    names = [f"c{i}" for i in range(len(constants))]
+    node = helper.make_node(operator, ["x", *names], ["y"])
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT16, x.shape)]
+    known = [numpy_helper.from_array(array, name) for name, array in zip(names, constants, strict=True)]
+    graph = helper.make_graph([node], "mixed", inputs, [helper.make_empty_tensor_value_info("y")], known)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    wide = x.astype(np.float64)
+    if operator == "BatchNormalization":
+        scale, bias, mean, variance = constants
+        expected = ((wide - mean) / np.sqrt(variance + 1e-5) * scale + bias).astype(np.float16)
+    else:
+        normalized = (wide / np.sqrt((wide**2).mean(1, keepdims=True) + 1e-5)).astype(np.float16)
+        expected = normalized * constants[0]
+    imported = import_onnx(model)
+    [meant] = run_function(imported.module, "main", [x], imported.parameters)
+    for result in (tw.compile(model, cache=cache, processes=1).run({"x": x})["y"], meant):
+        assert result.dtype == expected.dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-3)
 
 
 CONVERSIONS = """

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
+from onnx.reference import ReferenceEvaluator
 from onnx_models import Array, model, node, refusal
+from onnx_models import check as check_model
 from test_onnx_defined import Case, check, floats
 
 import tilework as tw
@@ -115,3 +121,71 @@ def test_refusals():
     images = {"x": [1, 3, 5], "g": [1, 4, 1]}
     cubic = model([node("GridSample", "x g", "y", mode="cubic")], images, "y", opset=20)
     assert "mode 'cubic' takes images of two axes, not of 1" in refusal(cubic)
+
+
+# ---- Grids -----------------------------------------------------------------------------------------------------------
+
+
+def grid_of(maps: Array, sizes: Sequence[int], aligned: int) -> Array:
+    """Every map, of the place of every element; an only element of an axis is at -1 where corners are aligned."""
+    axes = [
+        np.arange(n) * 2 / max(n - 1, 1) - 1 if aligned else (np.arange(n) * 2 + 1) / n - 1 for n in reversed(sizes[2:])
+    ]
+    places = np.stack([*(axis.T for axis in np.meshgrid(*axes, indexing="ij")), np.ones(sizes[2:])], -1)
+    return np.einsum("...k,nrk->n...r", places, maps.astype(np.float64))
+
+
+def affine_grid(maps: Sequence[int | str], sizes: Sequence[int], **attributes: Any) -> onnx.ModelProto:
+    return model([node("AffineGrid", "t s", "y", **attributes)], {"t": maps}, "y", {"s": sizes}, opset=20)
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 4, 5), (2, 3, 4, 5), (1, 1, 3, 4, 5), (3, 1, 2, 3, 4)], ids=str)
+@pytest.mark.parametrize("given", [{}, {"align_corners": 0}, {"align_corners": 1}], ids=str)
+def test_grids(sizes: Sequence[int], given: dict[str, int], cache: KernelCache):
+    """Of one image, as of several, and of volumes: as onnxruntime has them."""
+    rank = len(sizes) - 2
+    maps = RANDOM.standard_normal((sizes[0], rank, rank + 1)).astype(np.float32)
+    made = affine_grid(maps.shape, sizes, **given)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    [expected] = session.run(None, {"t": maps})
+    np.testing.assert_allclose(expected, grid_of(maps, sizes, given.get("align_corners", 0)), rtol=1e-5, atol=1e-5)
+    check_model(made, {"t": maps}, cache, [expected])
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (1, 1, 1, 3), (2, 1, 3, 1), (1, 1, 1, 2, 3), (1, 1, 2, 1, 1)], ids=str)
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_grids_of_one_element_along_an_axis(sizes: Sequence[int], aligned: int, cache: KernelCache):
+    """It is in the middle or, with aligned corners, at -1, as in onnx's evaluator; onnxruntime has it at 1."""
+    rank = len(sizes) - 2
+    maps = RANDOM.standard_normal((sizes[0], rank, rank + 1)).astype(np.float32)
+    made = affine_grid(maps.shape, sizes, align_corners=aligned)
+    with np.errstate(divide="ignore"):
+        [expected] = ReferenceEvaluator(made).run(None, {"t": maps})
+    np.testing.assert_allclose(expected, grid_of(maps, sizes, aligned), rtol=1e-5, atol=1e-5)
+    check_model(made, {"t": maps}, cache, [expected])
+
+
+def test_grids_for_images_of_open_sizes(cache: KernelCache):
+    nodes = [node("Shape", "x", "s"), node("AffineGrid", "t s", "y")]
+    made = model(nodes, {"t": ["n", 2, 3], "x": ["n", 1, "h", "w"]}, "y", opset=20)
+    for sizes in ((1, 1, 2, 5), (3, 1, 17, 1)):
+        maps = RANDOM.standard_normal((sizes[0], 2, 3)).astype(np.float32)
+        feeds = {"t": maps, "x": np.zeros(sizes, np.float32)}
+        check_model(made, feeds, cache, [grid_of(maps, sizes, 0).astype(np.float32)])
+
+
+def test_grids_in_half_precision():
+    """Places are computed in f32, and rounded once."""
+    maps = RANDOM.standard_normal((1, 2, 3)).astype(np.float16)
+    made = affine_grid(maps.shape, (1, 1, 9, 30))
+    made.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
+    imported = import_onnx(made)
+    [y] = run_function(imported.module, "main", [maps], imported.parameters)
+    assert y.dtype == np.float16
+    np.testing.assert_allclose(y, grid_of(maps, (1, 1, 9, 30), 0), rtol=1e-3, atol=1e-3)
+
+
+def test_grids_that_are_refused():
+    assert "it takes maps of 2 by 3 for sizes [N, C, H, W]" in refusal(affine_grid((1, 2, 4), (1, 1, 3, 3)))
+    assert "it takes maps of 2 by 3 for sizes [N, C, H, W]" in refusal(affine_grid((1, 2, 3), (1, 1, 3, 3, 3)))
+    assert "its size is of a batch of 2, and there are 3 maps" in refusal(affine_grid((3, 2, 3), (2, 1, 3, 3)))

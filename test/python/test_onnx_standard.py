@@ -114,8 +114,7 @@ HUGE = int64(10**6, 10**6)
         ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"direction": "up"}, "direction 'up' is not known; there are forward"),
         ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"direction": "bidirectional"}, "input 1 is of shape [2, 20, 4]"),
         ("LSTM", [STEPS, *LSTM_WEIGHTS, f32(1, 20)], [1, 2, 3], {}, "input 3 is of shape [1, 40]"),
-        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"clip": 3.0}, "clip is not supported"),
-        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"input_forget": 1}, "input_forget=1, input and forget gate as one"),
+        ("LSTM", [STEPS, *LSTM_WEIGHTS], [1, 2], {"clip": 0.0}, "clip is a positive number, not 0"),
         (
             "LSTM",
             [STEPS, *LSTM_WEIGHTS],
@@ -123,7 +122,7 @@ HUGE = int64(10**6, 10**6)
             {"activations": ["Tanh"]},
             "3 activations a direction are needed, not 1",
         ),
-        ("GRU", [STEPS, f32(1, 15, 4), f32(1, 15, 5)], [], {"activations": ["Tanh", "Elu"]}, "activation 'Elu' is not"),
+        ("GRU", [STEPS, f32(1, 15, 4), f32(1, 15, 5)], [], {"activations": ["Tanh", "Gelu"]}, "activation 'Gelu' is"),
         ("LSTM", [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS], [], {}, "sequence_lens is of shape [2]"),
         ("LSTM", [STEPS, *LSTM_WEIGHTS, LSTM_BIAS, LENGTHS], [4], {}, "sequence_lens is of shape [2]"),
         ("LSTM", [STEPS, LSTM_WEIGHTS[0], f32()], [1, 2], {}, "its recurrent weight has rank 3, not 0"),

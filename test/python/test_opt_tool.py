@@ -116,7 +116,11 @@ def test_writes_a_file_only_on_success(run, tmp_path: Path):
         (("--mlir-elide-elementsattrs-if-larger=x",), 2, "invalid int value: 'x'"),
         (("-p", "nowhere"), 2, "'nowhere' does not refer to a registered pass or pipeline"),
         (("-p", "cse{x=1}"), 2, "pass 'cse' has no option 'x': it takes none"),
-        (("-p", "choose-algorithms{precision=loose}"), 2, "unknown precision 'loose': it is default or strict"),
+        (
+            ("-p", "choose-algorithms{precision=loose}"),
+            2,
+            "unknown precision 'loose': it is one of default, strict, direct",
+        ),
         (("-t", "nowhere"), 2, "unknown target 'nowhere'"),
         (("--run-reproducer",), 2, "'<stdin>' is no reproducer"),
         (("-p", "cse", "--stop-after=te"), 2, "cannot stop after 'te'"),

@@ -28,7 +28,9 @@ def test_command_prints_what_is_shown(shown: tuple[str, str, str]):
 
 def test_all_four_levels_and_llvm_are_shown():
     outputs = [output for _, _, output in generate.SHOWN.findall(README)]
-    for output, word in zip(outputs, ["graph.dense", "te.compute", "schedule.split", "loop.for", "fmul"], strict=True):
+    for output, word in zip(
+        outputs, ["graph.dense", "te.compute", "schedule.split", "loop.for", "llvm.fma"], strict=True
+    ):
         assert word in output
     assert README.count("\nopt-tool ") == len(outputs)
 

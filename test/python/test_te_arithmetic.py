@@ -131,6 +131,61 @@ def test_tests_of_numbers(run_te):
         np.testing.assert_array_equal(result, expected)
 
 
+def rows_with_nan(dtype: str) -> np.ndarray:
+    """First, in the middle, last, everywhere, and nowhere, and -inf everywhere."""
+    a = integers(6, 67, dtype=dtype)
+    a[0, 0] = a[1, 33] = a[2, -1] = a[3] = np.nan
+    a[5] = -np.inf
+    return a
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("way", ["element by element", "rows beside each other", "parts of a row"])
+def test_a_maximum_or_minimum_is_nan_where_there_is_one(run_te, dtype, way):
+    A = te.placeholder((6, 67), dtype, "A")
+    k, r = te.reduce_axis((0, 67), "k"), te.reduce_axis((0, 67), "r")
+    C = te.compute((6,), lambda i: te.max(A[i, k], axis=k), name="C")
+    D = te.compute((6,), lambda i: te.min(A[i, r], axis=r), name="D")
+    s = te.create_schedule([C.op, D.op])
+    for T, axis in ((C, k), (D, r)):
+        if way == "rows beside each other":
+            s[T].reorder(axis, T.op.axis[0])
+            s[T].vectorize(T.op.axis[0])
+        elif way == "parts of a row":
+            parts = s.rfactor(T, s[T].split(axis, 16)[1])
+            s[parts].reorder(*s[parts].op.reduce_axis, s[parts].op.axis[0])
+            s[parts].vectorize(s[parts].op.axis[0])
+    a = rows_with_nan(dtype)
+    largest, smallest = run_te(s, [A, C, D], a)
+    np.testing.assert_array_equal(largest, a.max(1))
+    np.testing.assert_array_equal(smallest, a.min(1))
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_reducer_that_finds_the_first_of_equal_elements(run_te, in_parts):
+    """NaN among them, as numpy finds it: also where parts of a row are joined in any order."""
+
+    def is_first(x, y):
+        larger = te.any(x[1] > y[1], te.all(te.isnan(x[1]), ~te.isnan(y[1])))
+        equal = te.any(x[1] == y[1], te.all(te.isnan(x[1]), te.isnan(y[1])))
+        return te.any(larger, te.all(equal, x[0] < y[0]))
+
+    argmax = te.comm_reducer(
+        lambda x, y: tuple(te.Select(is_first(x, y), x[i], y[i]) for i in (0, 1)),
+        lambda index, value: (te.max_value(index), te.const(-np.inf, value)),
+    )
+    A = te.placeholder((6, 67), name="A")
+    k = te.reduce_axis((0, 67), "k")
+    place, best = te.compute((6,), lambda i: argmax((k, A[i, k]), axis=k), name="best")
+    s = te.create_schedule(place.op)
+    if in_parts:
+        s.rfactor(place, s[place].split(k, 16)[1])
+    a = rows_with_nan("float32")
+    places, values = run_te(s, [A, place, best], a)
+    np.testing.assert_array_equal(places, a.argmax(1))
+    np.testing.assert_array_equal(values, a.max(1))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
 def test_integer_functions(run_te, dtype):
     A, B = te.placeholder((40,), dtype, "A"), te.placeholder((40,), dtype, "B")

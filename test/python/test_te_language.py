@@ -319,9 +319,13 @@ def test_refusals():
     )
     refused(compute(lambda i: te.sum(A[i, k], axis=k) + 1), top)
     refused(compute(lambda i: te.sum(te.sum(A[i, k], axis=k), axis=j)), top)
-    mixed = "the results of compute 'B' are all those of one reduction, in their order, or no reductions: {} of 2 are"
-    refused(compute(lambda i: (te.sum(A[i, k], axis=k), A[i, 0])), mixed.format(1))
-    refused(compute(lambda i: (te.sum(A[i, k], axis=k), te.max(A[i, k], axis=k))), mixed.format(2))
+    mixed = "the results of compute 'B' are all reductions, or none is: 1 of 2 are"
+    refused(compute(lambda i: (te.sum(A[i, k], axis=k), A[i, 0])), mixed)
+    refused(
+        compute(lambda i: (te.sum(A[i, k], axis=k), te.max(A[i, j], axis=j))),
+        "compute 'B' reduces over axes [k] for one result and over [j] for another: reduce all over the same axes, or "
+        "make two computes",
+    )
     refused(compute(lambda i: te.sum(A[i, k], axis=[])), "a reduction needs a reduce axis")
     refused(
         compute(lambda i: te.sum(A[i, 0], axis=[i])),

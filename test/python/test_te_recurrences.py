@@ -190,3 +190,113 @@ def test_lstm_cell_inline(run_te):
         h.append(sigmoid(gates[3]) * np.tanh(c[-1]))
     np.testing.assert_allclose(found_h, h, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found_c, c, rtol=1e-5, atol=1e-6)
+
+
+def scheduled(change):
+    """Sums over time, doubled, copied by statements, and added to what was copied; a schedule of it, changed."""
+
+    def copy(ins, outs):
+        ib = te.ir_builder.create()
+        source, result = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        with ib.for_range(0, 6, name="i") as i, ib.for_range(0, 8, name="j") as j:
+            result[i, j] = source[i, j]
+        return ib.get()
+
+    X, sums, init, update = cumulative_sum(6, 8)
+    D = te.compute((6, 8), lambda t, i: sums[t, i] * 2, name="D")
+    E = te.extern((6, 8), [D], copy, name="E")
+    F = te.compute((6, 8), lambda t, i: E[t, i] + D[t, i], name="F")
+    s = te.create_schedule(F.op)
+    change(
+        s,
+        {
+            "X": X,
+            "state": sums.op.state_placeholder[0],
+            "init": init,
+            "update": update,
+            "sums": sums,
+            "D": D,
+            "E": E,
+            "F": F,
+        },
+    )
+    return X, F, s
+
+
+def in_first_axis(producer, consumer):
+    return lambda s, t: s[t[producer]].compute_at(s[t[consumer]], t[consumer].op.axis[0])
+
+
+ROOT = "scan 'sums' is computed at the root: it runs over time itself"
+NOT_REWRITTEN = "of scan 'sums', which is not rewritten; rewrite the stages of its steps"
+WHOLE = "extern 'E' runs as a whole, at the root: it takes set_scope, nothing else"
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (in_first_axis("sums", "D"), ROOT),
+        (lambda s, t: s.create_group(t["sums"], t["X"]).compute_at(s[t["D"]], t["D"].op.axis[0]), ROOT),
+        (lambda s, t: s.create_group(t["D"], t["X"]).compute_at(s[t["F"]], t["F"].op.axis[0]), ROOT),
+        (lambda s, t: s[t["sums"]].compute_inline(), f"schedule.compute_inline {NOT_REWRITTEN}"),
+        (lambda s, t: s.cache_write(t["sums"], "local"), f"schedule.cache_write {NOT_REWRITTEN}"),
+        (lambda s, t: s.cache_read(t["update"], "local", [t["sums"]]), f"schedule.cache_read {NOT_REWRITTEN}"),
+        (in_first_axis("init", "sums"), "stage 'init' is where a scan begins: it is computed at the root"),
+        (
+            in_first_axis("update", "D"),
+            "stage 'update' is a result of scan 'sums', of which every step makes all: compute it at axis 'sums_idx' "
+            "of the scan",
+        ),
+        (in_first_axis("E", "F"), WHOLE),
+        (lambda s, t: s.create_group(t["E"], t["D"]).compute_at(s[t["F"]], t["F"].op.axis[0]), WHOLE),
+        (in_first_axis("D", "F"), "stage 'D' is read whole by extern 'E': it is computed at the root"),
+        (
+            lambda s, t: s.cache_read(t["state"], "local", [t["update"]]),
+            "'state' is a state, which only the steps of its scan read: name a stage instead",
+        ),
+    ],
+)
+def test_refusals_name_the_stage(change, message):
+    with pytest.raises((te.ScheduleError, tw.UsageError)) as refusal:
+        X, F, s = scheduled(change)
+        tw.lower(s, [X, F])
+    assert str(refusal.value) == message
+
+
+def copied(of, reader):
+    def change(s, t):
+        copy = s.cache_read(t[of], "local", [t[reader]])
+        s[copy].compute_at(s[t[reader]], t[reader].op.axis[0])
+
+    return change
+
+
+@pytest.mark.parametrize("change", [copied("sums", "D"), copied("E", "F")])
+def test_what_a_scan_or_an_extern_makes_is_copied_for_a_reader(run_te, change):
+    X, F, s = scheduled(change)
+    x = integers(6, 8)
+    np.testing.assert_array_equal(run_te(s, [X, F], x), x.cumsum(axis=0) * 4)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_of_the_states_of_a_scan_is_copied(run_te, which: int):
+    """States of different ranks: that one which the reader reads; a reader of both gets no copy of one alone."""
+    X = te.placeholder((6, 8), name="X")
+    states = te.placeholder((6, 8), name="s"), te.placeholder((6,), name="t")
+    init = te.compute((1, 8), lambda t, i: X[0, i], name="init"), te.compute((1,), lambda t: X[0, 0], name="first")
+    rows = te.compute((6, 8), lambda t, i: states[0][t - 1, i] + X[t, i], name="rows")
+    column = te.compute((6,), lambda t: states[1][t - 1] + X[t, 0], name="column")
+    a, b = te.scan(init, (rows, column), states, name="sums")
+    D = te.compute((6, 8), lambda t, i: a[t, i] * 2 + (b[t] if which == 2 else 0), name="D")
+    E = te.compute((6, 8), lambda t, i: D[t, i] + b[t], name="E")
+    s = te.create_schedule(E.op)
+    reader = E if which == 1 else D
+    copy = s.cache_read(b if which == 1 else a, "local", [reader])
+    s[copy].compute_at(s[reader], reader.op.axis[0])
+    if which == 2:
+        message = "^the readers read tensors of 'sums' that differ in shape: copy each for other readers"
+        with pytest.raises(te.ScheduleError, match=message):
+            tw.lower(s, [X, E])
+        return
+    x = integers(6, 8)
+    np.testing.assert_array_equal(run_te(s, [X, E], x), x.cumsum(0) * 2 + x[:, :1].cumsum(0))

@@ -311,13 +311,24 @@ def test_doctor_warns_of_pinning(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 # -- how many
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "2"])
+@pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "2", 1 << 31, np.array([1, 2])])
 def test_a_wrong_number_of_threads_is_refused(wrong: object):
     with pytest.raises(UsageError, match="the number of threads is a positive integer"):
         threads.set_num_threads(wrong)
 
 
-@pytest.mark.parametrize(("text", "expected"), [("3", 3), ("3,2", 3), ("", None), ("many", None), ("0", None)])
+def test_a_number_of_threads_may_be_numpys():
+    before = threads.get_num_threads()
+    try:
+        threads.set_num_threads(np.int64(3))
+        assert threads.get_num_threads() == 3
+    finally:
+        threads.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("3", 3), ("3,2", 3), ("", None), ("many", None), ("0", None), (str(1 << 31), None)]
+)
 def test_number_of_threads_from_the_environment(monkeypatch: pytest.MonkeyPatch, text: str, expected: int | None):
     monkeypatch.setenv("OMP_NUM_THREADS", text)
     threads._setting.threads = None

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -22,14 +23,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each case is one")
     parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where reproducers go")
     options = parser.parse_args()
-    start, seed, accepted = time.perf_counter(), options.seed, 0
+    start, seed, accepted, late = time.perf_counter(), options.seed, 0, 0
     refusals: Counter[str] = Counter()
     findings: list[int] = []
     programs: set[str] = set()
     with Progress(disable=not sys.stderr.isatty()) as progress:
         bar = progress.add_task("schedules accepted", total=options.accepted)
         while accepted < options.accepted:
-            case = random_case(Seeded(seed), seed)
+            try:
+                case = random_case(Seeded(seed), seed)
+            except Exception:  # a method of the te language let something escape that is no refusal
+                findings.append(seed)
+                print(f"seed {seed}: {traceback.format_exc()}", file=sys.stderr)
+                seed += 1
+                continue
             outcome = case.run()
             if outcome.refused is not None:
                 refusals[re.sub(r"'[^']*'|\[[^]]*\]|%\w+|\d+", "_", outcome.refused)] += 1
@@ -38,11 +45,13 @@ def main() -> int:
                 _report(case, outcome.difference, options.out)
             else:
                 accepted += 1
+                late += case.rewrites_late
                 programs.add(str(case.kernel))
                 progress.advance(bar)
             seed += 1
     seconds = time.perf_counter() - start
     print(f"seeds {options.seed} to {seed - 1}: {accepted} schedules accepted over {len(programs)} programs, ", end="")
+    print(f"{late} of which rewrite te behind other primitives; ", end="")
     print(f"{refusals.total()} refused, {len(findings)} findings, {seconds:.0f} s")
     for reason, count in refusals.most_common():
         print(f"{count:7} {reason}")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from tilework.dialects.schedule import SequenceOp
+from tilework.analysis.schedule_state import read_schedule
+from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
 from tilework.dialects.te import KernelOp
 from tilework.tools.fuzz.check import Outcome, check
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.programs import random_kernel
 from tilework.tools.fuzz.schedules import random_schedule
+from tilework.tools.fuzz.te_programs import random_te_program
+from tilework.tools.fuzz.te_schedules import random_te_schedule
+from tilework.transforms.schedule.apply_dataflow import PRIMITIVES as REWRITES
+from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
 SIZES = (3, 1, 5, 0)
 """Values of the symbol."""
@@ -26,23 +31,60 @@ class Case:
     sequence: SequenceOp
     size: int
     seed: int
+    shown: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """The loops of each stage as Python shows them, of a schedule that was made there."""
 
     def run(self) -> Outcome:
         """Check it; a crash is a difference."""
         try:
-            return check(self.kernel, self.sequence, self.size, self.seed)
+            outcome = check(self.kernel, self.sequence, self.size, self.seed)
+            return outcome if outcome.refused or outcome.difference else Outcome(difference=self._shown_wrong())
         except Exception as error:  # whatever escapes is a finding
             cause = error.__cause__ or error
             return Outcome(difference=f"{type(cause).__name__}: {cause}")
+
+    def _shown_wrong(self) -> str | None:
+        """Where the loops that Python shows are not those that the primitives make."""
+        if not self.shown:
+            return None
+        kernel, sequence = self.kernel.clone(), self.sequence.clone()
+        apply_dataflow(kernel, sequence)
+        for name, stage in read_schedule(kernel, sequence).stages.items():
+            made = [axis.name for axis in stage.leaves]
+            if made != list(self.shown[name]):
+                return f"Python shows loops {', '.join(self.shown[name])} of '{name}', which are {', '.join(made)}"
+        return None
+
+    @property
+    def rewrites_late(self) -> bool:
+        """Whether a primitive rewrites te behind one that shapes loops, places a stage or asks something of it."""
+        ops = [op for op in self.sequence.body.block.ops if not isinstance(op, StageOp | ArgumentOp)]
+        kinds = [type(op) in REWRITES for op in ops]
+        return any(kinds) and not all(kinds[: len(kinds) - kinds[::-1].index(True)])
 
     def __str__(self) -> str:
         return f"// symbol = {self.size}, data seed = {self.seed}\n{self.kernel!s}\n{self.sequence!s}\n"
 
 
 def random_case(draw: Draw, seed: int) -> Case:
-    """A kernel and up to a dozen primitives."""
+    """A kernel and primitives in any order, as text or by the methods of the te language."""
+    if draw.chance(40):
+        return _te_case(draw, seed)
     kernel = random_kernel(draw)
     return Case(kernel, random_schedule(kernel, draw), draw.choice(SIZES), seed)
+
+
+def _te_case(draw: Draw, seed: int) -> Case:
+    inputs, results = random_te_program(draw)
+    s = random_te_schedule(draw, results)
+    read = [tensor for tensor in inputs if tensor.op in s.operations]
+    made = [tensor for op in s.outputs for tensor in op.outputs]
+    kernel, sequence = s.module("fuzzed", [*read, *made]).ops
+    kernel.detach()
+    sequence.detach()
+    assert isinstance(kernel, KernelOp) and isinstance(sequence, SequenceOp)
+    shown = {stage.name: s.primitives.texts(stage.leaf_iter_vars) for stage in s.stages}
+    return Case(kernel, sequence, draw.choice(SIZES), seed, shown)
 
 
 def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import (
     CacheReadOp,
@@ -18,17 +19,19 @@ from tilework.dialects.schedule import (
     PadToMultipleOp,
     RFactorOp,
     SequenceOp,
+    StageOp,
 )
 from tilework.dialects.te import KernelOp
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.schedule.dataflow.cache_read import apply_cache_read
 from tilework.transforms.schedule.dataflow.cache_write import apply_cache_write
+from tilework.transforms.schedule.dataflow.handles import stage_names
 from tilework.transforms.schedule.dataflow.inline import apply_inline
 from tilework.transforms.schedule.dataflow.pad_to_multiple import apply_pad_to_multiple
 from tilework.transforms.schedule.dataflow.rfactor import apply_rfactor
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
-PRIMITIVES: dict[type[Operation], Callable[[KernelOp, Any], None]] = {
+PRIMITIVES: dict[type[Operation], Callable[[KernelOp, Any, UniqueNames], None]] = {
     ComputeInlineOp: apply_inline,
     CacheReadOp: apply_cache_read,
     CacheWriteOp: apply_cache_write,
@@ -48,9 +51,10 @@ class ApplyDataflow(TileworkPass):
     te.compute "c" [i: 8] reduce [k: 4] { ... }   ->   te.compute "c.register" [i: 8] reduce [k: 4] { ... }
     schedule.cache_write %c "register"                 te.compute "c" [i: 8] { c.register[i] }
 
-    The primitives: compute_inline, cache_read, cache_write, rfactor, pad_to_multiple. Of a stage that is inlined
-    nothing else is scheduled; of one that is cached or factored only splits, fuses and reorders came before. Handles
-    to new stages become `schedule.stage`.
+    The primitives: compute_inline, cache_read, cache_write, rfactor, pad_to_multiple. They may stand anywhere: what was
+    done before to the axes that a stage keeps, and where it is computed, stays; splits, fuses and reorders of the axes
+    that go become part of the new stage, anything else that was done to them is refused. A stage is inlined as the
+    other primitives leave it, and is not scheduled. Handles to new stages become `schedule.stage`.
     """
 
     name = "schedule-apply-dataflow"
@@ -69,8 +73,35 @@ class ApplyDataflow(TileworkPass):
 
 def apply_dataflow(kernel: KernelOp, sequence: SequenceOp) -> None:
     """Rewrite the kernel in place and remove the primitives applied. Raises CompileError at a refused one."""
-    applied = [op for op in sequence.body.block.ops if type(op) in PRIMITIVES]
+    applied = _in_order([op for op in sequence.body.block.ops if type(op) in PRIMITIVES])
+    names = stage_names(kernel)
     for op in applied:
-        PRIMITIVES[type(op)](kernel, op)
+        PRIMITIVES[type(op)](kernel, op, names)
     for compute in kernel.computes if applied else ():
         simplify_reads(compute)
+
+
+def _in_order(ops: Sequence[Operation]) -> list[Operation]:
+    """The primitives in the order of the sequence, but compute_inline behind the others that name its stage.
+
+    So a stage that is inlined may be a reader of a copy, or be copied itself, whichever is said first.
+    """
+    last: dict[str | SSAValue, int] = {}
+    for place, op in enumerate(ops):
+        if not isinstance(op, ComputeInlineOp):
+            last.update(dict.fromkeys(map(_stage_named, op.operands), place))
+
+    def when(place: int) -> tuple[int, bool]:
+        op = ops[place]
+        if not isinstance(op, ComputeInlineOp):
+            return place, False
+        return max(place, last.get(_stage_named(op.stage), place)), True
+
+    return [ops[place] for place in sorted(range(len(ops)), key=when)]
+
+
+def _stage_named(operand: SSAValue) -> str | SSAValue:
+    """The stage whose handle or axis an operand is: its name, or the handle of one that a primitive makes."""
+    maker = operand.owner
+    assert isinstance(maker, Operation)
+    return maker.stage.data if isinstance(maker, StageOp) else maker.results[0]

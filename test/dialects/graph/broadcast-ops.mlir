@@ -36,7 +36,7 @@ func.func @symbolic(%a: tensor<?x1x4xf32, #graph.dims<[N, 1, 4]>>, %b: tensor<?x
 }
 
 // CHECK-LABEL: func.func @integers
-func.func @integers(%a: tensor<8xi32>) {
+func.func @integers(%a: tensor<8xi32>, %b: tensor<1xui8>) {
   // CHECK: graph.add %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   %0 = graph.add %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   // CHECK: graph.max %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
@@ -49,5 +49,7 @@ func.func @integers(%a: tensor<8xi32>) {
   %4 = graph.sub %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   // CHECK: graph.div %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
   %5 = graph.div %a, %a : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  // CHECK: graph.integer_pow %a, %b : (tensor<8xi32>, tensor<1xui8>) -> tensor<8xi32>
+  %6 = graph.integer_pow %a, %b : (tensor<8xi32>, tensor<1xui8>) -> tensor<8xi32>
   func.return
 }

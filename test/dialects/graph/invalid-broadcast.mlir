@@ -98,6 +98,22 @@ func.func @f(%a: tensor<8xi32>) {
 
 // -----
 
+func.func @f(%a: tensor<8xi32>, %b: tensor<8xf32>) {
+  // expected-error@+1 {{graph.integer_pow computes on integers, not on f32}}
+  %y = graph.integer_pow %a, %b : (tensor<8xi32>, tensor<8xf32>) -> tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xi32>, %b: tensor<8xi64>) {
+  // expected-error@+1 {{graph.integer_pow makes tensor<8xi32>, not tensor<8xi64>}}
+  %y = graph.integer_pow %a, %b : (tensor<8xi32>, tensor<8xi64>) -> tensor<8xi64>
+  func.return
+}
+
+// -----
+
 func.func @f(%a: tensor<?xf32, #graph.dims<[N]>>, %b: tensor<?xf32, #graph.dims<[M]>>) {
   // expected-error@+1 {{do not broadcast: N is not M}}
   %y = graph.add %a, %b : (tensor<?xf32, #graph.dims<[N]>>, tensor<?xf32, #graph.dims<[M]>>) -> tensor<?xf32, #graph.dims<[N]>>

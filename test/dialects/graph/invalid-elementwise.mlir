@@ -66,9 +66,9 @@ func.func @f(%x: tensor<8xi1>) {
 
 // -----
 
-func.func @f(%x: tensor<8xi32>) {
-  // expected-error@+1 {{graph.relu computes on floating-point numbers, not on i32}}
-  %y = graph.relu %x : (tensor<8xi32>) -> tensor<8xi32>
+func.func @f(%x: tensor<8xi1>) {
+  // expected-error@+1 {{graph.relu computes on numbers, not on truth values, i1}}
+  %y = graph.relu %x : (tensor<8xi1>) -> tensor<8xi1>
   func.return
 }
 

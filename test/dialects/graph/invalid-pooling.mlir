@@ -55,3 +55,11 @@ func.func @f(%x: tensor<1x8x6x6xf32>) {
   %y = graph.average_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x8x6x6xf32>) -> tensor<1x8x3x3xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<1x8x6x6xf32>, %y: tensor<1x8x3x2xf32>) {
+  // expected-error@+1 {{the largest elements are tensor<1x8x3x3xf32>, not tensor<1x8x3x2xf32>}}
+  %i = graph.max_pool_indices %x, %y {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>, dilations = array<i64: 1, 1>, ceil_mode = false, column_major = false} : (tensor<1x8x6x6xf32>, tensor<1x8x3x2xf32>) -> tensor<1x8x3x3xi64>
+  func.return
+}

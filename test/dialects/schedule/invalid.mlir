@@ -53,6 +53,13 @@ schedule.sequence @k {
 // -----
 
 schedule.sequence @k {
+  // expected-error@+1 {{reorder takes at least one axis}}
+  schedule.reorder
+}
+
+// -----
+
+schedule.sequence @k {
   %s, %i = schedule.stage "a" [i]
   // expected-error@+1 {{unknown scope 'texture'; known: global, shared, warp, local, register}}
   schedule.set_scope %s "texture"

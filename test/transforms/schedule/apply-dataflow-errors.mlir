@@ -179,9 +179,10 @@ te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
 schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
-  schedule.vectorize %i
+  %o, %n = schedule.split %i factor 2
+  schedule.vectorize %n
   // expected-error@+1 {{cache_write of stage 'y' comes after schedule.vectorize used its axes: only splits, fuses and reorders become a layout; call it first}}
-  %c, %ci, %ck = schedule.cache_write %y "local" [i, k]
+  %c, %co, %ci, %ck = schedule.cache_write %y "local" [i.outer, i.inner, k]
 }
 
 // -----
@@ -608,4 +609,72 @@ schedule.sequence @squares {
   %k_o, %k_i = schedule.split %k factor 4
   // expected-error@+1 {{rfactor of stage 'y' joins parts of its elements by themselves: reducer(1, 2) is 5 but reducer(2, 1) is 3: a reducer is commutative}}
   %rf, %i_1, %k_i_1, %k_o_1, %k_1 = schedule.rfactor %y, %k_i at 1 [i, k.inner, k.outer]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  schedule.unroll %k
+  // expected-error@+1 {{cache_write of stage 'y' comes after schedule.unroll used its reduction, which moves into the cache; call it first}}
+  %c, %ci, %ck = schedule.cache_write %y "local" [i, k]
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 8] : tensor<8xf32> {
+    %v = te.read %y[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %z : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  schedule.decompose_reduction %y, %i
+  // expected-error@+1 {{cache_write of stage 'y' comes after schedule.decompose_reduction used its reduction, which moves into the cache; call it first}}
+  %c, %ci, %ck = schedule.cache_write %y "local" [i, k]
+}
+
+// -----
+
+// A scan is not rewritten, nor is it a reader.
+
+te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %first = te.compute "first" [t: 1] : tensor<1xf32> {
+    %v = te.read %x[t] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<8xf32>
+  %step = te.compute "step" [t: 8] : tensor<8xf32> {
+    %a = te.read %s[t - 1] : tensor<8xf32>
+    %b = te.read %x[t] : tensor<8xf32>
+    %v = arith.addf %a, %b : f32
+    te.yield %v : f32
+  }
+  %scan = te.scan "scan" [t: 1 to 8] init(%first) update(%step) state(%s) : tensor<1xf32> -> tensor<8xf32>
+  te.return %scan : tensor<8xf32>
+}
+schedule.sequence @k {
+  %scan, %t = schedule.stage "scan" [t]
+  %step, %u = schedule.stage "step" [t]
+  // expected-error@+1 {{schedule.cache_read of scan 'scan', which is not rewritten; rewrite the stages of its steps}}
+  %c, %a = schedule.cache_read %step "local" readers(%scan) [a]
 }

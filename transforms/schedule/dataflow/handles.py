@@ -6,29 +6,40 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilework.analysis.schedule_state import Split, Stage, refuse
-from tilework.analysis.schedule_state.handles import Handles
-from tilework.analysis.schedule_state.replay import handles_before
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.schedule import ScheduleOp, SequenceOp, SetScopeOp, StageOp, Tail
-from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, externs_of
+from tilework.dialects.schedule import ScheduleOp, SetScopeOp, StageOp
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, stage_of, stages_of
 
 
-def stage_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp, StageOp]:
-    """The compute of a handle, and the operation that gave the handle."""
+def compute_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp, StageOp]:
+    """The compute of a handle, and the operation that gave the handle. Raises CompileError for any other stage."""
+    staged, stage_op = staged_of(kernel, handle, op)
+    name = stage_op.stage.data
+    if isinstance(staged, ExternOp):
+        raise CompileError(f"{op.name} of extern '{name}': it takes set_scope, and is not rewritten", op)
+    if isinstance(staged, ScanOp):
+        raise CompileError(f"{op.name} of scan '{name}', which is not rewritten; rewrite the stages of its steps", op)
+    return staged, stage_op
+
+
+def staged_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp | ScanOp | ExternOp, StageOp]:
+    """What a stage's handle stands for, and the operation that gave the handle."""
     stage_op = handle.owner
     if not isinstance(stage_op, StageOp):
         given = stage_op.name if isinstance(stage_op, ScheduleOp) else "that"
         raise CompileError(f"{op.name} takes a stage, not what {given} gives; use the handle of a compute", op)
-    compute = kernel.compute(stage_op.stage.data)
-    if any(extern.stage == stage_op.stage for extern in externs_of(kernel)):
-        raise CompileError(f"{op.name} of extern '{stage_op.stage.data}': it takes set_scope, and is not rewritten", op)
-    if compute is None:
+    staged = stage_of(kernel, stage_op.stage.data)
+    if staged is None:
         names = ", ".join(c.stage.data for c in kernel.computes)
         message = f"kernel @{kernel.sym_name.data} has no stage '{stage_op.stage.data}'; its stages are {names}"
         raise CompileError(message, op)
-    return compute, stage_op
+    return staged, stage_op
+
+
+def stage_names(kernel: KernelOp) -> UniqueNames:
+    """Names for new stages of the kernel."""
+    return UniqueNames(staged.stage.data for staged in stages_of(kernel))
 
 
 def whole_reader(compute: ComputeOp) -> str | None:
@@ -36,18 +47,6 @@ def whole_reader(compute: ComputeOp) -> str | None:
     users = [use.operation for result in compute.results for use in result.uses]
     other = next((user for user in users if not isinstance(user, ReadOp)), None)
     return None if other is None else "an extern" if isinstance(other, ExternOp) else "a scan"
-
-
-def state_before(kernel: KernelOp, op: Operation) -> Handles:
-    """What the primitives before `op` have made of the stages."""
-    sequence = op.parent_op()
-    assert isinstance(sequence, SequenceOp)
-    return handles_before(kernel, sequence, op)
-
-
-def fresh_stage_name(kernel: KernelOp, wanted: str) -> str:
-    """A name that no stage of the kernel has."""
-    return UniqueNames(c.stage.data for c in kernel.computes).fresh(wanted)
 
 
 def check_names(op: Operation, given: Sequence[str], axes: Sequence[str]) -> None:
@@ -94,22 +93,13 @@ def erase(*ops: Operation) -> None:
         op.erase()
 
 
-def last_first(ops: Iterable[Operation]) -> list[Operation]:
-    """Operations of one block, those that may use others before these."""
-
-    def position(op: Operation) -> int:
-        block = op.parent_block()
-        assert block is not None
-        return block.get_operation_index(op)
-
-    return sorted(ops, key=position, reverse=True)
+def erase_together(ops: Iterable[Operation]) -> None:
+    """Remove operations of one sequence that nothing but each other uses."""
+    erase(*sorted(ops, key=position, reverse=True))
 
 
-def check_tails(op: Operation, stage: Stage, what: str, splits: Iterable[Split]) -> None:
-    """Refuse splits with a tail other than guard: they become part of te, which has no tails."""
-    odd = next((s for s in splits if s.tail is not Tail.GUARD), None)
-    if odd is not None:
-        message = (
-            f"the split of axis '{odd.parent}' of stage '{stage.name}' becomes {what}, which has no tail {odd.tail}"
-        )
-        refuse(op, stage, f"{message}; use guard")
+def position(op: Operation) -> int:
+    """The place of a primitive in its sequence."""
+    block = op.parent_block()
+    assert block is not None
+    return block.get_operation_index(op)

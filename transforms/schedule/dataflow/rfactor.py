@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 
-from tilework.algebra.index_expr import Expr, Key, const, var
+from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.bound_inference import domain_of
+from tilework.analysis.bound_inference import StageBounds, bounds_alone
 from tilework.analysis.schedule_state import Axis, Fuse, Singleton, Split, Stage, refuse
-from tilework.analysis.stage_bounds import StageBounds, add_conditions, extents_of
-from tilework.dialects.schedule import FuseOp, ReorderOp, RFactorOp, SplitOp, StageOp
+from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects.schedule import ReorderOp, RFactorOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ReduceOp
 from tilework.transforms.schedule.dataflow.bodies import clone_body, guard_reduction, reducer_of
+from tilework.transforms.schedule.dataflow.earlier_uses import (
+    SHAPING,
+    check_tails,
+    made_of,
+    order_spatial_axes_only,
+    state_before,
+    users_after,
+    users_before,
+)
 from tilework.transforms.schedule.dataflow.handles import (
     check_names,
-    check_tails,
+    compute_of,
     erase,
-    fresh_stage_name,
-    last_first,
+    erase_together,
     new_handle,
     replace_compute,
     replace_values,
-    stage_of,
-    state_before,
 )
 
 
-def apply_rfactor(kernel: KernelOp, op: RFactorOp) -> None:
-    """Factor the reduction. Raises CompileError for an axis that cannot become a dimension."""
-    compute, stage_op = stage_of(kernel, op.stage, op)
+def apply_rfactor(kernel: KernelOp, op: RFactorOp, names: UniqueNames) -> None:
+    """Factor the reduction. Raises CompileError for an axis that cannot become a dimension.
+
+    What was done to the spatial axes before goes on being done to the stage, which stays where it was placed.
+    """
+    compute, stage_op = compute_of(kernel, op.stage, op)
     state = state_before(kernel, op)
     stage = state.stages[stage_op.handle]
     axis = state.leaf(op, op.axis)
@@ -41,16 +49,17 @@ def apply_rfactor(kernel: KernelOp, op: RFactorOp) -> None:
     users = _reduce_users(op, stage, stage_op)
     check_tails(op, stage, "a stage", (r for r in stage.relations if isinstance(r, Split) and r.parent.reduce))
     stage = _reduction_only(stage)
-    b = extents_of(stage, [(const(0), e) for _, e in compute.spatial])
-    add_conditions(stage, b, domain_of(state.state, stage, {stage: b}))
+    b = bounds_alone(state.state, stage)
     if set(b.extents[axis].variables()) - set(kernel.symbols):
         refuse(op, stage, f"the extent {b.extents[axis]} of axis '{axis}' depends on other axes; rfactor another", axis)
-    name = fresh_stage_name(kernel, f"{stage.name}.rf")
-    factored = _factored(compute, name, stage, axis, at, b)
+    order_spatial_axes_only(kernel, stage_op, [user for user in users if isinstance(user, ReorderOp)])
+    factored = _factored(compute, names.fresh(f"{stage.name}.rf"), stage, axis, at, b)
     check_names(op, [a.data for a in op.axis_names], [n for n, _ in (*factored.spatial, *factored.reduction)])
     rest = _rest(compute, factored, axis, at, b)
     replace_compute(compute, factored, rest)
-    _renew_handles(op, stage_op, users, factored, rest)
+    _renew_handles(op, stage_op, factored, rest)
+    erase_together([user for user in users if not isinstance(user, ReorderOp)])
+    erase(stage_op)
 
 
 def _reduction_only(stage: Stage) -> Stage:
@@ -95,24 +104,18 @@ def _check_reducer(op: RFactorOp, stage: Stage, compute: ComputeOp) -> None:
 
 
 def _reduce_users(op: RFactorOp, stage: Stage, stage_op: StageOp) -> list[Operation]:
-    """What uses the reduce axes, and axes made of them: splits, fuses and reorders before this, and nothing else."""
-    found: dict[Operation, None] = {}
-    pending: list[SSAValue] = list(stage_op.axes[len(stage.spatial) :])
-    while pending:
-        value = pending.pop()
-        for user in (use.operation for use in value.uses):
-            if user is op or user in found:
-                continue
-            if not user.is_before_in_block(op):
-                name = f"axis '{value.name_hint}', which rfactor has taken from stage '{stage.name}'"
-                refuse(user, stage, f"{user.name} uses {name}; use the axes that schedule.rfactor gives")
-            if not isinstance(user, SplitOp | FuseOp | ReorderOp):
-                message = f"rfactor of stage '{stage.name}' comes after {user.name} used its reduce axes; call it first"
-                refuse(op, stage, message)
-            found[user] = None
-            if not isinstance(user, ReorderOp):
-                pending += user.results
-    return list(found)
+    """What used the reduce axes, and axes made of them, before: splits, fuses and reorders, and nothing else."""
+    axes = made_of(stage_op.axes[len(stage.spatial) :])
+    for user in users_after(op, axes):
+        used = next(axis for axis in axes if axis in user.operands)
+        name = f"axis '{used.name_hint}', which rfactor has taken from stage '{stage.name}'"
+        refuse(user, stage, f"{user.name} uses {name}; use the axes that schedule.rfactor gives")
+    users = users_before(op, axes)
+    for user in users:
+        if not isinstance(user, SHAPING):
+            message = f"rfactor of stage '{stage.name}' comes after {user.name} used its reduce axes; call it first"
+            refuse(op, stage, message)
+    return users
 
 
 def _factored(compute: ComputeOp, name: str, stage: Stage, axis: Axis, at: int, b: StageBounds) -> ComputeOp:
@@ -140,16 +143,10 @@ def _rest(compute: ComputeOp, factored: ComputeOp, axis: Axis, at: int, b: Stage
     return ComputeOp(compute.stage.data, compute.spatial, reduction, compute.result_types, body)
 
 
-def _renew_handles(
-    op: RFactorOp, stage_op: StageOp, users: Sequence[Operation], factored: ComputeOp, rest: ComputeOp
-) -> None:
+def _renew_handles(op: RFactorOp, stage_op: StageOp, factored: ComputeOp, rest: ComputeOp) -> None:
     fresh = new_handle(rest, stage_op)
     kept = 1 + len(rest.spatial)
     replace_values(stage_op.results[:kept], fresh.results[:kept])
     op.rest.replace_all_uses_with(fresh.axes[-1])
     replace_values(op.results[:-1], new_handle(factored, op).results)
-    gone = {v for v in stage_op.axes} | {r for user in users for r in user.results}
-    for reorder in [u for u in users if isinstance(u, ReorderOp)]:
-        reorder.operands = [a for a in reorder.axes if a not in gone]
-    relations = [u for u in users if not isinstance(u, ReorderOp)]
-    erase(op, *last_first(relations), stage_op)
+    erase(op)
