@@ -181,6 +181,7 @@ calling(
 calling(
     "comm_reducer",
     reducer,
+    # Of the odd functions each returns 1, which is no identity of a sum.
     {
         "fcombine": FUNCTION,
         "fidentity": NOTHING,
