@@ -2,8 +2,9 @@
 
 An `Expr` is always in one canonical form, a constant plus integer multiples of *atoms* in a fixed order, so that
 `i + j - i` *is* `j` and equality is structural. Division is floor division and `mod` has the sign of the divisor, as in
-MLIR's affine expressions and in Python. A variable's key is a name (te axes, symbols) or any hashable value (the loop
-passes use SSA values).
+MLIR's affine expressions and in Python; by 0 the quotient is 0, and 0 is left. Only where a quotient by variables
+cancels, it takes them for sizes of what is there, so that `(n * i) floordiv n` is `i`. A variable's key is a name (te
+axes, symbols) or any hashable value (the loop passes use SSA values).
 
     >>> i, j = var("i"), var("j")
     >>> print((16 * i + j) // 16)
@@ -208,8 +209,10 @@ class Expr:
             assert isinstance(other, Expr)
             _, rest = divide(self, other)
             return const(0) if rest == 0 else _atom("mod", rest, other)
-        if d <= 0:
-            raise ValueError(f"({self}) mod {d}: the divisor must be positive")
+        if d == 0:
+            raise ZeroDivisionError(f"({self}) mod 0")
+        if d < 0:
+            return -((-self) % -d)
         _, rest = _split_multiples(_without_inner_mod(self, d), d)
         # (g*r + o) mod (g*e) == g * ((r + o floordiv g) mod e) + o mod g
         g = reduce(gcd, (c for _, c in rest.terms), d)
@@ -329,11 +332,22 @@ def _atom(kind: str, *args: Expr) -> Expr:
     return Expr(((Compound(kind, args), 1),), 0)
 
 
+def floor_quotient(a: Any, b: Any) -> Any:
+    """What `floordiv` is for integers, or for numpy integer arrays that broadcast together."""
+    return a // (b + (b == 0)) * (b != 0)
+
+
+def floor_remainder(a: Any, b: Any) -> Any:
+    """What `mod` is for integers, or for numpy integer arrays that broadcast together."""
+    return a % (b + (b == 0))
+
+
 def _build(kind: str, args: list[Expr]) -> Expr:
-    """An atom of other arguments. A size that becomes 0 divides as 1 does, see `_evaluate`."""
+    """An atom of other arguments."""
     if kind in ("floordiv", "mod"):
-        divisor = const(1) if args[1] == 0 else args[1]
-        return args[0] // divisor if kind == "floordiv" else args[0] % divisor
+        if args[1] == 0:
+            return const(0)
+        return args[0] // args[1] if kind == "floordiv" else args[0] % args[1]
     return product(args) if kind == "product" else (minimum if kind == "min" else maximum)(*args)
 
 
@@ -413,9 +427,7 @@ def _extremum(kind: str, fold: Callable[..., int], args: Iterable[ExprLike]) -> 
 def _evaluate(atom: Compound, values: Mapping[Any, Any]) -> Any:
     args = [a.evaluate(values) for a in atom.args]
     if atom.kind in ("floordiv", "mod"):
-        # a size of 0 divides where nothing is indexed, as in front of a loop that does not run
-        divisor = args[1] + (args[1] == 0)
-        return args[0] // divisor if atom.kind == "floordiv" else args[0] % divisor
+        return (floor_quotient if atom.kind == "floordiv" else floor_remainder)(*args)
     if atom.kind == "product":
         return reduce(lambda a, b: a * b, args)
     if all(isinstance(a, int) for a in args):

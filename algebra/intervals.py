@@ -117,11 +117,32 @@ def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:
     if atom.kind == "max":
         return maximum(*(e[0] for e in ends)), maximum(*(e[1] for e in ends))
     if atom.kind == "floordiv":
-        divisor = atom.args[1]
-        return ends[0][0] // divisor, ends[0][1] // divisor
+        return _quotient_interval(*ends)
     if atom.kind == "mod":
-        return const(0), atom.args[1] - 1
+        return _remainder_interval(*ends[1])
     return _product_interval(ends)
+
+
+def _quotient_interval(dividend: Interval, divisor: Interval) -> Interval:
+    """No quotient is further from 0 than the dividend."""
+    (low, high), (least, most) = dividend, divisor
+    if least == most and _is_size(least):
+        return low // least, high // least
+    if _is_size(least) and least.offset > 0:
+        return minimum(low // least, low // most), maximum(high // least, high // most)
+    return minimum(low, -high, 0), maximum(high, -low, 0)
+
+
+def _remainder_interval(least: Expr, most: Expr) -> Interval:
+    """By divisors between these; by a negative one it is not positive."""
+    if least == most and _is_size(least):
+        return const(0), most - 1
+    return const(0) if _is_size(least) else minimum(least + 1, 0), maximum(most - 1, 0)
+
+
+def _is_size(e: Expr) -> bool:
+    """Whether it is never negative, as it is made of sizes."""
+    return e.offset >= 0 and all(c >= 0 for _, c in e.terms)
 
 
 def _within_a_block(atom: Compound, ranges: Mapping[Key, Interval]) -> Interval | None:

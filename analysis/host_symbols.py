@@ -24,6 +24,10 @@ NAME = "tilework.name"
 OUTPUT = "tilework.output"
 """That of the arguments which are outputs."""
 
+MUST_HOLD = "tilework.must_hold"
+"""That of an output which is a truth value for nobody but the caller: where it is false, the call has failed, and the
+attribute says why. A result of a graph function has it too."""
+
 ARENA = "tilework.arena"
 """That of the argument which is the arena."""
 

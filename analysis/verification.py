@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation, SSAValue
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.accesses import buffer_dims, memref_type
 from tilework.analysis.dominance import check_dominance
 from tilework.dialects.diagnostics import CompileError, name_of
+from tilework.dialects.loop import KernelOp
+from tilework.dialects.loop.bounds import refuse_accesses_outside
 
 
 def verify(root: Operation) -> None:
@@ -28,6 +35,20 @@ def verify(root: Operation) -> None:
         except Exception as error:
             raise CompileError(_message(op, error), op) from error
     check_dominance(root)
+
+
+def refuse_out_of_bounds(root: Operation) -> None:
+    """Raise a CompileError for a load or store of a loop kernel that is certainly out of bounds.
+
+    For a program that is read; what passes make of it they keep in bounds. A te kernel's verifier looks for itself.
+    """
+    for kernel in [op for op in root.walk() if isinstance(op, KernelOp) and not op.is_declaration]:
+        refuse_accesses_outside(kernel.body.block, _known_dims, kernel.symbol_values)
+
+
+def _known_dims(buffer: SSAValue) -> Sequence[Expr] | None:
+    is_argument = isinstance(buffer, BlockArgument)
+    return buffer_dims(buffer) if is_argument or DYNAMIC_INDEX not in memref_type(buffer.type).get_shape() else None
 
 
 def _verify_block(block: Block, parent: Operation) -> None:

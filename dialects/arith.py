@@ -1,6 +1,9 @@
-"""xDSL's `arith`, but with comparisons, select and conversions on vectors too, as MLIR has them and xDSL 0.74 has not.
+"""xDSL's `arith`, with two differences. Import it from here, never from xDSL: contexts register this dialect.
 
-Import `arith` from here, never from xDSL: this is the dialect that contexts register.
+Comparisons, select and conversions are on vectors too, as MLIR has them and xDSL 0.74 has not. And operations on
+integers are defined for all operands, as in numpy, where MLIR leaves some of them undefined. A division by 0 gives 0
+and leaves 0; that of the least integer by -1 wraps around to the least integer, and leaves 0. A shift by as many bits
+as the type has, or more, leaves zeros, or to the right of a signed number copies of its sign; the distance is unsigned.
 """
 
 from __future__ import annotations
@@ -20,12 +23,9 @@ from xdsl.dialects.arith import (
     CeilDivUIOp,
     ConstantOp,
     DivfOp,
-    DivSIOp,
-    DivUIOp,
     ExtFOp,
     FastMathFlagsAttr,
     FloatingPointLikeBinaryOperation,
-    FloorDivSIOp,
     MaximumfOp,
     MaxnumfOp,
     MaxSIOp,
@@ -38,11 +38,11 @@ from xdsl.dialects.arith import (
     MuliOp,
     NegfOp,
     OrIOp,
-    RemSIOp,
-    RemUIOp,
     ShLIOp,
     ShRSIOp,
     ShRUIOp,
+    SignlessIntegerBinaryOperation,
+    SignlessIntegerBinaryOperationHasCanonicalizationPatternsTrait,
     SubfOp,
     SubiOp,
     TruncFOp,
@@ -234,6 +234,53 @@ class CmpfOp(IRDLOperation):
         _verify_comparison(self)
 
 
+class _QuotientOp(SignlessIntegerBinaryOperation):
+    """A quotient of integers, which may be computed where it is not asked for: there is one for all operands."""
+
+    traits = traits_def(Pure(), SignlessIntegerBinaryOperationHasCanonicalizationPatternsTrait())
+
+    @staticmethod
+    def is_right_unit(attr: IntegerAttr) -> bool:
+        return attr == IntegerAttr(1, attr.type)
+
+
+@irdl_op_definition
+class DivSIOp(_QuotientOp):
+    """The quotient of signed integers, cut off towards zero; that by 0 is 0."""
+
+    name = "arith.divsi"
+
+
+@irdl_op_definition
+class DivUIOp(_QuotientOp):
+    """The quotient of unsigned integers, rounded down; that by 0 is 0."""
+
+    name = "arith.divui"
+
+
+@irdl_op_definition
+class FloorDivSIOp(_QuotientOp):
+    """The quotient of signed integers, rounded down; that by 0 is 0."""
+
+    name = "arith.floordivsi"
+
+
+@irdl_op_definition
+class RemSIOp(SignlessIntegerBinaryOperation):
+    """What `arith.divsi` leaves, with the sign of the first operand; of a division by 0 that is 0."""
+
+    name = "arith.remsi"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class RemUIOp(SignlessIntegerBinaryOperation):
+    """What `arith.divui` leaves; of a division by 0 that is 0."""
+
+    name = "arith.remui"
+    traits = traits_def(Pure())
+
+
 @irdl_op_definition
 class RemFOp(FloatingPointLikeBinaryOperation):
     """What is left of a float by another, with the sign of the first: C's fmod."""
@@ -395,12 +442,17 @@ class IndexCastOp(_ConversionOp):
 _OPERATIONS: tuple[type[Operation], ...] = (
     CmpfOp,
     CmpiOp,
+    DivSIOp,
+    DivUIOp,
     ExtSIOp,
     ExtUIOp,
+    FloorDivSIOp,
     FPToSIOp,
     FPToUIOp,
     IndexCastOp,
     RemFOp,
+    RemSIOp,
+    RemUIOp,
     SelectOp,
     SIToFPOp,
     TruncIOp,

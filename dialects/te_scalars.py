@@ -239,8 +239,8 @@ class Reduction:
 def conversion(value: SSAValue, source: Attribute, to: Attribute) -> Operation | None:
     """The operation that converts a scalar; None where nothing is to be done. Fractions are cut off.
 
-    `source` and `to` are element types with their signs: an unsigned source is extended by zeros. What does not fit
-    is undefined, except that integers wrap around.
+    `source` and `to` are element types with their signs: an unsigned source is extended by zeros. Integers wrap around;
+    a float that does not fit an integer becomes some number of that type.
     """
     if isinstance(source, IndexType) or isinstance(to, IndexType):
         return None if source == to else arith.IndexCastOp(value, to)

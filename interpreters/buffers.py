@@ -22,8 +22,8 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array, is_float
+from tilework.dialects.scalar_meaning import element_dtype, integer_limits
 from tilework.dialects.words import BYTES
-from tilework.interpreters.scalar import element_dtype, integer_limits
 from tilework.targets.nibbles import pack, packed_size, unpack
 
 

@@ -9,14 +9,15 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Key
 from tilework.analysis.functions import body_of
+from tilework.analysis.host_symbols import MUST_HOLD
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError, UsageError
+from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
@@ -35,10 +36,39 @@ def run_function(
     parameters: Mapping[str, Array],
     observe: Observer | None = None,
 ) -> list[Array]:
-    """Evaluate `func @name`. A value is forgotten after its last use; `observe` sees each one when it is made.
+    """The outputs of `func @name`. A value is forgotten after its last use; `observe` sees each one when it is made.
 
-    Raises UsageError where there is no such function, or inputs or parameters do not fit their types.
+    Raises UsageError where there is no such function, or inputs or parameters do not fit their types, TileworkError
+    where something does not hold that must.
     """
+    results = evaluate_function(module, name, inputs, parameters, observe)
+    function = find_function(module, name)
+    assert function is not None
+    return held(function.res_attrs, results)
+
+
+def held(attributes: ArrayAttr[DictionaryAttr] | None, results: Sequence[Array]) -> list[Array]:
+    """The results without those that must hold. Raises TileworkError for one that does not."""
+    if attributes is None:
+        return list(results)
+    kept: list[Array] = []
+    for result, attribute in zip(results, attributes, strict=True):
+        text = attribute.data.get(MUST_HOLD)
+        if not isinstance(text, StringAttr):
+            kept.append(result)
+        elif not result:
+            raise TileworkError(text.data)
+    return kept
+
+
+def evaluate_function(
+    module: ModuleOp,
+    name: str,
+    inputs: Sequence[Array],
+    parameters: Mapping[str, Array],
+    observe: Observer | None = None,
+) -> list[Array]:
+    """All results of `func @name`, as `run_function` says, whether or not what must hold does."""
     function = find_function(module, name)
     if function is None:
         raise UsageError(f"the module has no function @{name}")

@@ -16,6 +16,7 @@ import numpy as np
 from xdsl.dialects import cf, func, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     MemRefType,
     ModuleOp,
@@ -31,6 +32,7 @@ from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ApplyOp, CallOp, ForOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
+from tilework.dialects.scalar_meaning import evaluate
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
     Buffer,
@@ -43,9 +45,8 @@ from tilework.interpreters.buffers import (
     reinterpret_operands,
     wrap,
 )
-from tilework.interpreters.graph import constant_array
+from tilework.interpreters.graph import constant_array, find_function, held
 from tilework.interpreters.loop import LoopProgram
-from tilework.interpreters.scalar import evaluate
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te import run_kernel
 
@@ -53,13 +54,22 @@ from tilework.interpreters.te import run_kernel
 def run_host(module: ModuleOp, name: str, inputs: Sequence[Array], parameters: Mapping[str, Array]) -> list[Array]:
     """The outputs of host function `name`, in fresh arrays; all arguments, if none is marked as an output.
 
-    Raises UsageError where inputs or parameters do not fit, CompileError where an assertion fails or a kernel reaches
-    outside of its memory.
+    Raises UsageError where inputs or parameters do not fit, TileworkError where something does not hold that must,
+    CompileError where an assertion fails or a kernel reaches outside of its memory.
     """
-    found = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name]
-    if not found:
+    results = evaluate_host(module, name, inputs, parameters)
+    function = find_function(module, name)
+    assert function is not None
+    outputs = HostSignature.of(function).outputs
+    attributes = ArrayAttr(HostSymbols(function).attributes[a.index] for a in outputs) if outputs else None
+    return held(attributes, results)
+
+
+def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], parameters: Mapping[str, Array]) -> list[Array]:
+    """All that `run_host` computes, whether or not what must hold does."""
+    function = find_function(module, name)
+    if function is None:
         raise UsageError(f"the module has no function @{name}")
-    [function] = found
     signature = HostSignature.of(function)
     symbols = signature.symbols([a.shape for a in inputs])
     outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes(symbols)]

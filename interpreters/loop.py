@@ -33,6 +33,7 @@ from tilework.dialects.loop import (
     TransposeOp,
     YieldOp,
 )
+from tilework.dialects.scalar_meaning import element_dtype, meaning_of, multiply_add
 from tilework.interpreters.buffers import (
     Buffer,
     Overlaps,
@@ -50,7 +51,6 @@ from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
 from tilework.interpreters.loop_plan import Mode, plan_loops
 from tilework.interpreters.loop_tiles import tile_step
-from tilework.interpreters.scalar import element_dtype, meaning_of, multiply_add
 from tilework.interpreters.symbols import bind_symbols
 
 Step: TypeAlias = Callable[[Frame, Mask], None]

@@ -7,7 +7,6 @@ under a mask, and for all others, elements are gathered and scattered one by one
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -17,12 +16,13 @@ import numpy as np
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, Key, Var
+from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient, floor_remainder
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import LoadOp, StoreOp
+from tilework.dialects.loop.bounds import out_of_bounds
+from tilework.dialects.scalar_meaning import element_dtype
 from tilework.interpreters.buffers import Buffer, poison
-from tilework.interpreters.scalar import element_dtype
 
 Mask: TypeAlias = Any
 """Where iterations take place: a boolean array over the axes, or None for everywhere."""
@@ -55,7 +55,7 @@ class Names:
 
     def index(self, e: Expr) -> Index:
         """Compile an expression over SSA values."""
-        return eval(f"lambda v: {self._source(e)}", {"_min": _minimum, "_max": _maximum})
+        return eval(f"lambda v: {self._source(e)}", _FUNCTIONS)
 
     def _source(self, e: Expr) -> str:
         parts = [str(e.offset)] if e.offset or not e.terms else []
@@ -67,9 +67,11 @@ class Names:
         if isinstance(atom, Var):
             return f"v[{self.slots[cast(SSAValue, atom.key)]}]"
         args = [f"({self._source(a)})" for a in atom.args]
-        if atom.kind in ("min", "max"):
-            return f"_{atom.kind}({', '.join(args)})"
-        return "(" + {"floordiv": " // ", "mod": " % ", "product": " * "}[atom.kind].join(args) + ")"
+        if atom.kind == "product":
+            return f"({' * '.join(args)})"
+        if atom.kind in ("floordiv", "mod") and atom.args[1].constant:
+            return f"({(' // ' if atom.kind == 'floordiv' else ' % ').join(args)})"
+        return f"_{atom.kind}({', '.join(args)})"
 
 
 class OrderMatters(Exception):
@@ -235,11 +237,7 @@ class Access:
         if not outside.any():
             return
         found = index.reshape(-1)[int(np.argmax(outside))]
-        raise CompileError(
-            f"{where(self.op)}: {'load from' if isinstance(self.op, LoadOp) else 'store to'} "
-            f"{access_text(self.op)} out of bounds: dimension {i} has {size} elements, the subscript is {found}",
-            self.op,
-        )
+        raise CompileError(f"{out_of_bounds(self.op, i, size)}, the subscript is {found}", self.op)
 
 
 def _compile(e: Expr, names: Names, lane_stride: int) -> _Subscript:
@@ -269,28 +267,5 @@ def _maximum(*values: Any) -> Any:
     return max(values) if all(isinstance(v, int) for v in values) else reduce(np.maximum, values)
 
 
-# -- for messages
-
-
-def where(op: Operation) -> str:
-    """The kernel and the loops around an operation, by name, outermost first."""
-    loops: list[str] = []
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, KernelOp):
-        if isinstance(parent, ForOp):
-            loops.append(parent.axis.data)
-        parent = parent.parent_op()
-    kernel = f"@{parent.sym_name.data}" if isinstance(parent, KernelOp) else "a kernel"
-    return f"{kernel}, in {' > '.join(reversed(loops)) or 'no loop'}"
-
-
-def access_text(op: LoadOp | StoreOp) -> str:
-    """The buffer and the subscripts as they are written."""
-    operands = op.index_operands
-    text = ", ".join(map(str, op.indices))
-    named = re.sub(r"\bd(\d+)\b", lambda match: _name(operands[int(match[1])]), text)
-    return f"{_name(op.memref)}[{named}]"
-
-
-def _name(value: SSAValue) -> str:
-    return f"%{value.name_hint or '?'}"
+_FUNCTIONS = {"_min": _minimum, "_max": _maximum, "_floordiv": floor_quotient, "_mod": floor_remainder}
+"""What the source of an index expression calls."""

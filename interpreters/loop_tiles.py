@@ -15,8 +15,9 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.amx import COLUMNS, PAIR, ROWS, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.loop.bounds import where
 from tilework.interpreters.buffers import Buffer
-from tilework.interpreters.loop_access import Frame, Mask, Names, along, where
+from tilework.interpreters.loop_access import Frame, Mask, Names, along
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
 

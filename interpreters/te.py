@@ -18,11 +18,12 @@ from xdsl.ir import Attribute, SSAValue
 from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.diagnostics import UsageError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.scalar_meaning import element_dtype
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReduceOp, ScanOp, externs_of, scans_of
-from tilework.interpreters.scalar import element_dtype
+from tilework.dialects.te.bounds import tensor_name
 from tilework.interpreters.symbols import bind_symbols
-from tilework.interpreters.te_bodies import Body, Mask, extents_at, tensor_name
+from tilework.interpreters.te_bodies import Body, Mask, extents_at
 from tilework.interpreters.te_externs import run_extern
 from tilework.interpreters.te_reduce import reducer_of
 

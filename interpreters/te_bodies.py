@@ -8,14 +8,16 @@ from math import prod
 from typing import Any, Protocol
 
 import numpy as np
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.out_of_bounds import key_name
+from tilework.dialects.scalar_meaning import element_dtype, evaluate
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
-from tilework.interpreters.scalar import element_dtype, evaluate
+from tilework.dialects.te.bounds import tensor_name
 
 Mask = Any
 """Where values are needed: a boolean array that broadcasts against them, or None for everywhere."""
@@ -117,26 +119,16 @@ class Body:
         at = np.unravel_index(int(np.argmax(outside)), outside.shape)
         expr = op.exprs[axis]
         named = {
-            _key_name(key): np.broadcast_to(value, np.broadcast_shapes(np.shape(value), outside.shape))[at]
+            key_name(key): np.broadcast_to(value, np.broadcast_shapes(np.shape(value), outside.shape))[at]
             for key, value in names.items()
             if key in expr.variables()
         }
         raise CompileError(
             f"compute '{self.compute.stage.data}' reads {tensor_name(op.tensor)} out of bounds: "
-            f"axis {axis} has {size} elements, index {expr.rename(_key_name)} = {index[at]}"
+            f"axis {axis} has {size} elements, index {expr.rename(key_name)} = {index[at]}"
             + (f" at {', '.join(f'{name} = {value}' for name, value in named.items())}" if named else ""),
             op,
         )
-
-
-def straight_line(block: Block, arguments: Sequence[Any]) -> list[Any]:
-    """What a region of scalar operations yields for these arguments."""
-    values: dict[SSAValue, Any] = dict(zip(block.args, arguments, strict=True))
-    for op in block.ops:
-        if isinstance(op, YieldOp):
-            return [values[v] for v in op.values]
-        values[op.results[0]] = evaluate(op, [values[operand] for operand in op.operands])
-    raise CompileError("a region of scalar operations does not end in te.yield", block.parent_op())
 
 
 def conjunction(when: Sequence[Predicate], names: Mapping[Any, Any]) -> Any:
@@ -150,16 +142,3 @@ def conjunction(when: Sequence[Predicate], names: Mapping[Any, Any]) -> Any:
 def extents_at(axes: Sequence[tuple[str, Expr]], names: Mapping[Key, Any]) -> list[Array]:
     """The extents of axes where names have these values, none below zero."""
     return [np.maximum(np.asarray(e.evaluate(names)), 0) for _, e in axes]
-
-
-def tensor_name(value: SSAValue) -> str:
-    """A tensor, for messages."""
-    owner: Operation | Block = value.owner
-    if isinstance(owner, ComputeOp):
-        return f"tensor '{owner.stage.data}'"
-    position = f"argument {value.index}" if isinstance(value, BlockArgument) else "a tensor"
-    return position if value.name_hint is None else f"{position} (%{value.name_hint})"
-
-
-def _key_name(key: Key) -> str:
-    return f"%{key.name_hint or '?'}" if isinstance(key, SSAValue) else str(key)

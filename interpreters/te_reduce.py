@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from tilework.dialects.graph.base import Array, is_float
+from tilework.dialects.scalar_meaning import element_dtype, straight_line
 from tilework.dialects.te import ReduceOp
-from tilework.interpreters.scalar import element_dtype
-from tilework.interpreters.te_bodies import Mask, straight_line
+from tilework.interpreters.te_bodies import Mask
 
 
 def reducer_of(op: ReduceOp) -> Reducer:
@@ -67,10 +68,11 @@ class _Named(Reducer):
 
 
 class _Own(Reducer):
-    """A reducer that is a region. Many terms are joined by halves: it is associative."""
+    """A reducer that is a region. Many terms are joined by halves, unless that is known to be wrong."""
 
     def __init__(self, op: ReduceOp):
         self._block = op.combiner.block
+        self._in_order = op.why_not_in_parts is not None
         dtypes = [element_dtype(v.type) for v in op.values]
         self.identities = [np.array(n.value.data).astype(d)[()] for n, d in zip(op.numbers, dtypes, strict=True)]
 
@@ -80,6 +82,9 @@ class _Own(Reducer):
         return joined if taken is None else [np.where(taken, j, t) for j, t in zip(joined, total, strict=True)]
 
     def along(self, terms: list[Array]) -> list[Array]:
+        if self._in_order:
+            first, *rest = zip(*terms, strict=True)
+            return reduce(lambda total, term: self.join(total, term, None), map(list, rest), list(first))
         while (n := len(terms[0])) > 1:
             pairs = self.join([t[0 : n - 1 : 2] for t in terms], [t[1::2] for t in terms], None)
             terms = [np.concatenate([p, t[n - n % 2 :]]) for p, t in zip(pairs, terms, strict=True)]

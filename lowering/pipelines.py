@@ -14,6 +14,7 @@ from tilework.lowering.choose_layouts import ChooseLayouts
 from tilework.lowering.fuse_depthwise import FuseDepthwise
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.pack_parameters import PackParameters
+from tilework.lowering.pass_manager import Pipeline
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.graph.annotate_views import AnnotateViews
@@ -30,6 +31,7 @@ from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.transpose_weights import TransposeWeights
+from tilework.transforms.loop.check_bounds import CheckBounds
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
@@ -129,6 +131,27 @@ PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "compile-kernel": (*SCHEDULE, *LOOPS),
 }
 """Every pipeline that `opt-tool` knows by name."""
+
+
+CHECKED: tuple[ModulePass, ...] = (
+    RewriteUnsafeSelect(),  # a load that a choice throws away is none to check
+    CheckBounds(),  # while subscripts are as the program has them
+)
+"""What lets loops check their subscripts while they run."""
+
+
+def with_checked_bounds(pipeline: Pipeline) -> Pipeline:
+    """The pipeline with checks of subscripts: right behind where loops are made, at the beginning where none are."""
+    found = _checked_behind_loops(pipeline)
+    return found if found != pipeline else Pipeline(pipeline.anchor, (*CHECKED, *pipeline.steps))
+
+
+def _checked_behind_loops(pipeline: Pipeline) -> Pipeline:
+    steps: list[ModulePass | Pipeline] = []
+    for step in pipeline.steps:
+        steps.append(_checked_behind_loops(step) if isinstance(step, Pipeline) else step)
+        steps += CHECKED if isinstance(step, ScheduleToLoop) else ()
+    return Pipeline(pipeline.anchor, tuple(steps))
 
 
 def with_options(pipeline: tuple[ModulePass, ...], **options: str) -> tuple[ModulePass, ...]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.native import Linked
-from tilework.runtime.shapes import InputShapes
+from tilework.runtime.shapes import InputShapes, Requirements
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.nibbles import is_narrow, unpack
 
@@ -29,6 +29,9 @@ class FunctionInfo:
     int32 num_threads)`. arguments: the arrays in the order of the Python call; inputs, outputs: which of them are the
     kernel's, in its order. symbols: the names of its symbols in its order, each somewhere an input's dimension by
     itself. scratch_bytes: the size of each scratch buffer, over the symbols. target: as `parse_target` reads.
+    requirements: expressions over the symbols that are 0 or more where it may be called, and what is wrong elsewhere.
+    checks: what is wrong where a subscript that the kernel checks is out of bounds; if there are any, it has one more
+    output: for each of them three int64, whether it was so, with what subscript, and the size.
     """
 
     name: str
@@ -39,6 +42,8 @@ class FunctionInfo:
     symbols: tuple[str, ...]
     scratch_bytes: tuple[Dim, ...]
     target: str
+    requirements: Mapping[str, str] = field(default_factory=dict[str, str])
+    checks: tuple[str, ...] = ()
 
 
 class Function:
@@ -61,9 +66,10 @@ class Function:
             InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name),
             [info.arguments[i] for i in info.outputs],
             info.scratch_bytes,
+            Requirements(info.requirements),
         )
         self._arenas = ArenaPool()
-        pointers = [ctypes.c_void_p] * (len(info.arguments) + len(info.scratch_bytes))
+        pointers = [ctypes.c_void_p] * (len(info.arguments) + bool(info.checks) + len(info.scratch_bytes))
         types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
         self._linked = Linked([object_code], info.target, info.entry, types, None)
 
@@ -73,16 +79,20 @@ class Function:
         return self.info.name
 
     def __call__(self, *args: object) -> None:
-        """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written."""
+        """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written.
+
+        TileworkError where a subscript that is checked was out of bounds; results are of no use then.
+        """
         arrays = self._arrays(args)
         sizes = self._sizes.of(tuple([arrays[i].shape for i in self.info.inputs]))
         self._check_outputs(arrays, sizes)
         code = self._linked.code()
         arena = self._arenas.take(sum(map(_rounded, sizes.scratch)))
         memory = self._memory(arrays)
+        reports = [np.zeros((len(self.info.checks), 3), np.int64)] if self.info.checks else []
         try:
             code.entry(
-                *addresses([memory[i] for i in self._passed]),
+                *addresses([*(memory[i] for i in self._passed), *reports]),
                 *_scratch_addresses(arena.address, sizes.scratch),
                 *sizes.symbols.values(),
                 get_num_threads(),
@@ -91,6 +101,14 @@ class Function:
             self._arenas.give_back(arena)
         for i in self._unpacked:
             unpack(memory[i], arrays[i])
+        for report in reports:
+            self._look_at(report)
+
+    def _look_at(self, report: Array) -> None:
+        """Raise TileworkError where a subscript was out of bounds."""
+        for text, (is_outside, subscript, size) in zip(self.info.checks, report.tolist(), strict=True):
+            if is_outside:
+                raise TileworkError(f"{self.info.name}, {text} has {size} elements, the subscript is {subscript}")
 
     def __repr__(self) -> str:
         return f"Function({self.info.name}: {', '.join(map(str, self.info.arguments))})"

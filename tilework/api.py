@@ -101,15 +101,17 @@ def build(
     target: str = "llvm",
     name: str = "default_function",
     cache: KernelCache | None = None,
+    checked: bool = False,
 ) -> Function:
     """Compile a te schedule to a function of arrays: `f(a, b, c)` for `args` [A, B, C], results among them.
 
     target: "llvm" for this machine, or as in "llvm -mcpu=haswell". The code is kept in `cache`, by default a folder of
-    the user's. Raises as `lower` does.
+    the user's. checked: let the function check what it reads and writes, also where data say where; out of bounds it
+    raises TileworkError, at the cost of time. Without, such a read or write is undefined. Raises as `lower` does.
     """
     from tilework.frontends.te import build as te_build
 
-    return te_build.build(s, args, target, name, cache)
+    return te_build.build(s, args, target, name, cache, checked)
 
 
 def _check_options(processes: object, instrumentations: object, progress: object) -> None:

@@ -56,6 +56,7 @@ class Options:
     stop_after: str | None = None
     target: str = "mlir"
     check_semantics: bool = False
+    check_bounds: bool = False
     debug: bool = False
 
     @property
@@ -156,6 +157,9 @@ def _add_checking_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ign
     _add_boolean(group, "--verify-roundtrip", "check that the parsed IR prints and parses back to itself")
     _add_boolean(group, "--verify-diagnostics", "check diagnostics against '// expected-error {{text}}' annotations")
     group.add_argument("--check-semantics", action="store_true", help="run the program before and after every pass")
+    group.add_argument(
+        "--check-bounds", action="store_true", help="let kernels check their subscripts, and report, while they run"
+    )
     group.add_argument(
         "--mlir-pass-pipeline-crash-reproducer",
         dest="crash_reproducer",

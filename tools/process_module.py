@@ -12,7 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import did_you_mean
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.dialects.diagnostics import TileworkError, UsageError
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
@@ -20,6 +20,7 @@ from tilework.lowering.instrumentation import CheckLegality, Instrumentation, Ve
 from tilework.lowering.pass_manager import PassManager
 from tilework.lowering.pass_timing import PassTiming
 from tilework.lowering.pipeline_text import parse_pipeline, pipeline_text
+from tilework.lowering.pipelines import with_checked_bounds
 from tilework.lowering.print_ir import PrintIR
 from tilework.lowering.stop_after import stop_after
 from tilework.tools.ir_printer import ir_text
@@ -48,6 +49,7 @@ class ModuleProcessor:
             parser = SourceParser(context, text, self.file)
             module = parser.parse_module(allow_implicit_module=not self.options.no_implicit_module)
             verify(module)
+            refuse_out_of_bounds(module)
         if self.options.verify_roundtrip:
             check_roundtrip(module, context)
         manager = self._manager or self._make_manager(recorded_pipeline(parser.resources, self.file))
@@ -58,6 +60,8 @@ class ModuleProcessor:
     def _make_manager(self, text: str) -> PassManager:
         operations = make_context(allow_unregistered=self.options.allow_unregistered_dialect)
         pipeline = parse_pipeline(text, all_passes(), named_pipelines(), operations)
+        if self.options.check_bounds:
+            pipeline = with_checked_bounds(pipeline)
         if self.options.stop_after is not None:
             pipeline = stop_after(pipeline, self.options.stop_after)
         if self.options.dump_pass_pipeline:

@@ -9,14 +9,14 @@ from xdsl.ir import Region
 
 from tilework.algebra.errors import UsageError
 from tilework.analysis.in_place import in_place_pairs
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, with_options
+from tilework.lowering.pipelines import PIPELINES, with_checked_bounds, with_options
 from tilework.targets import parse_target
 
 PIPELINE = "compile-kernel"
@@ -33,12 +33,24 @@ def build_kernel(text: str, kernel_name: str, target: str) -> tuple[bytes, dict[
     """
     module = SourceParser(make_context(), text, kernel_name).parse_module()
     verify(module)
+    refuse_out_of_bounds(module)
     return compile_kernel(module, kernel_name, target)
 
 
 def compile_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
     """As `build_kernel`, from a module, which is consumed."""
-    PassManager(Pipeline(ModuleOp.name, with_options(PIPELINES[PIPELINE], target=target))).run(make_context(), module)
+    return _compiled(module, kernel_name, target, Pipeline(ModuleOp.name, PIPELINES[PIPELINE]))
+
+
+def compile_checked_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
+    """As `compile_kernel`, with checks of subscripts, as `loop-check-bounds` makes them."""
+    pipeline = with_checked_bounds(Pipeline(ModuleOp.name, PIPELINES[PIPELINE]))
+    return _compiled(module, kernel_name, target, pipeline)
+
+
+def _compiled(module: ModuleOp, kernel_name: str, target: str, pipeline: Pipeline) -> tuple[bytes, dict[str, Any]]:
+    passes = with_options(tuple(pipeline.passes()), target=target)
+    PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
     kernel = _find(module, kernel_name)
     machine = parse_target(target)
     object_code = compile_ir(emit_kernels(module, machine), machine)

@@ -5,11 +5,12 @@
 It is the function `@main` after `loop-plan-memory`: buffers are arguments, parameters and slices of the arena; views
 are pointers; kernels are calls. A symbol's value comes from the caller, who binds symbols to the shapes of the inputs
 and checks the other dimensions; a dimension is the symbols' expression in `tilework.dims`. The result is 0, or the
-number of the `cf.assert` that failed.
+number of the `cf.assert` that failed, or of the output that must hold and does not. Such outputs are not the caller's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,7 +20,7 @@ from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, NAME, OUTPUT, HostSymbols
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, MUST_HOLD, NAME, OUTPUT, HostSymbols
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
@@ -124,7 +125,10 @@ class _Argument:
         self.value = value
         self.type = cast("MemRefType[Attribute]", type_)
         self.op = host
-        self.role = "arena" if ARENA in attributes else "outputs" if OUTPUT in attributes else "inputs"
+        self.role = _role(attributes)
+        must_hold = attributes.get(MUST_HOLD)
+        self.must_hold = must_hold.data if isinstance(must_hold, StringAttr) else ""
+        """Why the call has failed where it is false."""
         self.dims = () if self.role == "arena" else symbols.argument_dims(value)
         name = attributes.get(NAME)
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
@@ -132,6 +136,15 @@ class _Argument:
     @property
     def info(self) -> TensorSpec:
         return TensorSpec(self.name, dtype_name(self.type.element_type, self.op), tuple(map(_dim, self.dims)))
+
+
+def _role(attributes: Mapping[str, Attribute]) -> str:
+    """Whose an argument is: one of the caller's tables, the arena, or the function's own."""
+    if ARENA in attributes:
+        return "arena"
+    if MUST_HOLD in attributes:
+        return "required"
+    return "outputs" if OUTPUT in attributes else "inputs"
 
 
 def _dim(e: Expr) -> Dim:
@@ -156,6 +169,10 @@ def _bind(e: HostEmitter, arguments: list[_Argument]) -> None:
         e.argument_dims[argument.value] = argument.dims
         if argument.role == "arena":
             e.set(argument.value, "%arena")
+            continue
+        if argument.role == "required":
+            e.set(argument.value, e.text.entry("alloca i8", argument.value.name_hint or "holds"))
+            e.required.append((argument.value, argument.must_hold))
             continue
         slot = e.text.value(f"getelementptr ptr, ptr %{argument.role}, i64 {counts[argument.role]}")
         counts[argument.role] += 1
@@ -196,10 +213,15 @@ def _call(e: HostEmitter, op: CallOp) -> None:
 
 
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
+    _return_unless(e, e.get(op.arg), op.msg.data)
+
+
+def _return_unless(e: HostEmitter, condition: str, message: str) -> None:
+    """Return the number of a message where a condition does not hold."""
     code = len(e.messages) + 1
-    e.messages[code] = op.msg.data
+    e.messages[code] = message
     holds, fails = e.text.fresh("holds"), e.text.fresh("fails")
-    e.text.branch_if(e.get(op.arg), holds, fails)
+    e.text.branch_if(condition, holds, fails)
     e.text.start(fails)
     e.text.line(f"ret i32 {code}")
     e.text.start(holds)
@@ -208,6 +230,9 @@ def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
 def _return(e: HostEmitter, op: func.ReturnOp) -> None:
     if op.arguments:
         raise CompileError(f"'@{HOST}' returns values: its outputs are arguments, as graph-to-te makes them", op)
+    for value, message in e.required:
+        byte = e.text.value(f"load i8, ptr {e.get(value)}")
+        _return_unless(e, e.text.value(f"icmp ne i8 {byte}, 0"), message)
     e.text.line("ret i32 0")
 
 

@@ -41,6 +41,8 @@ class HostEmitter(Emitter):
         """Globals with a value of their own."""
         self.threads = ""
         self.messages: dict[int, str] = {}
+        self.required: list[tuple[SSAValue, str]] = []
+        """Truth values that must hold when the function returns, and why the call has failed where one does not."""
         self.calls = 0
 
     def dims_text(self, e: Expr) -> str:

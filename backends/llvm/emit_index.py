@@ -98,15 +98,16 @@ class IndexWriter:
             return self._text.value(shifted)
         if d is not None and self._is_never_negative(dividend):
             return self._text.value(f"{'udiv' if quotient else 'urem'} i64 {self.expr(dividend)}, {d}")
-        return self._floor_division(quotient, self.expr(dividend), self._divisor(divisor))
+        a, b = self.expr(dividend), self.expr(divisor)
+        if divisor.is_constant or self._is_never_negative(divisor - 1):
+            return self._floor_division(quotient, a, b)
+        return self._division_by_any(quotient, a, self._text.value(f"freeze i64 {b}"))
 
-    def _divisor(self, divisor: Expr) -> str:
-        """1 for a size of 0: what is computed in front of a loop that does not run must not fail."""
-        text = self.expr(divisor)
-        if divisor.is_constant:
-            return text
-        is_zero = self._text.value(f"icmp eq i64 {text}, 0")
-        return self._text.value(f"select i1 {is_zero}, i64 1, i64 {text}")
+    def _division_by_any(self, quotient: bool, a: str, b: str) -> str:
+        """By 0 the quotient is 0, and nothing is left, as by 1."""
+        is_zero = self._text.value(f"icmp eq i64 {b}, 0")
+        result = self._floor_division(quotient, a, self._text.value(f"select i1 {is_zero}, i64 1, i64 {b}"))
+        return self._text.value(f"select i1 {is_zero}, i64 0, i64 {result}") if quotient else result
 
     def _fold(self, instruction: str, args: Sequence[Expr]) -> str:
         texts = [self.expr(a) for a in args]

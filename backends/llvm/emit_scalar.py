@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from tilework.backends.llvm.bfloat16 import narrow_float, widened
+from tilework.backends.llvm.emit_integers import INTEGER_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
 from tilework.backends.llvm.llvm_types import (
     constant,
@@ -47,16 +48,9 @@ _BINARY: dict[type[Operation], str] = {
     arith.AddiOp: "add",
     arith.SubiOp: "sub",
     arith.MuliOp: "mul",
-    arith.DivSIOp: "sdiv",
-    arith.DivUIOp: "udiv",
-    arith.RemSIOp: "srem",
-    arith.RemUIOp: "urem",
     arith.AndIOp: "and",
     arith.OrIOp: "or",
     arith.XOrIOp: "xor",
-    arith.ShLIOp: "shl",
-    arith.ShRSIOp: "ashr",
-    arith.ShRUIOp: "lshr",
 }
 _BINARY_INTRINSIC: dict[type[Operation], str] = {
     arith.MaximumfOp: "maximum",
@@ -71,8 +65,6 @@ _BINARY_INTRINSIC: dict[type[Operation], str] = {
 _CAST: dict[type[Operation], str] = {
     arith.SIToFPOp: "sitofp",
     arith.UIToFPOp: "uitofp",
-    arith.FPToSIOp: "fptosi",
-    arith.FPToUIOp: "fptoui",
     arith.ExtSIOp: "sext",
     arith.ExtUIOp: "zext",
     arith.TruncIOp: "trunc",
@@ -167,6 +159,17 @@ def _narrow_double(e: Emitter, op: arith.TruncFOp) -> None:
         e.define(op.result, f"fptrunc {single} {nearly} to {target}")
 
 
+def _float_to_integer(instruction: str) -> Handler:
+    """What does not fit the integer type becomes some number of it, the same one wherever it is used."""
+
+    def emit(e: Emitter, op: Operation) -> None:
+        value, result = op.operands[0], op.results[0]
+        converted = e.text.value(f"{instruction} {e.type(value)} {e.get(value)} to {e.type(result)}")
+        e.define(result, f"freeze {e.type(result)} {converted}")
+
+    return emit
+
+
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
     """To or from 64 bits, signed."""
     source, target = (width_of(element_of(v.type)) or 64 for v in (op.input, op.result))
@@ -204,20 +207,6 @@ def _negf(e: Emitter, op: arith.NegfOp) -> None:
     e.define(op.result, f"fneg {e.type(op.operand)} {e.get(op.operand)}")
 
 
-def _floor_division(e: Emitter, op: arith.FloorDivSIOp) -> None:
-    """The truncated quotient, and one less where it is negative and a remainder is left."""
-    a, b, type_ = e.get(op.lhs), e.get(op.rhs), e.type(op.result)
-    condition, value = vector_text("i1", lanes_of(op.result.type)), e.text.value
-    quotient = value(f"sdiv {type_} {a}, {b}")
-    remainder = value(f"srem {type_} {a}, {b}")
-    left = value(f"icmp ne {type_} {remainder}, zeroinitializer")
-    mixed = value(f"xor {type_} {a}, {b}")
-    negative = value(f"icmp slt {type_} {mixed}, zeroinitializer")
-    both = value(f"and {condition} {left}, {negative}")
-    step = value(f"sext {condition} {both} to {type_}")
-    e.define(op.result, f"add {type_} {quotient}, {step}")
-
-
 # -- vectors
 
 
@@ -251,15 +240,17 @@ ARITH_HANDLERS: Handlers = {
     **{type_: _binary(instruction) for type_, instruction in _BINARY.items()},
     **{type_: call_intrinsic(name) for type_, name in _BINARY_INTRINSIC.items()},
     **{type_: _cast(instruction) for type_, instruction in _CAST.items()},
+    **INTEGER_HANDLERS,
     arith.ConstantOp: _constant,
     arith.IndexCastOp: _index_cast,
     arith.ExtFOp: _extend,
     arith.TruncFOp: _truncate,
+    arith.FPToSIOp: _float_to_integer("fptosi"),
+    arith.FPToUIOp: _float_to_integer("fptoui"),
     arith.CmpfOp: _cmpf,
     arith.CmpiOp: _cmpi,
     arith.SelectOp: _select,
     arith.NegfOp: _negf,
-    arith.FloorDivSIOp: _floor_division,
 }
 VECTOR_HANDLERS: Handlers = {
     vector.BroadcastOp: _broadcast,

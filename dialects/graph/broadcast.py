@@ -119,11 +119,7 @@ class DivOp(BinaryOp):
         return super().infer()
 
     def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
-        if not a.is_integer:
-            return a / b
-        quotient = a / _harmless(k, b)
-        quotient = quotient if b.unsigned else k.select(b.compare("eq", -1), -a, quotient)
-        return k.select(b.compare("eq", 0), b, quotient)
+        return a / b
 
     def evaluate(self, *inputs: Array) -> Array:
         a, b = inputs
@@ -134,16 +130,6 @@ def truncated_quotient(a: Array, b: Array) -> Array:
     """Of integers, cut off towards zero; 0 for a b of 0."""
     with np.errstate(divide="ignore", over="ignore"):  # numpy's quotient for 0 is 0, its remainder too
         return a // b + ((np.fmod(a, b) != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
-
-
-def _harmless(k: KernelBuilder, divisor: Scalar) -> Scalar:
-    """1 in place of what processors do not divide by: 0, and -1, by which the least integer of a type overflows."""
-    by_zero = k.select(divisor.compare("eq", 0), k.constant(1, divisor.dtype), divisor)
-    return by_zero if divisor.unsigned else k.select(divisor.compare("eq", -1), k.constant(1, divisor.dtype), by_zero)
-
-
-def _remainder(k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
-    return a % (_harmless(k, b) if a.is_integer else b)
 
 
 class _RemainderOp(BinaryOp, ABC):
@@ -168,7 +154,7 @@ class FmodOp(_RemainderOp):
     NUMPY: ClassVar = np.fmod
 
     def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
-        return _remainder(k, a, b)
+        return a % b
 
 
 @irdl_op_definition
@@ -179,11 +165,11 @@ class ModOp(_RemainderOp):
     NUMPY: ClassVar = np.remainder
 
     def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
-        rest = _remainder(k, a, b)
+        rest = a % b
         if a.unsigned:
             return rest
         other_sign = rest.compare("lt", 0) ^ b.compare("lt", 0)
-        return k.select(other_sign & rest.compare("ne", 0) & b.compare("ne", 0), rest + b, rest)
+        return k.select(other_sign & rest.compare("ne", 0), rest + b, rest)
 
 
 @irdl_op_definition

@@ -19,7 +19,8 @@ from tilework.dialects.te_builder import KernelBuilder, Tensor
 
 @irdl_op_definition
 class CastOp(GraphOp):
-    """The elements as numbers of type `to`. Towards an integer, fractions are cut off; what does not fit is undefined.
+    """The elements as numbers of type `to`. Towards an integer, fractions are cut off; what does not fit is some
+    number.
 
     i1 is 0 or 1; every number but zero, NaN included, is 1 as an i1.
 

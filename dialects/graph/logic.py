@@ -13,11 +13,11 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
+from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.broadcast import BinaryOp, broadcast_dims, read_broadcast
 from tilework.dialects.graph.elementwise import UnaryOp
 from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, ScalarLike, Tensor
+from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
 
 class CompareOp(BinaryOp, ABC):
@@ -144,14 +144,7 @@ class ShiftOp(BinaryOp, ABC):
         return super().infer()
 
     def scalar(self, k: KernelBuilder, a: Scalar, b: Scalar) -> Scalar:
-        width = numpy_dtype(a.dtype).itemsize * 8
-        inside = b.compare("lt", width)
-        inside = inside if b.unsigned else inside & b.compare("ge", 0)
-        return k.select(inside, a.binary(self.SIGN, b), self.emptied(a, width))
-
-    def emptied(self, a: Scalar, width: int) -> ScalarLike:
-        """What is there when all bits are gone."""
-        return 0
+        return a.binary(self.SIGN, b)
 
     def evaluate(self, *inputs: Array) -> Array:
         return type(self).NUMPY(*inputs)
@@ -173,9 +166,6 @@ class ShiftRightOp(ShiftOp):
     name = "graph.shift_right"
     SIGN: ClassVar = ">>"
     NUMPY: ClassVar = np.right_shift
-
-    def emptied(self, a: Scalar, width: int) -> ScalarLike:
-        return 0 if a.unsigned else a >> (width - 1)
 
 
 @irdl_op_definition

@@ -1,9 +1,10 @@
-"""Discardable attributes by which a schedule asks later passes for something.
+"""Discardable attributes by which a schedule asks later passes for something, or a pass tells the caller something.
 
 | attribute | on | asks |
 | --- | --- | --- |
 | `loop.alternating` | `loop.for` that is parallel | backends: as `loop.descending`, every second time |
 | `loop.auto_unroll_max_step` | `loop.for` | `loop-unroll`: unroll small loops inside |
+| `loop.checks` | `loop.kernel` | the caller: of the last output, what is wrong where a subscript is out of bounds |
 | `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
 | `loop.masked` | `loop.for` that is vectorized | `loop-vectorize`: load under a mask what only some lanes load |
@@ -16,6 +17,7 @@
 """
 
 ALTERNATING = "loop.alternating"
+CHECKS = "loop.checks"
 DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
 MASKED = "loop.masked"

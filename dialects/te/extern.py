@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects import loop
 from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of, element_type
@@ -90,6 +90,16 @@ class ExternOp(IRDLOperation):
     def symbol_values(self) -> Sequence[BlockArgument]:
         """The arguments of the body that stand for the kernel's symbols."""
         return self.body.block.args[len(self.inputs) + len(self.results) :]
+
+    def sizes_of(self, buffer: SSAValue) -> Sequence[Expr] | None:
+        """The dimensions of a buffer over the symbols' values; None for an argument that is none."""
+        if isinstance(buffer.owner, memref.AllocaOp):
+            return [const(size) for size in buffer.owner.memref.type.get_shape()]
+        tensors: dict[SSAValue, SSAValue] = dict(
+            zip((*self.input_buffers, *self.output_buffers), (*self.inputs, *self.results), strict=True)
+        )
+        values = {s.data: var(v) for s, v in zip(self.symbols, self.symbol_values, strict=True)}
+        return [e.substitute(values) for e in dims_of(tensors[buffer].type)] if buffer in tensors else None
 
     # -- as a stage: it has no axes and no reads at indices
 

@@ -22,12 +22,12 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.te.scalars import YieldOp
+from tilework.dialects import arith
+from tilework.dialects.te.reducers import Number, why_no_reducer, why_not_in_parts
+from tilework.dialects.te.scalars import ReadOp, YieldOp
 
 REDUCERS = ("add", "mul", "max", "min", "maxui", "minui", "and", "or")
 """Commutative reducers; `max` and `min` propagate NaN, `maxui` and `minui` read integers as unsigned."""
-
-Number = IntegerAttr[IntegerType] | FloatAttr[AnyFloat]
 
 
 def _parents() -> tuple[HasParent, ...]:
@@ -49,8 +49,10 @@ class ReduceOp(IRDLOperation):
           te.yield %vs, %ns : f32, i32
         }
 
-    It must be commutative and associative. With `where %c` only elements take part for which `%c` is true; the others
-    are computed all the same, so that what they read must be in bounds.
+    It must be commutative and associative, and its identities must leave other values alone: what a few numbers show to
+    be otherwise is refused, or where it only joins elements with what there is so far, never joined in parts. With
+    `where %c` only elements take part for which `%c` is true; the others are computed all the same, so that what they
+    read must be in bounds.
     """
 
     name = "te.reduce"
@@ -120,6 +122,31 @@ class ReduceOp(IRDLOperation):
         for op in block.ops:
             _verify_scalar(op, inside)
             inside.update(op.results)
+        if not self._joins_parts and (why := why_no_reducer("reducer", self.numbers, block, self._known)):
+            raise VerifyException(why)
+
+    @property
+    def why_not_in_parts(self) -> str | None:
+        """An example that shows that parts of the elements cannot be joined by themselves; None where none is found."""
+        if self.kind is not None or self._joins_parts:
+            return None
+        return why_not_in_parts("reducer", self.numbers, self.combiner.block, self._known)
+
+    @property
+    def _known(self) -> Sequence[Number | None]:
+        """The numbers that values always are."""
+        owners = [v.owner for v in self.values]
+        return [cast(Number, o.value) if isinstance(o, arith.ConstantOp) else None for o in owners]
+
+    @property
+    def _joins_parts(self) -> bool:
+        """Whether the values are what a reduction by the same reducer has made, which shows for itself what it is."""
+        owners = {v.owner.tensor.owner if isinstance(v.owner, ReadOp) else None for v in self.values}
+        made = owners.pop()
+        if owners or not isinstance(made, Operation) or not made.regions:
+            return False
+        last = made.regions[0].block.last_op
+        return isinstance(last, ReduceOp) and last.combiner.is_structurally_equivalent(self.combiner)
 
     @property
     def numbers(self) -> Sequence[Number]:

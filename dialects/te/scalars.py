@@ -47,9 +47,10 @@ if TYPE_CHECKING:
 
 @irdl_op_definition
 class ReadOp(IRDLOperation):
-    """One element of a tensor, at indices over the axes of the enclosing compute. Out of bounds is undefined.
+    """One element of a tensor, at indices over the axes of the enclosing compute; out of bounds is undefined.
 
-    An index may be data: `te.read %x[i, %j]` with a value `%j` of type index.
+    A read that is certainly out of bounds is refused. An index may be data: `te.read %x[i, %j]` with a value `%j` of
+    type index.
     """
 
     name = "te.read"

@@ -86,6 +86,8 @@ class KernelOp(IRDLOperation):
         return symbols_in(self.body.block.arg_types)
 
     def verify_(self) -> None:
+        from tilework.dialects.te.bounds import refuse_undefined_indices  # which imports this file
+
         block = self.body.block
         if tuple(block.arg_types) != self.function_type.inputs.data:
             raise VerifyException("the body's arguments differ from the kernel's inputs")
@@ -98,6 +100,7 @@ class KernelOp(IRDLOperation):
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise VerifyException(f"two stages are named '{twice}'; names are unique in a kernel")
+        refuse_undefined_indices(self)  # pyright: ignore[reportArgumentType]
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:

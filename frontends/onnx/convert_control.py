@@ -8,10 +8,11 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import ConcatOp, WhereOp
+from tilework.dialects.graph import ConcatOp, NotOp, WhereOp
 from tilework.frontends.onnx.axes import from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, kind_name, value_dims
 from tilework.frontends.onnx.open_axes import in_steps
+from tilework.frontends.onnx.requirements import required_where
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import OPEN_END
 from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence
@@ -31,9 +32,11 @@ def if_(node: Node) -> Sequence[AnyValue]:
     if product(value_dims(condition)) != 1:
         raise node.error("its condition is one truth value")
     taken = node.reshape(condition, [])
-    return [
-        _either(node, taken, a, b) for a, b in zip(*(node.graph(name, [], count) for name in branches), strict=True)
-    ]
+    made: list[list[AnyValue]] = []
+    for name, where in zip(branches, (taken, node.emit(NotOp, taken)), strict=True):
+        with required_where(node, where):
+            made.append(node.graph(name, [], count))
+    return [_either(node, taken, a, b) for a, b in zip(*made, strict=True)]
 
 
 def _either(node: Node, condition: Value, first: AnyValue, second: AnyValue) -> AnyValue:

@@ -10,6 +10,7 @@ from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import AddOp, CastOp, EqualOp, GatherOp, LessOp, MulOp, WhereOp
 from tilework.frontends.onnx.axes import axis_from_front, from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.requirements import Chosen, require_in_range
 from tilework.frontends.onnx.values import Value
 
 
@@ -20,6 +21,7 @@ def gather_elements(node: Node) -> Value:
     axis = axis_from_front(node, 0)
     if len(dims) != len(wanted):
         raise node.error(f"its indices have as many axes as its input, {len(dims)}, not {len(wanted)}")
+    require_in_range(node, Chosen(node.value(1), axis, dims[axis]))
     return elements_at(node, node.value(0), axis, not_negative(node, node.cast(node.value(1), i64), dims[axis]), wanted)
 
 
@@ -71,9 +73,10 @@ def parts_named(node: Node, batch: int) -> tuple[Value, int]:
     if count == 0 or not 0 <= batch <= len(outer) or named > len(dims):
         raise node.error(f"rows of {length} indices behind {batch} axes do not fit an input of {len(dims)} axes")
     places = [along(node, i, size, len(outer)) for i, size in enumerate(outer[:batch])]
-    for k in range(count):
-        column = node.reshape(sliced(node, indices, {len(outer): range(k, k + 1)}), outer)
-        places.append(not_negative(node, column, dims[batch + k]))
+    columns = [node.reshape(sliced(node, indices, {len(outer): range(k, k + 1)}), outer) for k in range(count)]
+    chosen = [Chosen(column, batch + k, dims[batch + k]) for k, column in enumerate(columns)]
+    require_in_range(node, *chosen)
+    places += [not_negative(node, one.indices, one.size) for one in chosen]
     return numbered(node, places, dims[:named]), named
 
 

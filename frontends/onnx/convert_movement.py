@@ -14,6 +14,7 @@ from tilework.dialects.graph.extend import MODES
 from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes, slice_bounds, slice_range, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.open_axes import in_steps, padded
+from tilework.frontends.onnx.requirements import Chosen, require_in_range
 from tilework.frontends.onnx.same_sizes import find_same_sizes, find_same_symbols
 from tilework.frontends.onnx.sizes import of_sizes, repeated, require_sizes, section
 from tilework.frontends.onnx.values import Known, Value, as_dims
@@ -303,12 +304,9 @@ def gather(node: Node) -> Value:
     """One known index along an axis of constant size is a slice without that axis."""
     axis = axis_from_front(node, 0)
     indices, extent = node.value(1), node.dims(0)[axis].constant
-    if isinstance(indices, Known) and not indices.is_symbolic and extent is not None:
-        known = node.integers(1, "list of indices")
-        if wrong := [index for index in known if not -extent <= index < extent]:
-            raise node.error(f"axis {axis} of size {extent} has no element {wrong[0]}")
-        if len(known) == 1:
-            return _element(node, axis, known[0] % extent, indices.array.ndim)
+    require_in_range(node, Chosen(indices, axis, node.dims(0)[axis]))
+    if isinstance(indices, Known) and not indices.is_symbolic and extent is not None and indices.array.size == 1:
+        return _element(node, axis, int(indices.array.item()) % extent, indices.array.ndim)
     return node.emit(GatherOp, node.value(0), indices, axis=int_attr(axis))
 
 

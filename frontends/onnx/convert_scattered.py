@@ -12,6 +12,7 @@ from tilework.dialects.graph.scatter import REPLACE
 from tilework.frontends.onnx.axes import axis_from_front, from_front
 from tilework.frontends.onnx.convert_indexed import along, elements_at, not_negative, parts_named
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.requirements import Chosen, require_between, require_in_range
 from tilework.frontends.onnx.values import Value
 
 COMBINE = {"none": REPLACE, **{name: name for name in ("add", "mul", "max", "min")}}
@@ -40,7 +41,9 @@ def scatter_elements(node: Node) -> Value:
     dims, wanted = node.dims(0), node.dims(1)
     if len(wanted) != len(dims) or node.dims(2) != wanted:
         raise node.error("indices and updates are of one shape, with as many axes as the input")
-    return _scattered(node, node.value(0), node.cast(node.value(1), i64), node.value(2), axis_from_front(node, 0))
+    axis = axis_from_front(node, 0)
+    require_in_range(node, Chosen(node.value(1), axis, dims[axis]))
+    return _scattered(node, node.value(0), node.cast(node.value(1), i64), node.value(2), axis)
 
 
 @converter("TensorScatter", since=24)
@@ -49,10 +52,16 @@ def tensor_scatter(node: Node) -> Value:
     dims, updates = node.dims(0), node.dims(1)
     [axis] = from_front(node, [node.attribute("axis", -2)], len(dims))
     place = along(node, axis, dims[axis], len(dims))
+    is_circular = node.attribute("mode", "linear") == "circular"
     if node.has(2):
+        if not is_circular:
+            text = (
+                f"an index is not within [0, {dims[axis] - updates[axis]}], from where on the updates fit axis {axis}"
+            )
+            require_between(node, node.value(2), const(0), dims[axis] - updates[axis] + 1, text)
         first = node.reshape(node.cast(node.value(2), i64), [dims[0], *[const(1)] * (len(dims) - 1)])
         place = node.emit(SubOp, place, first)
-    if node.attribute("mode", "linear") == "circular":
+    if is_circular:
         place = not_negative(node, place, dims[axis])
     is_reached = node.emit(LessOp, place, node.size(updates[axis]))
     is_kept = node.emit(OrOp, _is_negative(node, place), node.emit(NotOp, is_reached))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -38,12 +39,24 @@ ONNX_NAME = "tilework.onnx_name"
 """The attribute that keeps a parameter's ONNX name where that cannot be its symbol name."""
 
 
+@dataclass(frozen=True)
+class Requirement:
+    """A truth value, without dimensions, that is to hold when the model runs, and what is wrong where it does not."""
+
+    holds: SSAValue
+    text: str
+
+
 class Emitter:
-    """Appends to the block of `@main`, or of a step inside. `parameters` collects the arrays by symbol name."""
+    """Appends to the block of `@main`, or of a step inside. `parameters` collects the arrays by symbol name.
+
+    requirements: what has to hold of the block's values.
+    """
 
     def __init__(self, block: Block):
         self.block = block
         self.parameters: dict[str, Array] = {}
+        self.requirements: list[Requirement] = []
         self._main = block
         self._emitted: dict[Known, SSAValue] = {}
         self._symbols: dict[Known, str] = {}
@@ -59,6 +72,10 @@ class Emitter:
         op.location = NameLoc(StringAttr(title), UnknownLoc())
         self.block.add_op(op)
         return op.results[0]
+
+    def require(self, holds: SSAValue, text: str) -> None:
+        """Note that a truth value has to hold when the model runs."""
+        self.requirements.append(Requirement(holds, text))
 
     def tensor(self, value: Value) -> SSAValue:
         """The value as an SSA value: a known array becomes an inline constant or a parameter, once."""

@@ -199,9 +199,13 @@ def _div(node: Node, a: Array, b: Array) -> Array | None:
         return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
     if is_float(a.dtype):
         return np.divide(a, b)
-    if not b.all():
-        raise ZeroDivisionError("division by zero")
+    _refuse_zero(b)
     return truncated_quotient(a, b)
+
+
+def _refuse_zero(divisor: Array) -> None:
+    if divisor.dtype.kind in "iu" and not divisor.all():
+        raise ZeroDivisionError("division by zero")
 
 
 def _may_be_negative(e: int | Expr) -> bool:
@@ -229,6 +233,7 @@ def _neg(node: Node, a: Array) -> Array:
 def _mod(node: Node, a: Array, b: Array) -> Array | None:
     """Of sizes by a number: with its sign, as integers have it; onnx itself evaluates all others."""
     if object not in (a.dtype, b.dtype):
+        _refuse_zero(b)
         return _evaluate(node, a, b)
     if b.dtype == object or not (b > 0).all() or node.attribute("fmod", 0):
         return None

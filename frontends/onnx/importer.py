@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Block, Region, SSAValue
 
 import tilework.frontends.onnx as package
+from tilework.analysis.host_symbols import MUST_HOLD
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.shapes import element_type as element_type_of
@@ -85,13 +86,16 @@ class _Importer:
         if unsupported:
             count = f"{len(unsupported)} node(s) use an operator that Tilework does not support"
             raise TileworkError("\n  ".join([f"{count} (opset {scope.opset}):", *unsupported]))
-        results = self._results(scope)
+        results, required = self._results(scope), self.emitter.requirements
+        returned = [*results.values(), *(requirement.holds for requirement in required)]
+        reasons = [DictionaryAttr({MUST_HOLD: StringAttr(requirement.text)}) for requirement in required]
+        self.emitter.block.add_op(func.ReturnOp(*returned))
         function = func.FuncOp(
             "main",
-            ([argument.type for argument in self.emitter.block.args], [value.type for value in results.values()]),
+            ([argument.type for argument in self.emitter.block.args], [value.type for value in returned]),
             Region(self.emitter.block),
             arg_attrs=_names(inputs) if inputs else None,  # as it is read back from text
-            res_attrs=_names(results),
+            res_attrs=ArrayAttr([*_names(results), *reasons]),
         )
         name = self.graph.name or "model"
         return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
@@ -117,7 +121,6 @@ class _Importer:
                     raise TileworkError(f"two outputs are named '{name}'; one is an element of a sequence")
                 results[name] = self.emitter.tensor(value)
                 _check_declared(name, declared, results[name])
-        self.emitter.block.add_op(func.ReturnOp(*results.values()))
         return results
 
 

@@ -12,6 +12,7 @@ from tilework.dialects.graph import ScanOp, YieldOp
 from tilework.dialects.graph.scan import element_of, sequence_of
 from tilework.dialects.shapes import dims_of
 from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.requirements import every
 from tilework.frontends.onnx.values import Value
 
 MOST_UNROLLED = 16
@@ -29,7 +30,8 @@ def scan(
     body = Block(arg_types=[*(v.type for v in first), *(element_of(v.type) for v in over)])
     inside = node.emitter.inside(body)
     following, elements = step(node.inside(inside), body.args[: len(first)], body.args[len(first) :])
-    end = YieldOp([inside.tensor(v) for v in (*following, *elements)])
+    required = [requirement.holds for requirement in inside.requirements]
+    end = YieldOp([inside.tensor(v) for v in (*following, *elements, *required)])
     for i, (before, after) in enumerate(zip(first, end.values, strict=False)):
         if before.type != after.type:
             raise node.error(f"state {i} is {before.type} before a step and {after.type} behind it")
@@ -43,7 +45,10 @@ def scan(
     except VerifyException as error:
         raise node.error(f"its body does not fit its inputs: {error}") from error
     node.emitter.insert(scan, node.title)
-    return scan.end_states, scan.new_sequences
+    made = scan.new_sequences[: len(elements)]
+    for holds, requirement in zip(scan.new_sequences[len(elements) :], inside.requirements, strict=True):
+        node.emitter.require(every(node, holds), requirement.text)
+    return scan.end_states, made
 
 
 def _close(body: Block) -> list[SSAValue]:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
+from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.printer import Printer
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
 from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache, cache_for, source_hash
-from tilework.backends.llvm.build import compile_kernel
+from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
 from tilework.backends.tensor_spec import Dim, TensorSpec
+from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
+from tilework.dialects.loop.annotations import CHECKS
 from tilework.dialects.registration import make_context
 from tilework.dialects.shapes import element_type
 from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.te.bounds import sizes_for_reads
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule, check_schedule
@@ -55,24 +60,26 @@ def build(
     target: str = "llvm",
     name: str = "default_function",
     cache: KernelCache | None = None,
+    checked: bool = False,
 ) -> Function:
     """As `tilework.build`."""
     check_text(name, "the name of a function")
+    check_flag(checked, "checked")
     machine = str(target_to_compile_for(target))
     kept = cache_for(cache)
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, _ENTRY)
     _check_symbols(s, args)
-    key = _key(module, machine)
+    key, requirements = _key(module, machine, checked), _requirements(module)
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = compile_kernel(module, _ENTRY, machine)
+            entry = (compile_checked_kernel if checked else compile_kernel)(module, _ENTRY, machine)
         kept.put(key, *entry)
     object_code, metadata = entry
     [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops
     assert isinstance(declaration, KernelOp)
-    return Function(_info(s, args, name, declaration, machine), object_code)
+    return Function(replace(_info(s, args, name, declaration, machine), requirements=requirements), object_code)
 
 
 def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
@@ -84,11 +91,19 @@ def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
     return module
 
 
-def _key(module: ModuleOp, target: str) -> str:
-    """What the code depends on: the kernel's and the schedule's text, the target, the compiler itself."""
+def _requirements(module: ModuleOp) -> dict[str, str]:
+    """What the kernel asks of the symbols, as `FunctionInfo` says it."""
+    [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
+    return {str(size): text for size, text in sizes_for_reads(kernel).items()}
+
+
+def _key(module: ModuleOp, target: str, checked: bool) -> str:
+    """What the code depends on: the kernel's and the schedule's text, the target, checks, the compiler itself."""
     text = StringIO()
     Printer(text, print_generic_format=True, print_debuginfo=False).print_op(module)
-    return hashlib.sha256("\n".join([text.getvalue(), target, source_hash()]).encode()).hexdigest()
+    return hashlib.sha256(
+        "\n".join([text.getvalue(), target, f"checked {checked}", source_hash()]).encode()
+    ).hexdigest()
 
 
 def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp, target: str) -> FunctionInfo:
@@ -102,7 +117,15 @@ def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp,
     assert len(sizes) == scratch
     specs = tuple(TensorSpec(s.names.stages[t.op], t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
     symbols = tuple(symbol.data for symbol in declaration.symbols)
-    return FunctionInfo(name, declaration.sym_name.data, specs, read, written, symbols, tuple(sizes), target)
+    entry, checks = declaration.sym_name.data, _checks(declaration)
+    return FunctionInfo(name, entry, specs, read, written, symbols, tuple(sizes), target, checks=checks)
+
+
+def _checks(declaration: KernelOp) -> tuple[str, ...]:
+    """What the kernel reports of subscripts."""
+    texts = declaration.attributes.get(CHECKS)
+    listed = cast("ArrayAttr[StringAttr]", texts).data if isinstance(texts, ArrayAttr) else ()
+    return tuple(text.data for text in listed)
 
 
 def _check_symbols(s: Schedule, args: Sequence[Tensor]) -> None:

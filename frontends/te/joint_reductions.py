@@ -37,7 +37,7 @@ def joint_body(name: str, body: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
     first = reductions[0].reduce
     if all(r.reduce is first and r.value_index == i for i, r in enumerate(reductions)):
         return body
-    joint = _joint(reductions)
+    joint = _joint(name, reductions)
     return tuple(Reduction(r.dtype, joint, i) for i, r in enumerate(reductions))
 
 
@@ -64,7 +64,7 @@ def _check_axes(name: str, reductions: Sequence[Reduction]) -> None:
             )
 
 
-def _joint(reductions: Sequence[Reduction]) -> Reduce:
+def _joint(name: str, reductions: Sequence[Reduction]) -> Reduce:
     parts = [_part(r.reduce, r.value_index) for r in reductions]
     wheres = [r.reduce.where for r in reductions]
     shared = wheres[0] if all(where is wheres[0] for where in wheres) else None
@@ -72,7 +72,7 @@ def _joint(reductions: Sequence[Reduction]) -> Reduce:
     if shared is None:
         operands = tuple(map(_where_it_counts, operands, wheres, (identity for *_, identity in parts)))
     left, right, combined, identities = zip(*parts, strict=True)
-    return Reduce(Combination(left, right, combined, identities), operands, reductions[0].reduce.axes, shared)
+    return Reduce(Combination(name, left, right, combined, identities), operands, reductions[0].reduce.axes, shared)
 
 
 def _part(reduce: Reduce, index: int) -> tuple[Variable, Variable, Scalar, Constant]:

@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import FunctionType, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir import Operation as IROperation
 
+from tilework.algebra.bounds import Domain
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr, var
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects import te
 from tilework.dialects.names import identifier
@@ -95,6 +96,7 @@ class _KernelWriter:
         self.block = Block()
         self.values: dict[Tensor, SSAValue] = {}
         self.symbols = {key: var(text) for key, text in names.symbols.items()}
+        self.first_times: dict[Operation, Expr] = {}
 
     def write(
         self, arguments: Sequence[Tensor], outputs: Sequence[Tensor], operations: Sequence[Operation]
@@ -102,6 +104,7 @@ class _KernelWriter:
         for tensor in arguments:
             self._argument(tensor)
         states = _states(operations)
+        self.first_times = _first_times(operations)
         for op in operations:
             if isinstance(op, PlaceholderOp) and op.outputs[0] not in self.values and op.outputs[0] not in states:
                 raise UsageError(f"placeholder '{op.name}' is read but is not among the arguments")
@@ -143,7 +146,11 @@ class _KernelWriter:
             axes.append((name, extent.substitute(index_of)))
             index_of[axis.key] = var(name) + first.substitute(index_of)
         spatial = len(op.axis)
-        body = BodyWriter(op.name, self.values, index_of).write(op.body)
+        domain = Domain({key: (0, None) for e in self.symbols.values() for key in e.variables()})
+        for i, (name, extent) in enumerate(axes):
+            first = self.first_times.get(op, const(0)) if i == 0 else const(0)
+            domain.add(name, first.substitute(self.symbols), extent - 1)
+        body = BodyWriter(op.name, self.values, index_of, domain).write(op.body)
         types = [self._type(tensor) for tensor in op.outputs]
         self._append(op, te.ComputeOp(self.names.stages[op], axes[:spatial], axes[spatial:], types, body))
 
@@ -192,3 +199,15 @@ def placeholders(operations: Iterable[Operation]) -> list[Tensor]:
 def _states(operations: Iterable[Operation]) -> set[Tensor]:
     """The placeholders that stand for the states of scans."""
     return {state for op in operations if isinstance(op, ScanOp) for state in op.state_placeholder}
+
+
+def _first_times(operations: Sequence[Operation]) -> dict[Operation, Expr]:
+    """Of the computes that are part of the steps of a scan, the first time that is computed."""
+    firsts: dict[Operation, Expr] = {}
+    for scan in (op for op in operations if isinstance(op, ScanOp)):
+        known, updates = set(scan.state_placeholder), {t.op for t in scan.update}
+        for op in operations:
+            if isinstance(op, ComputeOp) and (op in updates or known.intersection(op.input_tensors)):
+                firsts[op] = scan.init[0].dims[0]
+                known.update(op.outputs)
+    return firsts

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import reduce as fold
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilework.algebra.bounds import Domain
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Compound, Expr, Var, var
-from tilework.algebra.predicate import Predicate, at_least
+from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects import arith
+from tilework.dialects.names import identifier
 from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.frontends.te.dtypes import is_signed, type_of
 from tilework.frontends.te.index import Name
@@ -23,6 +25,7 @@ from tilework.frontends.te.scalar import (
     Combination,
     Constant,
     IndexData,
+    Reduce,
     Reduction,
     Scalar,
     Test,
@@ -36,12 +39,22 @@ TRUE, FALSE = Constant("bool", 1), Constant("bool", 0)
 
 
 class BodyWriter:
-    """Writes one compute's body. tensors: the value of every tensor; names: the index for an axis or symbol."""
+    """Writes one compute's body. tensors: the value of every tensor; names: the index for an axis or symbol.
 
-    def __init__(self, stage: str, tensors: Mapping[Tensor, SSAValue], names: Mapping[Name, Expr]):
+    domain: the ranges of axes and symbols; without them no read is taken to leave its tensor.
+    """
+
+    def __init__(
+        self,
+        stage: str,
+        tensors: Mapping[Tensor, SSAValue],
+        names: Mapping[Name, Expr],
+        domain: Domain | None = None,
+    ):
         self.stage = stage
         self.tensors: Mapping[Tensor, SSAValue] = tensors
         self.names: Mapping[Name, Expr] = names
+        self.domain = domain
         self.block = Block()
         self.known: dict[Hashable, SSAValue] = {}
         self.scalars = ScalarWriter(self._insert)
@@ -55,13 +68,13 @@ class BodyWriter:
         kind, where = first.reduce.kind, first.reduce.where
         operands = [self._reduced(operand, where) for operand in first.reduce.operands]
         mask = None if where is None else self.value(where)
-        reducer = _combiner(kind) if isinstance(kind, Combination) else reducer_name(kind, first.dtype)
+        reducer = combiner(kind) if isinstance(kind, Combination) else reducer_name(kind, first.dtype)
         self.block.add_op(ReduceOp(reducer, operands, mask))
         return Region(self.block)
 
     def _reduced(self, operand: Scalar, where: Scalar | None) -> SSAValue:
         """A value to be combined; where it takes no part it is not computed if that could read out of bounds."""
-        if where is None or not _may_leave_bounds(operand, where):
+        if where is None or not (_depends_on_indices(operand, where) or self._may_leave_bounds([operand])):
             return self.value(operand)
         return self._choose(where, operand, Constant(operand.dtype, 0), operand.dtype)
 
@@ -112,7 +125,9 @@ class BodyWriter:
         value = self.value(data)
         if not is_signed(data.dtype) and data.dtype != "uint64":
             value = self.scalars.cast(value, data.dtype, "int64")
-        return self._insert(arith.IndexCastOp(value, INDEX))
+        index = self._insert(arith.IndexCastOp(value, INDEX))
+        index.name_hint = identifier(data.tensor.name) if isinstance(data, Element) else "data"
+        return index
 
     def _predicate(self, test: Test) -> Predicate:
         return Predicate(self._index(test.predicate.expr), test.predicate.kind)
@@ -130,7 +145,7 @@ class BodyWriter:
             terms.append(self._insert(self._index_op(linear)))
         elif linear.offset or not terms:
             terms.append(self._whole(linear.offset))
-        return reduce(lambda a, b: self._insert(arith.AddiOp(a, b)), terms)
+        return fold(lambda a, b: self._insert(arith.AddiOp(a, b)), terms)
 
     def _scaled(self, atom: Compound, factor: int) -> SSAValue:
         value = self._compound(atom)
@@ -143,8 +158,7 @@ class BodyWriter:
         first, *rest = [self._number(argument) for argument in atom.args]
         for other in rest:
             if atom.kind == "mod":
-                whole = self._insert(arith.MuliOp(self._insert(arith.FloorDivSIOp(first, other)), other))
-                first = self._insert(arith.SubiOp(first, whole))
+                first = self.scalars.floor_remainder(first, other)
             else:
                 first = self._insert(_ON_INDICES[atom.kind](first, other))
         return first
@@ -152,12 +166,25 @@ class BodyWriter:
     # -- choices
 
     def _choice(self, choice: Choice) -> SSAValue:
-        if choice.lazy and _needs_laziness(choice):
+        if (choice.lazy and _needs_laziness(choice)) or self._may_leave_bounds([choice.then, choice.otherwise]):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
         if all(isinstance(c, Test) and _splits(c) for c in conjuncts(choice.condition)):
             return self._choose(choice.condition, choice.then, choice.otherwise, choice.dtype)
         condition, then, otherwise = map(self.value, (choice.condition, choice.then, choice.otherwise))
         return self.scalars.select(condition, then, otherwise)
+
+    def _may_leave_bounds(self, values: Sequence[Scalar]) -> bool:
+        """Whether something that is read may lie outside of its tensor, as far as the ranges tell."""
+        if self.domain is None:
+            return False
+        indices = [pair for read in elements_read(values) for pair in zip(read.indices, read.tensor.dims, strict=True)]
+        named = [(self._renamed(index), self._renamed(size)) for index, size in indices]
+        within = [p for index, size in named for p in (at_least(index, 0), less_than(index, size))]
+        return not all(self.domain.proves(p) for p in within)
+
+    def _renamed(self, e: Expr) -> Expr:
+        """An index over the kernel's axes and symbols, and over names of data."""
+        return e.substitute({name: self.names.get(cast(Name, name), var(name)) for name in e.variables()})
 
     def _choose(self, condition: Scalar, then: Scalar, otherwise: Scalar, dtype: str) -> SSAValue:
         """Only the value that the condition selects is computed; `te.if_then_else` takes conjunctions of indices."""
@@ -255,14 +282,21 @@ def _needs_laziness(choice: Choice) -> bool:
     return not inside <= read or (bool(read) and any(isinstance(value, Test) for value in walk(condition)))
 
 
-def _may_leave_bounds(operand: Scalar, where: Scalar) -> bool:
-    """Whether reads may be in bounds only where a condition holds: it tests indices, or data are an index."""
-    reads = elements_read([operand])
-    data = any(cast(Name, key).data is not None for read in reads for e in read.indices for key in e.variables())
-    return bool(reads) and (data or any(isinstance(value, Test) for value in walk([where])))
+def _depends_on_indices(operand: Scalar, where: Scalar) -> bool:
+    """Whether a condition on what is read tests indices, at which loops can be split, then."""
+    return bool(elements_read([operand])) and any(isinstance(value, Test) for value in walk([where]))
 
 
-def _combiner(combination: Combination) -> tuple[list[Number], Region]:
+def example_against(reduce: Reduce, find: Callable[..., str | None]) -> str | None:
+    """What one of the functions of `dialects.te.reducers` finds against a reducer; None for one that has a name."""
+    if not isinstance(reduce.kind, Combination):
+        return None
+    identities, region = combiner(reduce.kind)
+    known = [number_attribute(o) if isinstance(o, Constant) else None for o in reduce.operands]
+    return find(reduce.kind.name, identities, region.block, known)
+
+
+def combiner(combination: Combination) -> tuple[list[Number], Region]:
     """The identities and the region of a reducer of the program's own."""
     types = [type_of(v.dtype) for v in combination.left]
     block = Block(arg_types=[*types, *types])

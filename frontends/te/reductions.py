@@ -9,9 +9,11 @@ from typing import Any, TypeAlias, cast
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import takes
+from tilework.dialects.te.reducers import why_no_reducer
 from tilework.frontends.te.arguments import check_function, check_text, kind, listed
 from tilework.frontends.te.functions import logical
 from tilework.frontends.te.index import Index, IterVar, index_extremum, is_index
+from tilework.frontends.te.kernel_body import example_against
 from tilework.frontends.te.scalar import (
     Combination,
     Constant,
@@ -25,6 +27,7 @@ from tilework.frontends.te.scalar import (
     cast_to,
     check_operands,
 )
+from tilework.frontends.te.source_location import at_user_line
 
 Axes: TypeAlias = "IterVar | Sequence[IterVar]"
 
@@ -70,7 +73,8 @@ def comm_reducer(
 
     fcombine: of two values, or of two tuples of values, what they combine to. fidentity: of their dtypes, as many
     arguments as values, what leaves every other value unchanged. The reducer takes a value or a tuple of values, reduce
-    axes and `where`, and returns as many results.
+    axes and `where`, and returns as many results; it is refused where a few numbers show that it is none. One that only
+    joins single elements with what there is so far, as `x + y * y` does, is taken, but has no `rfactor`.
 
         argmax = te.comm_reducer(
             lambda x, y: (te.Select(x[1] >= y[1], x[0], y[0]), te.Select(x[1] >= y[1], x[1], y[1])),
@@ -87,6 +91,8 @@ def comm_reducer(
         operands = tuple(map(as_scalar, given))
         combination = _combination(fcombine, fidentity, [o.dtype for o in operands], several, name)
         reduce = Reduce(combination, operands, _axes(axis), None if where is None else as_condition(where))
+        if why := example_against(reduce, why_no_reducer):
+            raise at_user_line(UsageError(f"reducer '{name}': {why}"))
         results = tuple(Reduction(o.dtype, reduce, i) for i, o in enumerate(operands))
         return results if several else results[0]
 
@@ -108,7 +114,7 @@ def _combination(
     for value in identities:
         if not isinstance(value, Constant):
             raise UsageError(f"reducer '{name}': fidentity returns numbers, such as te.const(0, dtype)")
-    return Combination(left, right, combined, cast("tuple[Constant, ...]", identities))
+    return Combination(name, left, right, combined, cast("tuple[Constant, ...]", identities))
 
 
 def _results(given: object, dtypes: Sequence[str], what: str) -> tuple[Scalar, ...]:

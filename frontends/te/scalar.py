@@ -210,6 +210,7 @@ class Variable(Scalar):
 class Combination:
     """What `te.comm_reducer` says: how `left` and `right` become `combined`, and where to start from."""
 
+    name: str
     left: tuple[Variable, ...]
     right: tuple[Variable, ...]
     combined: tuple[Scalar, ...]
@@ -299,6 +300,8 @@ def binary(function: str, a: object, b: object) -> Scalar:
     """A function of two values. Raises UsageError for a type that it does not take."""
     x, y = match_types(a, b)
     check_operands(function, x.dtype)
+    if function in _DIVISIONS and isinstance(y, Constant) and y.number == 0:
+        raise UsageError(f"{function} by 0: the divisor must be another number")
     return Apply(x.dtype, function, (x, y))
 
 
@@ -368,7 +371,8 @@ def walk(values: Sequence[Scalar]) -> Iterator[Scalar]:
         yield from visit(value)
 
 
-_INTEGERS_ONLY = frozenset({"floordiv", "floormod", "truncdiv", "truncmod", "shl", "shr", "popcount", "clz"})
+_DIVISIONS = frozenset({"floordiv", "floormod", "truncdiv", "truncmod"})
+_INTEGERS_ONLY = frozenset({*_DIVISIONS, "shl", "shr", "popcount", "clz"})
 _ANY_NUMBER = frozenset({"add", "sub", "mul", "max", "min", "abs"})
 _LOGICAL = frozenset({"and", "or", "xor"})
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith
@@ -113,10 +113,17 @@ class ScalarWriter:
 
     def _signed(self, function: str, *operands: SSAValue) -> SSAValue:
         if function == "floormod":
-            a, b = operands
-            quotient = self.insert(arith.FloorDivSIOp(a, b))
-            return self.insert(arith.SubiOp(a, self.insert(arith.MuliOp(quotient, b))))
+            return self.floor_remainder(*operands)
         return self.insert(_SIGNED[function](*operands))
+
+    def floor_remainder(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """What is left of a signed integer or an index where the quotient is rounded down; 0 of a division by 0."""
+        whole = self.insert(arith.MuliOp(self.insert(arith.FloorDivSIOp(a, b)), b))
+        rest = self.insert(arith.SubiOp(a, whole))
+        if isinstance(b.owner, arith.ConstantOp):  # which is not 0: that is refused
+            return rest
+        zero = self.insert(arith.ConstantOp(IntegerAttr(0, cast("IntegerType | IndexType", b.type))))
+        return self.select(self.insert(arith.CmpiOp(b, zero, "eq")), zero, rest)
 
     def _compare(self, function: str, dtype: str, a: SSAValue, b: SSAValue) -> SSAValue:
         if is_float(dtype):

@@ -26,13 +26,16 @@ from tilework.dialects.schedule import (
     knobs_of,
     set_knobs,
 )
+from tilework.dialects.te.reducers import why_not_in_parts
 from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
 from tilework.frontends.te.extents import extent_of
 from tilework.frontends.te.index import IterVar, Range
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
+from tilework.frontends.te.kernel_body import example_against
 from tilework.frontends.te.primitives import Primitives
+from tilework.frontends.te.scalar import Reduction
 from tilework.frontends.te.stage import Stage
-from tilework.frontends.te.tensor import Operation, ScheduledOp, StagedOp, Tensor, tensors_of
+from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, StagedOp, Tensor, tensors_of
 from tilework.frontends.te.text import module_text
 
 
@@ -130,6 +133,10 @@ class Schedule:
         factor_axis = check_integer(factor_axis, "factor_axis of rfactor")
         if not axis.is_reduce:
             raise stage.refusal(f"axis '{axis.name}' of stage '{stage.name}' is no reduce axis: rfactor needs one")
+        body = stage.origin_op.body if isinstance(stage.origin_op, ComputeOp) else ()
+        reduce = body[0].reduce if body and isinstance(body[0], Reduction) else None
+        if reduce is not None and (why := example_against(reduce, why_not_in_parts)):
+            raise stage.refusal(f"rfactor of stage '{stage.name}' joins parts of its elements by themselves: {why}")
         old = stage.op
         rank = len(old.axis) + 1
         if not -rank <= factor_axis < rank:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import FileLineColLoc, UnknownLoc
 
-from tilework.dialects.locations import SourcePosition, file_location
+from tilework.algebra.errors import UsageError
+from tilework.dialects.locations import SourcePosition, file_location, source_position
 
 _PACKAGE = str(Path(__file__).parent)
 
@@ -20,3 +21,11 @@ def user_location() -> FileLineColLoc | UnknownLoc:
     if frame is None:
         return UnknownLoc()
     return file_location(SourcePosition(frame.f_code.co_filename, frame.f_lineno, 1))
+
+
+def at_user_line(error: UsageError) -> UsageError:
+    """The error, with the line that called into this package as a note."""
+    place = source_position(user_location())
+    if place is not None:
+        error.add_note(f'File "{place.file}", line {place.line}')
+    return error

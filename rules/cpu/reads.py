@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, BlockArgument
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Compound, Expr, Key, var
 from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.te import ComputeOp
+from tilework.dialects.te import ComputeOp, ReduceOp
 from tilework.targets.target import LINE_BYTES, Target
 
 Axis: TypeAlias = tuple[str, Expr]
@@ -61,6 +61,12 @@ def axes_of(compute: ComputeOp) -> Axes:
 def iterations(compute: ComputeOp) -> int:
     """The points of a stage's axes, those that it sums along among them."""
     return size_of(axes_of(compute))
+
+
+def joins_parts(compute: ComputeOp) -> bool:
+    """Whether parts of what a reduction joins may be joined by themselves."""
+    last = compute.terminator
+    return isinstance(last, ReduceOp) and last.why_not_in_parts is None
 
 
 def sums_windows(compute: ComputeOp) -> bool:

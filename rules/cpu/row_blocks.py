@@ -20,7 +20,7 @@ from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, size_of
+from tilework.rules.cpu.reads import bits_of, joins_parts, size_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
@@ -150,7 +150,7 @@ class _Writer:
     def span(self, compute: ComputeOp) -> int:
         """How many elements of a row are summed apart, 0 for none: a vector, or several if there are too few rows."""
         length, lanes = size_of(in_one_piece(compute)), self.lanes(compute)
-        if self.form.block >= lanes and not may_be_vectors(compute, self.target):
+        if not joins_parts(compute) or (self.form.block >= lanes and not may_be_vectors(compute, self.target)):
             return 0
         if self.rows_are_chains:
             return lanes

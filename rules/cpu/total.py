@@ -6,7 +6,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import PARALLEL_WORK
-from tilework.rules.cpu.reads import bits_of, iterations, size_of
+from tilework.rules.cpu.reads import bits_of, iterations, joins_parts, size_of
 from tilework.rules.cpu.row_blocks import CHAINS, whole_chains
 from tilework.rules.cpu.row_form import in_one_piece
 from tilework.targets.target import Target
@@ -15,9 +15,10 @@ from tilework.targets.target import Target
 def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target) -> None:
     """Of one without spatial axes. On all cores if they can share it evenly, in whole vectors.
 
-    Of one with too few elements for a vector, of unknown extents or with several results, nothing is asked.
+    Of one with too few elements for a vector, of unknown extents, with several results or by a reducer that joins no
+    parts, nothing is asked.
     """
-    if len(compute.results) > 1 or not all(e.constant for _, e in compute.reduction):
+    if len(compute.results) > 1 or not all(e.constant for _, e in compute.reduction) or not joins_parts(compute):
         return
     lanes, piece = target.lanes(bits_of(compute.result.type)), in_one_piece(compute)
     length, others = size_of(piece), [n for n, _ in compute.reduction[: -len(piece)]]

@@ -1,9 +1,10 @@
 """The interval an index expression covers while variables run. The tests are named after TVM's."""
 
+import pytest
 from index_checks import points, value
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Key
+from tilework.algebra.index_expr import Key, const, var
 from tilework.algebra.intervals import Interval, interval
 from tilework.algebra.parse import parse
 
@@ -76,3 +77,24 @@ def test_domain_touched():
     assert interval(parse("j - 1"), running) == (parse("-1"), parse("n - 2"))
     assert interval(parse("j + 1"), running) == (parse("1"), parse("n"))
     assert interval(parse("j"), running) == (parse("0"), parse("n - 1"))
+
+
+@pytest.mark.parametrize("first", [-5000, -7, -1, 0, 1, 3])
+def test_divisors_that_run(first: int):
+    """Also through 0, by which nothing is divided that counts, and over more values than are tried one by one."""
+    x, d = var("x"), var("d")
+    many = 10_000 if first == -5000 else 9
+    ranges = {"x": (const(-20), const(31)), "d": (const(first), const(first + many))}
+    xs, divisors = range(-20, 32), [n for n in range(first, first + many + 1) if n]
+    for e, values in ((x // d, {i // n for i in xs for n in divisors}), (x % d, {i % n for i in xs for n in divisors})):
+        low, high = interval(e, ranges)
+        assert low.constant is not None and high.constant is not None
+        assert low.constant <= min(values) and max(values) <= high.constant
+
+
+def test_a_divisor_that_may_be_negative():
+    """A difference of sizes is no size."""
+    low, high = interval(var("x") // (var("N") - 5), {"x": (const(0), const(20))})
+    for n in range(0, 12):
+        values = [x // (n - 5) for x in range(21)] if n != 5 else [0]
+        assert low.evaluate({"N": n}) <= min(values) and max(values) <= high.evaluate({"N": n})

@@ -21,12 +21,12 @@ from tilework.dialects.graph.bf16x import can_use_bf16x
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.registration import make_context
+from tilework.dialects.scalar_meaning import element_dtype
 from tilework.dialects.schedule import TensorizeOp
 from tilework.dialects.shapes import dims_of, element_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 from tilework.interpreters.loop import run_loop_kernel
-from tilework.interpreters.scalar import element_dtype
 from tilework.interpreters.te import kernel_symbols, run_kernel
 from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES

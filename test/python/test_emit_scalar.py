@@ -104,7 +104,7 @@ INTEGER_BINARY = {
     "addi": np.add,
     "subi": np.subtract,
     "muli": np.multiply,
-    "divsi": lambda x, y: np.trunc(x / y),
+    "divsi": lambda x, y: np.floor_divide(x, y) + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0))),
     "remsi": np.fmod,
     "floordivsi": np.floor_divide,
     "andi": np.bitwise_and,
@@ -112,44 +112,65 @@ INTEGER_BINARY = {
     "xori": np.bitwise_xor,
     "maxsi": np.maximum,
     "minsi": np.minimum,
+    "shli": np.left_shift,
+    "shrsi": np.right_shift,
 }
 UNSIGNED = {
-    "divui": lambda x, y: x // y,
-    "remui": lambda x, y: x % y,
+    "divui": np.floor_divide,
+    "remui": np.remainder,
     "maxui": np.maximum,
     "minui": np.minimum,
+    "shrui": np.right_shift,
 }
-SHIFTS = {"shli": np.left_shift, "shrsi": np.right_shift}
 
 
-@pytest.mark.parametrize("type_", ["i32", "i64"])
+def check_integers(compile_kernel, operation, name, reference):
+    """All pairs of numbers, among them 0, -1, the least and the greatest, and as many as the type has bits."""
+    limits, bits = np.iinfo(dtype(name)), np.iinfo(dtype(name)).bits
+    numbers = [0, 1, -1, 2, -3, 7, bits - 1, bits, bits + 1, -bits, limits.min, limits.min + 1, limits.max, 100, -100]
+    pairs = [(x, y) for x in numbers for y in numbers]
+    for start in range(0, len(pairs), N):
+        part = pairs[start : start + N]
+        x, y = np.array([*part, *[(1, 1)] * (N - len(part))], dtype(name)).T.copy()
+        with np.errstate(all="ignore"):
+            expected = reference(x, y)
+        for vector in (False, True):
+            result = np.zeros(N, dtype(name))
+            compile_kernel(kernel(operation, dict.fromkeys("xyr", name), vector))(x, y, result)
+            np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("type_", ["i8", "i16", "i32", "i64"])
 @pytest.mark.parametrize("name", INTEGER_BINARY)
 def test_integer_binary(compile_kernel, name, type_):
-    check(compile_kernel, f"arith.{name} %x, %y : {{r}}", dict.fromkeys("xyr", type_), INTEGER_BINARY[name])
+    check_integers(compile_kernel, f"arith.{name} %x, %y : {{r}}", type_, INTEGER_BINARY[name])
 
 
+@pytest.mark.parametrize("type_", ["i8", "i16", "i32", "i64"])
 @pytest.mark.parametrize("name", UNSIGNED)
-def test_unsigned_binary(compile_kernel, name):
-    reference = lambda x, y: UNSIGNED[name](x.view(np.uint32), y.view(np.uint32)).view(np.int32)  # noqa: E731
-    operation = f"arith.{name} %x, %y : {{r}}"
-    check(compile_kernel, operation, dict.fromkeys("xyr", "i32"), reference)
+def test_unsigned_binary(compile_kernel, name, type_):
+    unsigned = np.dtype(f"u{np.dtype(dtype(type_))}")
+    reference = lambda x, y: UNSIGNED[name](x.view(unsigned), y.view(unsigned)).view(x.dtype)  # noqa: E731
+    check_integers(compile_kernel, f"arith.{name} %x, %y : {{r}}", type_, reference)
 
 
-@pytest.mark.parametrize("name", [*SHIFTS, "shrui"])
-def test_shifts(compile_kernel, name):
-    def reference(x, y):
-        x, y = np.bitwise_and(x, 31), np.bitwise_and(y, 31)
-        return (x >> y) if name == "shrui" else SHIFTS[name](x, y)
-
-    types = dict.fromkeys("xyr", "i32")
-    masked = f"arith.{name} %xm, %ym : i32"
-    text = kernel(masked, types, False).replace(
-        "    %r =",
-        "    %m = arith.constant 31 : i32\n%xm = arith.andi %x, %m : i32\n%ym = arith.andi %y, %m : i32\n    %r =",
-    )
-    x, y, result = data("i32", 0), data("i32", 1), np.zeros(N, np.int32)
-    compile_kernel(text)(x, y, result)
-    np.testing.assert_array_equal(result, reference(x, y))
+@pytest.mark.parametrize("number", [0, 1, -1, 3, -4, 31, 32, 40, -(2**31)])
+@pytest.mark.parametrize("name", ["divsi", "divui", "floordivsi", "remsi", "remui", "shli", "shrsi", "shrui"])
+def test_constant_operands_of_divisions_and_shifts(compile_kernel, name, number):
+    x = np.array([0, 1, -1, 5, -7, 100, 2**31 - 1, -(2**31)] * (N // 8), np.int32)
+    y = np.full(N, number, np.int32)
+    function, unsigned = {**INTEGER_BINARY, **UNSIGNED}[name], name in UNSIGNED
+    with np.errstate(all="ignore"):
+        expected = function(*((a.view(np.uint32) if unsigned else a) for a in (x, y))).view(np.int32)
+    for is_vector in (False, True):
+        source = kernel(f"arith.{name} %x, %y : {{r}}", {"x": "i32", "r": "i32"}, is_vector)
+        operand = f"%c = arith.constant {number} : i32\n"
+        operand += f"%y = vector.broadcast %c : i32 to vector<{LANES}xi32>\n" if is_vector else ""
+        result = np.zeros(N, np.int32)
+        compile_kernel(source.replace("    %r", f"{operand if is_vector else operand.replace('%c', '%y')}    %r"))(
+            x, result
+        )
+        np.testing.assert_array_equal(result, expected)
 
 
 FLOAT_COMPARISONS = {

@@ -1,5 +1,6 @@
 """Index arithmetic against plain integers."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,10 +88,14 @@ def test_split_indices_come_back_together():
     assert domain.simplify((fused // 4) * 4 + fused % 4) == fused
 
 
-def test_a_size_of_0_divides_as_1_does():
-    """In front of a loop that does not run."""
-    for text, value in {"x floordiv N": 7, "x mod N": 0, "M * (x floordiv (M * N)) + 1": 15}.items():
-        assert parse(text).evaluate({"x": 7, "N": 0, "M": 2}) == value
+@pytest.mark.parametrize(
+    ("text", "value"), [("x floordiv N", 0), ("x mod N", 0), ("M * (x floordiv (M * N)) + x mod (x - 7) + 1", 1)]
+)
+def test_divided_by_0_is_0_and_leaves_0(text: str, value: int):
+    point = {"x": 7, "N": 0, "M": 2}
+    assert parse(text).evaluate(point) == parse(text).substitute(point) == value
+    several = {"x": np.array([7, 7]), "N": np.array([0, 3]), "M": np.array([2, 2])}
+    assert parse(text).evaluate(several).tolist() == [value, parse(text).evaluate({**point, "N": 3})]
 
 
 @pytest.mark.parametrize(

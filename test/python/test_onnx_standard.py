@@ -88,6 +88,7 @@ HUGE = int64(10**6, 10**6)
         ("ConstantOfShape", [int64(-1)], [0], {}, "it cannot be computed: negative dimensions"),
         ("Range", [np.array(0), np.array(10**13), np.array(1)], [0, 1, 2], {}, "its 1e+13 elements are more than"),
         ("Div", [int64(1), int64(0)], [0, 1], {}, "it cannot be computed: division by zero"),
+        ("Mod", [int64(1, 2), int64(0)], [0, 1], {}, "it cannot be computed: division by zero"),
         ("Cast", [f32(3)], [0], {"to": 99}, "its result holds elements of type 99"),
         ("Cast", [f32(3)], [0], {"to": TensorProto.STRING}, "its result holds elements of type STRING"),
         ("Transpose", [MATRIX], [], {"perm": [0]}, "[0] does not permute the 2 axes"),

@@ -249,3 +249,90 @@ def test_bfloat16(run_te):
     B = te.compute((16,), lambda i: A[i] * 2 + 1, name="B")
     a = np.arange(16).astype(ml_dtypes.bfloat16)
     np.testing.assert_array_equal(run_te(te.create_schedule(B.op), [A, B], a).astype(np.float32), np.arange(16) * 2 + 1)
+
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+DIVISIONS = {
+    "floordiv": (lambda x, y: x // y, np.floor_divide),
+    "floormod": (lambda x, y: x % y, np.remainder),
+    "truncdiv": (te.truncdiv, lambda x, y: np.floor_divide(x, y) + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0)))),
+    "truncmod": (te.truncmod, np.fmod),
+    "shl": (lambda x, y: x << y, np.left_shift),
+    "shr": (lambda x, y: x >> y, np.right_shift),
+}
+
+
+def every_pair(dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Of numbers of that type among which are those that processors do not divide by, and do not shift by."""
+    limits, bits = np.iinfo(dtype), np.iinfo(dtype).bits
+    numbers = [0, 1, 2, 3, 7, 100, bits - 1, bits, bits + 1, limits.max, limits.max - 1, limits.min]
+    numbers += [] if dtype.startswith("u") else [-1, -2, -3, -7, -100, limits.min + 1]
+    a, b = np.meshgrid(np.array(numbers, dtype), np.array(numbers, dtype))
+    return a.ravel(), b.ravel()
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_divisions_and_shifts_by_every_number(run_te, dtype, name, vectorized):
+    """By 0 the quotient is 0 and nothing is left; the least number by -1 wraps around; no shift is too far."""
+    ours, numpys = DIVISIONS[name]
+    a, b = every_pair(dtype)
+    A, B = te.placeholder(a.shape, dtype, "A"), te.placeholder(b.shape, dtype, "B")
+    C = te.compute(a.shape, lambda i: ours(A[i], B[i]), name="C")
+    s = te.create_schedule(C.op)
+    if vectorized:
+        s[C].vectorize(s[C].split(C.op.axis[0], factor=4)[1])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run_te(s, [A, B, C], a, b), numpys(a, b))
+
+
+def test_a_division_that_is_not_asked_for(run_te):
+    """In front of a condition, or in an arm that is not taken, it stops nothing."""
+    A, B = te.placeholder((6, 8), "int32", "A"), te.placeholder((6,), "int32", "B")
+    k = te.reduce_axis((0, 8), "k")
+    C = te.compute((6, 8), lambda i, j: te.if_then_else(B[i] != 0, A[i, j] // B[i], -1), name="C")
+    D = te.compute((6, 8), lambda i, j: te.Select(B[i] != 0, A[i, j] % B[i], -1), name="D")
+    E = te.compute((6,), lambda i: te.sum(A[i, k] // B[i], axis=k, where=B[i] != 0), name="E")
+    s = te.create_schedule([C.op, D.op, E.op])
+    s[C].vectorize(C.op.axis[1])
+    s[D].vectorize(D.op.axis[1])
+    a = np.random.default_rng(0).integers(-50, 50, (6, 8)).astype(np.int32)
+    b = np.array([0, 3, -1, 0, -7, 2], np.int32)
+    with np.errstate(all="ignore"):
+        column = b[:, None]
+        quotient, rest = a // column, a % column
+    expected = [np.where(column, quotient, -1), np.where(column, rest, -1), np.where(b, quotient.sum(1), 0)]
+    for found, wanted in zip(run_te(s, [A, B, C, D, E], a, b), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_indices_divided_by_data(run_te):
+    """As numbers are: by 0 the index is 0."""
+    A, B = te.placeholder((12,), name="A"), te.placeholder((12,), "int32", "B")
+    C = te.compute((12,), lambda i: A[i // B[i]] + A[(i * B[i]) // B[i]] * 16 + A[i % B[i]] * 256, name="C")
+    a, b = np.arange(12, dtype=np.float32), np.array([0, 1, 2, 0, 3, 4, 5, 0, 7, 8, 9, 0], np.int32)
+    i = np.arange(12)
+    with np.errstate(all="ignore"):
+        expected = a[i // b] + a[(i * b) // b] * 16 + a[i % b] * 256
+    np.testing.assert_array_equal(run_te(te.create_schedule(C.op), [A, B, C], a, b), expected)
+
+
+@pytest.mark.parametrize("first", [1, 2, -3])
+def test_indices_divided_by_an_axis(run_te, first):
+    """One that takes the value 0 is refused, but where a condition keeps it away."""
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    r = te.reduce_axis((first, first + 5), "r")
+
+    def element(i):
+        return te.if_then_else(r > 0, B[(i + 2) % r] + B[(i + 2) // r % 8], 0.0)
+
+    C = te.compute((8,), lambda i: te.max(element(i), axis=r), name="C")
+    s = te.create_schedule(C.op)
+    s[B].compute_at(s[C], C.op.axis[0])
+    a = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
+    divisors = [r for r in range(first, first + 5) if r > 0]
+    expected = [max(2 * a[(i + 2) % r] + 2 * a[(i + 2) // r % 8] for r in divisors) for i in range(8)]
+    np.testing.assert_array_equal(run_te(s, [A, C], a), expected)

@@ -181,7 +181,12 @@ calling(
 calling(
     "comm_reducer",
     reducer,
-    {"fcombine": FUNCTION, "fidentity": FUNCTION, "name": TEXT},
+    # Of the odd functions each returns 1, which is no identity of a sum.
+    {
+        "fcombine": FUNCTION,
+        "fidentity": NOTHING,
+        "name": TEXT,
+    },  # The functions return 1, which a sum does not start from.
     fcombine=lambda x, y: x + y,
     fidentity=lambda t: te.const(0, t),
     name="plus",
@@ -362,7 +367,7 @@ calling(
 calling(
     "build",
     lambda p, **a: tw.build(**{"s": p.s, "args": [p.A, p.B, p.D], **a}),
-    {"s": NOTHING, "args": NOTHING, "target": NOTHING, "name": TEXT, "cache": {"None"}},
+    {"s": NOTHING, "args": NOTHING, "target": NOTHING, "name": TEXT, "cache": {"None"}, "checked": FLAG},
 )
 
 

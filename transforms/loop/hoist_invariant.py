@@ -15,9 +15,6 @@ from tilework.analysis.tiles import written_buffers
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp
 from tilework.transforms.base import TileworkPass
 
-TRAPPING = frozenset({"arith.remsi", "arith.ceildivsi", "arith.floordivsi"})
-"""Operations that xDSL calls pure, but that stop the program where the divisor is 0."""
-
 
 @dataclass(frozen=True)
 class HoistInvariant(TileworkPass):
@@ -69,4 +66,4 @@ def _hoist(loop: ForOp, scope: Scope) -> None:
 def _movable(op: Operation, stored: set[SSAValue], runs: bool) -> bool:
     if isinstance(op, LoadOp):
         return runs and root_buffer(op.memref) not in stored
-    return op.has_trait(Pure) and not op.regions and op.name not in TRAPPING
+    return op.has_trait(Pure) and not op.regions

@@ -1,7 +1,8 @@
 // RUN: opt-tool %s -t llvmir | filecheck %s
 
 // Powers of two are shifts and masks, right for negative values too. Other divisors divide unsigned where the loops
-// around show that the dividend is not negative, and else round towards minus infinity.
+// around show that the dividend is not negative, and else round towards minus infinity. A size divides as it is where the
+// loops around do not run if it is 0.
 // CHECK-LABEL: define void @division
 // CHECK:         ashr i64 %i, 3
 // CHECK:         and i64 %i, 7
@@ -16,9 +17,7 @@
 // CHECK-NEXT:    %[[Q:.*]] = sdiv i64 %[[A]], 3
 // CHECK-NEXT:    %[[BELOW:.*]] = sub nsw i64 %[[Q]], 1
 // CHECK-NEXT:    select i1 %[[FIX]], i64 %[[BELOW]], i64 %[[Q]]
-// CHECK:         %[[ZERO:.*]] = icmp eq i64 %N, 0
-// CHECK-NEXT:    %[[SIZE:.*]] = select i1 %[[ZERO]], i64 1, i64 %N
-// CHECK-NEXT:    srem i64 %i, %[[SIZE]]
+// CHECK:         srem i64 %i, %N
 loop.kernel @division outs(%y: memref<?xindex> [N]) symbols(%N) {
   loop.for %i = 0 to %N "i" {
     %a = loop.apply %i floordiv 8
@@ -28,6 +27,24 @@ loop.kernel @division outs(%y: memref<?xindex> [N]) symbols(%N) {
     %e = loop.apply (%i - %N) floordiv 3
     %f = loop.apply %i mod %N
   }
+}
+
+// Elsewhere a size may be 0: the quotient is 0 then, and nothing is left.
+// CHECK-LABEL: define void @by_any_size
+// CHECK:         %[[N:.*]] = freeze i64 %N
+// CHECK-NEXT:    %[[ZERO:.*]] = icmp eq i64 %[[N]], 0
+// CHECK-NEXT:    %[[SIZE:.*]] = select i1 %[[ZERO]], i64 1, i64 %[[N]]
+// CHECK-NEXT:    srem i64 %K, %[[SIZE]]
+// CHECK:         %[[Q:.*]] = select i1 %{{.*}}, i64 %{{.*}}, i64 %{{.*}}
+// CHECK-NEXT:    select i1 %[[ZERO]], i64 0, i64 %[[Q]]
+// CHECK:         %[[ZERO:.*]] = icmp eq i64 %{{.*}}, 0
+// CHECK-NEXT:    %[[SIZE:.*]] = select i1 %[[ZERO]], i64 1, i64 %{{.*}}
+// CHECK-NEXT:    srem i64 %K, %[[SIZE]]
+loop.kernel @by_any_size outs(%y: memref<2xindex>) symbols(%K, %N) {
+  %a = loop.apply %K floordiv %N
+  %b = loop.apply %K mod %N
+  loop.store %a, %y[0] : memref<2xindex>
+  loop.store %b, %y[1] : memref<2xindex>
 }
 
 // CHECK-LABEL: define void @extrema

@@ -1,5 +1,15 @@
 // RUN: opt-tool %s -t llvmir | filecheck %s
 
+// What is no number of the integer type becomes one of it, whichever, and the same wherever it is used.
+// CHECK-LABEL: define void @to_integer
+// CHECK:         %[[N:.*]] = fptosi float %u to i32
+// CHECK-NEXT:    %n = freeze i32 %[[N]]
+loop.kernel @to_integer ins(%x: memref<1xf32>) outs(%y: memref<1xi32>) {
+  %u = loop.load %x[0] : memref<1xf32>
+  %n = arith.fptosi %u : f32 to i32
+  loop.store %n, %y[0] : memref<1xi32>
+}
+
 // LLVM is allowed nothing: it fuses no product into a sum, and NaN and infinity mean what they mean. Floats are written
 // by their bits.
 // CHECK-LABEL: define internal <4 x float> @tw.exp.v4f32(<4 x float> %x) alwaysinline

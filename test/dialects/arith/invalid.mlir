@@ -117,3 +117,43 @@ func.func @rest(%a: i32) {
   %0 = arith.remf %a, %a : i32
   return
 }
+
+// -----
+
+func.func @divsi(%a: f32) {
+  // expected-error@+1 {{Unexpected attribute f32}}
+  %0 = arith.divsi %a, %a : f32
+  return
+}
+
+// -----
+
+func.func @divui(%a: f32) {
+  // expected-error@+1 {{Unexpected attribute f32}}
+  %0 = arith.divui %a, %a : f32
+  return
+}
+
+// -----
+
+func.func @floordivsi(%a: f32) {
+  // expected-error@+1 {{Unexpected attribute f32}}
+  %0 = arith.floordivsi %a, %a : f32
+  return
+}
+
+// -----
+
+func.func @remsi(%a: f32) {
+  // expected-error@+1 {{Unexpected attribute f32}}
+  %0 = arith.remsi %a, %a : f32
+  return
+}
+
+// -----
+
+func.func @remui(%a: f32) {
+  // expected-error@+1 {{Unexpected attribute f32}}
+  %0 = arith.remui %a, %a : f32
+  return
+}

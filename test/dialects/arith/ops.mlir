@@ -1,7 +1,8 @@
 // RUN: opt-tool %s --verify-roundtrip | filecheck %s
 // RUN: opt-tool %s --mlir-print-op-generic | opt-tool | filecheck %s
 
-// Comparisons, choices and conversions, of scalars and lane by lane. xDSL's own tests show the rest of the dialect.
+// Comparisons, choices, conversions and divisions, of scalars and lane by lane. xDSL's own tests show the rest of the
+// dialect.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%a: f32, %b: f32, %i: i32, %n: index) -> f32 {
   // CHECK: %{{.*}} = arith.cmpf ult, %a, %b : f32
@@ -54,4 +55,19 @@ func.func @indices(%i: vector<8xindex>, %n: i32) -> vector<8xi32> {
   // CHECK: %{{.*}} = arith.index_cast %i : vector<8xindex> to vector<8xi32>
   %k = arith.index_cast %i : vector<8xindex> to vector<8xi32>
   return %k : vector<8xi32>
+}
+
+// CHECK-LABEL: func.func @divisions
+func.func @divisions(%a: i32, %v: vector<8xi32>) -> vector<8xi32> {
+  // CHECK: %{{.*}} = arith.divsi %a, %a : i32
+  %0 = arith.divsi %a, %a : i32
+  // CHECK: %{{.*}} = arith.divui %v, %v : vector<8xi32>
+  %1 = arith.divui %v, %v : vector<8xi32>
+  // CHECK: %{{.*}} = arith.floordivsi %v, %v : vector<8xi32>
+  %2 = arith.floordivsi %v, %v : vector<8xi32>
+  // CHECK: %{{.*}} = arith.remsi %a, %a : i32
+  %3 = arith.remsi %a, %a : i32
+  // CHECK: %{{.*}} = arith.remui %v, %v : vector<8xi32>
+  %4 = arith.remui %v, %v : vector<8xi32>
+  return %2 : vector<8xi32>
 }

@@ -28,8 +28,8 @@ loop.kernel @hoist ins(%x: memref<8xf32>) outs(%y: memref<8x8x8xf32>) {
   }
 }
 
-// What stays: a load of a buffer that the loop stores to, one in a loop that may not run, one that is conditional, a
-// remainder, and whatever a parallel loop holds. A constant goes from where nothing runs.
+// What stays: a load of a buffer that the loop stores to, one in a loop that may not run, one that is conditional, and
+// whatever a parallel loop holds. A constant goes from where nothing runs, and so does a remainder, whatever it divides by.
 // CHECK-LABEL: loop.kernel @stay
 // CHECK:         loop.for %{{.*}} = 0 to 8 "i" {
 // CHECK-NEXT:      loop.load %{{.*}}[0] : memref<8xf32>
@@ -39,8 +39,8 @@ loop.kernel @hoist ins(%x: memref<8xf32>) outs(%y: memref<8x8x8xf32>) {
 // CHECK:         loop.for %{{.*}} = 0 to 8 "j" {
 // CHECK-NEXT:      loop.if
 // CHECK-NEXT:        loop.load
-// CHECK:         loop.for %{{.*}} = 0 to 8 "k" {
-// CHECK-NEXT:      arith.remsi
+// CHECK:         arith.remsi
+// CHECK-NEXT:    loop.for %{{.*}} = 0 to min({{.*}}) "k" {
 // CHECK:         loop.for %{{.*}} = 0 to 8 "p" parallel {
 // CHECK-NEXT:      loop.load
 loop.kernel @stay ins(%x: memref<8xf32>, %z: memref<?xf32> [N]) outs(%y: memref<8xf32>, %w: memref<8xi32>) symbols(%N) {
@@ -61,7 +61,7 @@ loop.kernel @stay ins(%x: memref<8xf32>, %z: memref<?xf32> [N]) outs(%y: memref<
       loop.store %a, %y[%j] : memref<8xf32>
     }
   }
-  loop.for %k = 0 to 8 "k" {
+  loop.for %k = 0 to min(%N, 8) "k" {
     %d = arith.remsi %two, %two : i32
     loop.store %d, %w[%k] : memref<8xi32>
   }

@@ -107,6 +107,25 @@ loop.kernel @gather ins(%x: memref<8xf32>, %at: memref<9xi32>) outs(%y: memref<9
   }
 }
 
+// A division of what is loaded goes with it, whatever it divides by.
+// CHECK-LABEL: loop.kernel @divided
+// CHECK:         loop.if [%{{.*}} - 1 >= 0] -> i32 {
+// CHECK-NEXT:      %[[V:.*]] = loop.load %x[%{{.*}} - 1]
+// CHECK-NEXT:      %[[Q:.*]] = arith.divsi %[[V]], %{{.*}} : i32
+// CHECK-NEXT:      loop.yield %[[Q]] : i32
+loop.kernel @divided ins(%x: memref<8xi32>, %n: memref<8xi32>) outs(%y: memref<8xi32>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : index
+  loop.for %i = 0 to 8 "i" {
+    %d = loop.load %n[%i] : memref<8xi32>
+    %v = loop.load %x[%i - 1] : memref<8xi32>
+    %q = arith.divsi %v, %d : i32
+    %c = arith.cmpi sge, %i, %one : index
+    %r = arith.select %c, %q, %zero : i32
+    loop.store %r, %y[%i] : memref<8xi32>
+  }
+}
+
 // A declaration has nothing to rewrite.
 // CHECK-LABEL: loop.kernel @declared
 loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>) in_place [0 -> 0]

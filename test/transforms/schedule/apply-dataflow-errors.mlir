@@ -590,6 +590,29 @@ schedule.sequence @k {
 
 // -----
 
+// What only joins elements with what there is so far is not joined in parts.
+
+te.kernel @squares(%x: tensor<4x12xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] reduce [k: 12] : tensor<4xf32> {
+    %v = te.read %x[i, k] : tensor<4x12xf32>
+    te.reduce %v from [0.0 : f32] : f32 {
+    ^bb0(%a: f32, %b: f32):
+      %p = arith.mulf %b, %b : f32
+      %s = arith.addf %a, %p : f32
+      te.yield %s : f32
+    }
+  }
+  te.return %y : tensor<4xf32>
+}
+schedule.sequence @squares {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %k_o, %k_i = schedule.split %k factor 4
+  // expected-error@+1 {{rfactor of stage 'y' joins parts of its elements by themselves: reducer(1, 2) is 5 but reducer(2, 1) is 3: a reducer is commutative}}
+  %rf, %i_1, %k_i_1, %k_o_1, %k_1 = schedule.rfactor %y, %k_i at 1 [i, k.inner, k.outer]
+}
+
+// -----
+
 te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
   %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
     %v = te.read %x[i, k] : tensor<8x4xf32>

@@ -45,6 +45,7 @@ def apply_rfactor(kernel: KernelOp, op: RFactorOp, names: UniqueNames) -> None:
     stage = state.stages[stage_op.handle]
     axis = state.leaf(op, op.axis)
     at = _check(op, stage, axis)
+    _check_reducer(op, stage, compute)
     users = _reduce_users(op, stage, stage_op)
     check_tails(op, stage, "a stage", (r for r in stage.relations if isinstance(r, Split) and r.parent.reduce))
     stage = _reduction_only(stage)
@@ -94,6 +95,12 @@ def _check(op: RFactorOp, stage: Stage, axis: Axis) -> int:
         what = f"stage '{stage.name}' is part of every step of scan '{stage.scan.name}'"
         refuse(op, stage, f"{what}: axis '{stage.spatial[0]}' is time and stays its first dimension; take 1 to {rank}")
     return at
+
+
+def _check_reducer(op: RFactorOp, stage: Stage, compute: ComputeOp) -> None:
+    reduce = compute.terminator
+    if isinstance(reduce, ReduceOp) and (why := reduce.why_not_in_parts) is not None:
+        refuse(op, stage, f"rfactor of stage '{stage.name}' joins parts of its elements by themselves: {why}")
 
 
 def _reduce_users(op: RFactorOp, stage: Stage, stage_op: StageOp) -> list[Operation]:

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
-from tilework.interpreters.scalar import element_dtype, evaluate
+from tilework.dialects.scalar_meaning import element_dtype, evaluate
 
 i4 = IntegerType(4)
 
@@ -65,6 +65,21 @@ def test_integers_divide_towards_zero_and_compare_unsigned():
     np.testing.assert_array_equal(run(arith.RemSIOp(a, b), x, y), [-1, 1, -1, 0])
     np.testing.assert_array_equal(run(arith.CmpiOp(a, b, "ult"), x, y), [False, True, True, False])
     np.testing.assert_array_equal(run(arith.MaxUIOp(a, b), x, y), [-7, -2, -2, 6])
+
+
+def test_divisions_and_shifts_are_defined_for_all_integers():
+    a, b = value(i8), value(i8)
+    x, zero = np.array([5, -7, 0, -128], np.int8), np.zeros(4, np.int8)
+    for op in (arith.DivSIOp, arith.FloorDivSIOp, arith.RemSIOp, arith.DivUIOp, arith.RemUIOp):
+        np.testing.assert_array_equal(run(op(a, b), x, zero), [0, 0, 0, 0])
+    for op in (arith.DivSIOp, arith.FloorDivSIOp):
+        np.testing.assert_array_equal(run(op(a, b), x, zero - 1), [-5, 7, 0, -128])
+    np.testing.assert_array_equal(run(arith.RemSIOp(a, b), x, zero - 1), [0, 0, 0, 0])
+    for distance in (8, 100, -1):  # which is 255
+        far = np.full(4, distance, np.int8)
+        np.testing.assert_array_equal(run(arith.ShLIOp(a, b), x, far), [0, 0, 0, 0])
+        np.testing.assert_array_equal(run(arith.ShRUIOp(a, b), x, far), [0, 0, 0, 0])
+        np.testing.assert_array_equal(run(arith.ShRSIOp(a, b), x, far), [0, -1, 0, -1])
 
 
 def test_conversions():

@@ -1,8 +1,8 @@
 """What the scalar operations of `arith` and `math` mean, on numpy values of any shape.
 
-The te, loop and host interpreters share this table. Operands are numpy scalars or arrays of one element type that
-broadcast; the result has the element type of the operation's result, so f32 arithmetic is done in f32. `maximumf` and
-`minimumf` propagate NaN, integers wrap around.
+The te, loop and host interpreters share this table, and verifiers look up in it what a program says. Operands are numpy
+scalars or arrays of one element type that broadcast; the result has the element type of the operation's result, so f32
+arithmetic is done in f32. `maximumf` and `minimumf` propagate NaN, integers wrap around.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     VectorType,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.error_function import erf
@@ -230,6 +230,15 @@ ROUNDING: tuple[type[Operation], ...] = (
 def evaluate(op: Operation, operands: Sequence[Value]) -> Value:
     """The result of one `arith` or `math` operation. Raises CompileError for one without a meaning here."""
     return meaning_of(op)(*operands)
+
+
+def straight_line(block: Block, arguments: Sequence[Value]) -> list[Value]:
+    """What a block of such operations ends in, for these arguments."""
+    values: dict[SSAValue, Value] = dict(zip(block.args, arguments, strict=True))
+    *operations, last = block.ops
+    for op in operations:
+        values[op.results[0]] = evaluate(op, [values[operand] for operand in op.operands])
+    return [values[operand] for operand in last.operands]
 
 
 def meaning_of(op: Operation) -> _Meaning:
