@@ -27,14 +27,15 @@ def block_lengths(compute: ComputeOp, count: int, length: int) -> Sequence[int]:
 
     length: of the innermost blocks. None where there are few terms, and where the stage does not add up floats.
     """
-    return _lengths(count, length) if _adds_floats(compute) else []
+    return _lengths(count, length) if adds_floats(compute) else []
 
 
 def _lengths(count: int, length: int) -> Sequence[int]:
     return [] if count <= 2 * length else [*_lengths(count, length * BLOCKS), length]
 
 
-def _adds_floats(compute: ComputeOp) -> bool:
+def adds_floats(compute: ComputeOp) -> bool:
+    """Whether a stage is a sum of floating-point numbers."""
     match compute.terminator:
         case ReduceOp(kind=StringAttr(data="add"), values=[value]):
             return isa(value.type, AnyFloat)

@@ -27,6 +27,7 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, YieldOp
 from tilework.rules.base import ScheduleRule
+from tilework.rules.cpu.block_sums import adds_floats
 from tilework.rules.cpu.costs import bytes_of, kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.parallel import run_in_parallel
@@ -48,11 +49,11 @@ MOST_TERMS = 512
 
 @dataclass(frozen=True)
 class _Form:
-    """`inlined` stages by name, those `before` the product, the product, the stage that takes its results, and those
-    `after` it.
+    """`inlined` stages by name, those `before` the product, the product, the `final` stage that takes its results, or
+    the product itself, and those `after` it.
 
-    part: the product as it is of the results and terms that are computed at a time, in tiles; panels: how many results
-    that are along each axis.
+    part: the product as it is of the results and terms that are computed at a time, in tiles. panels: along each axis,
+    how many results that are.
     """
 
     inlined: Sequence[str]
@@ -65,7 +66,7 @@ class _Form:
 
 
 class TallProduct(ScheduleRule):
-    """For a product of two matrices, along their last axes or first, that reads one of them more than once."""
+    """For a tall product of matrices that do not stay in a cache, or of which half the results are computed."""
 
     BENEFIT: ClassVar[int] = 2
 
@@ -101,7 +102,7 @@ def _form(kernel: KernelOp, target: Target) -> _Form | None:
         return None
     [(final, product)] = products.items()
     block = symmetric_block(product)
-    if block is None and not _comes_from_memory(product, target):
+    if not adds_floats(product) or not (block or _comes_from_memory(product, target)):
         return None
     panels = {name: min(block or MOST_RESULTS, size_of([(name, extent)])) for name, extent in product.spatial}
     at = plan.roots.index(final)

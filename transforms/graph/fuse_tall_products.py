@@ -64,6 +64,7 @@ class FuseTransposition(RewritePattern):
             return
         if not transpose.result.has_one_use():
             transpose = transpose.clone()
-            rewriter.insert_op(transpose)
-            rewriter.replace_matched_op(op := MatmulOp.of(transpose.result, op.right))
+            rewriter.insert(transpose)
+            rewriter.replace(op, product := MatmulOp.of(transpose.result, op.right))
+            op = product
         outline([transpose, op])

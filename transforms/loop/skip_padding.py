@@ -1,4 +1,4 @@
-"""Leave out of sums what padding adds to them."""
+"""Leave out of sums what padding adds to them, and what takes no part in them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class SkipPadding(TileworkPass):
       loop.store %t, %sum[%i] : ..                        }
     }
 
-    Zero times what is infinite, or not a number, counts as zero: such a weight that only meets padding does not reach
-    the result. A condition on lanes stays where it is: masks stand for those. `loop-partition` cuts the loops so that
-    most iterations ask nothing, and some are none.
+    The same is done with elements that an `arith.select` keeps from taking part, as behind the end of a last block of
+    terms. Zero times what is infinite, or not a number, counts as zero: such a weight that only meets padding does not
+    reach the result. A condition on lanes stays where it is: masks stand for those. `loop-partition` cuts the loops so
+    that most iterations ask nothing, and some are none.
     Requires simplified loops (`loop-simplify`), before `loop-vectorize`.
     """
 

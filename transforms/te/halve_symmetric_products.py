@@ -68,9 +68,9 @@ class ReadWhatIsMoved(RewritePattern):
                 values = {name: e for (name, _), e in zip(stage.spatial, op.exprs, strict=True)}
                 moved = ReadOp(source.tensor, [e.substitute(values) for e in source.exprs])
                 copy_location(moved, op)
-                rewriter.replace_op(op, moved)
+                rewriter.replace(op, moved)
                 if not any(result.uses for result in stage.results):
-                    rewriter.erase_op(stage)
+                    rewriter.erase(stage)
             case _:
                 pass
 
@@ -80,28 +80,28 @@ class ComputeOneHalf(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
-        (_, rows), *others = op.spatial or [("", None)]
-        if not is_tall_product(op) or symmetric_block(op) is not None or [e for _, e in others] != [rows]:
-            return
-        if rows.constant is None or rows.constant <= BLOCK or not _is_symmetric(op):
+        if not is_tall_product(op) or symmetric_block(op) is not None or not _is_symmetric(op):
             return
         kernel = op.parent_op()
         assert isinstance(kernel, KernelOp)
         half = _half(op, UniqueNames(c.stage.data for c in kernel.computes).fresh(f"{op.stage.data}.half"))
-        rewriter.replace_op(op, [half, whole := _whole(op, half)], whole.results)
+        rewriter.replace(op, [half, whole := _whole(op, half)], whole.results)
 
 
 def _is_symmetric(product: ComputeOp) -> bool:
-    """Whether it multiplies elements of an argument that are side by side along the axes of the result."""
+    """Whether it multiplies elements of one argument, rows of which are side by side, and has several blocks."""
     match [*product.body.block.ops]:
         case [ReadOp() as a, ReadOp() as b, arith.MulfOp() as times, ReduceOp() as total]:
             pass
         case _:
             return False
-    (row, _), (column, _) = product.spatial
+    (row, rows), (column, columns) = product.spatial
     exchanged = [e.substitute({row: var(column)}) for e in a.exprs]
     return (
-        isinstance(a.tensor, BlockArgument)
+        rows == columns
+        and rows.constant is not None
+        and rows.constant > BLOCK
+        and isinstance(a.tensor, BlockArgument)
         and a.tensor is b.tensor
         and exchanged == [*b.exprs]
         and a.exprs[-1] == var(row)
