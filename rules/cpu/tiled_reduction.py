@@ -36,7 +36,7 @@ def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
     return {name: size for name, size in places if name in dict(reduction.reduction)}
 
 
-TERMS = 256
+TERMS = 384
 """In a block of a long sum: setting a tile to zero and adding it up takes no time beside that."""
 
 

@@ -1,9 +1,9 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
 
-// A long sum goes in blocks: of 256 terms in a tile of a product.
+// A long sum goes in blocks: of 384 terms in a tile of a product.
 // CHECK-LABEL: schedule.sequence @product
 // CHECK:         %[[ALL:cache]], {{.*}} = schedule.cache_write %c "local"
-// CHECK:         schedule.split %k_1 factor 256
+// CHECK:         schedule.split %k_1 factor 384
 // CHECK-NEXT:    %[[PARTS:rf]], {{.*}}, %[[LEFT:rest]] = schedule.rfactor %[[ALL]]
 // CHECK:         schedule.set_scope %[[ALL]] "local"
 // CHECK:         schedule.compute_at %[[PARTS]], %[[LEFT]]
@@ -21,10 +21,10 @@ te.kernel @product(%a: tensor<16x1000xf32>, %b: tensor<1000x16xf32>) -> tensor<1
 // A sum of few terms does not, nor one of integers, nor a maximum.
 // CHECK-LABEL: schedule.sequence @short
 // CHECK-NOT:     rfactor
-te.kernel @short(%a: tensor<16x512xf32>, %b: tensor<512x16xf32>) -> tensor<16x16xf32> {
-  %c = te.compute "c" [i: 16, j: 16] reduce [k: 512] : tensor<16x16xf32> {
-    %x = te.read %a[i, k] : tensor<16x512xf32>
-    %y = te.read %b[k, j] : tensor<512x16xf32>
+te.kernel @short(%a: tensor<16x768xf32>, %b: tensor<768x16xf32>) -> tensor<16x16xf32> {
+  %c = te.compute "c" [i: 16, j: 16] reduce [k: 768] : tensor<16x16xf32> {
+    %x = te.read %a[i, k] : tensor<16x768xf32>
+    %y = te.read %b[k, j] : tensor<768x16xf32>
     %p = arith.mulf %x, %y : f32
     te.reduce add %p : f32
   }
@@ -53,9 +53,9 @@ te.kernel @maximum(%a: tensor<5000x16xf32>) -> tensor<16xf32> {
 
 // A very long sum, and one of unknown length, has blocks of blocks.
 // CHECK-LABEL: schedule.sequence @open
-// CHECK:         schedule.split %{{.*}} factor 262144
-// CHECK:         schedule.split %{{.*}} factor 8192
-// CHECK:         schedule.split %{{.*}} factor 256
+// CHECK:         schedule.split %{{.*}} factor 393216
+// CHECK:         schedule.split %{{.*}} factor 12288
+// CHECK:         schedule.split %{{.*}} factor 384
 te.kernel @open(%a: tensor<?x16xf32, #graph.dims<[n, 16]>>) -> tensor<16xf32> {
   %c = te.compute "c" [i: 16] reduce [k: n] : tensor<16xf32> {
     %x = te.read %a[k, i] : tensor<?x16xf32, #graph.dims<[n, 16]>>

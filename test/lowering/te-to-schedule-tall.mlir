@@ -19,10 +19,13 @@
 // LOOPS-LABEL: loop.kernel @tall
 // LOOPS-SAME:    scratch(%{{.*}}: memref<4x64x64xf32>,
 // LOOPS:         loop.for %{{.*}} = 0 to 4 "k.outer" parallel
-// LOOPS:           loop.for %{{.*}} = 0 to 2 "i.outer"
-// LOOPS-NOT:       math.fma
-// LOOPS:           loop.for %{{.*}} = %{{.*}} to 2 "j.outer"
-// LOOPS:           math.fma
+// LOOPS:           loop.for %{{.*}} = 0 to 10 "k.inner.outer"
+// LOOPS:             loop.for %{{.*}} = 0 to min({{.*}}, 512) "k.inner.inner"
+// LOOPS:               math.fma
+// LOOPS:             loop.for %{{.*}} = 0 to min({{.*}}, 512) "k.inner.inner"
+// LOOPS:               math.fma
+// LOOPS-NOT:         math.fma
+// LOOPS-LABEL: loop.kernel @open
 te.kernel @tall(%x: tensor<20000x64xf32>) -> tensor<64x64xf32> {
   %y = te.compute "y" [i: 64, j: 64] reduce [k: 20000] : tensor<64x64xf32> {
     %a = te.read %x[k, i] : tensor<20000x64xf32>
