@@ -402,3 +402,15 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, digits: tw.Module, caplo
     ]
     x = np.random.default_rng(0).random((4, 1, 8, 8), np.float32)
     assert np.array_equal(compiled(x), digits(x))
+
+
+def test_names_of_any_length():
+    """Of inputs, outputs, nodes, weights, and sizes; two of them differ at the end only."""
+    long = "n" * 10_000
+    nodes = [
+        helper.make_node("Add", [f"{long}x", f"{long}w"], [f"{long}s"], name=f"{long}1"),
+        helper.make_node("Exp", [f"{long}s"], [f"{long}y"], name=f"{long}2"),
+    ]
+    made = model(nodes, {f"{long}x": [f"{long}a", f"{long}b", 1]}, [f"{long}y"], {f"{long}w": np.ones(3, np.float32)})
+    x = np.array([[[1], [2]]], np.float32)
+    np.testing.assert_allclose(tw.compile(made)(x), np.exp(x + np.ones(3, np.float32)), rtol=1e-6)
