@@ -31,6 +31,7 @@ from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
+from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.loop.check_bounds import CheckBounds
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
@@ -60,7 +61,8 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 GRAPH: tuple[ModulePass, ...] = (
-    RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
+    StateRequirements(),  # first: operators still know the nodes that they come from
+    RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds
     FoldPadding(),
     KeepBytes(),  # before what multiplies bytes is found
     QuantizedProducts(),  # before what changes dequantized weights, or moves images
