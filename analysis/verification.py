@@ -21,6 +21,8 @@ from tilework.analysis.unique_symbols import check_unique_symbols
 from tilework.dialects.diagnostics import CompileError, name_of
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.loop.bounds import refuse_accesses_outside
+from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.dialects.te.bounds import refuse_undefined_indices
 
 
 def verify(root: Operation) -> None:
@@ -126,10 +128,12 @@ def _beyond_definition(kind: type[Operation]) -> _Rest | None:
 
 
 def refuse_out_of_bounds(root: Operation) -> None:
-    """Raise a CompileError for a load or store of a loop kernel that is certainly out of bounds.
+    """Raise a CompileError for what a kernel does that is certainly out of bounds, or divides an index by 0.
 
-    For a program that is read; what passes make of it they keep in bounds. A te kernel's verifier looks for itself.
+    For a program that is read; what passes make of it they keep in bounds.
     """
+    for kernel in [op for op in root.walk() if isinstance(op, TeKernelOp)]:
+        refuse_undefined_indices(kernel)
     for kernel in [op for op in root.walk() if isinstance(op, KernelOp) and not op.is_declaration]:
         refuse_accesses_outside(kernel.body.block, _known_dims, kernel.symbol_values)
 

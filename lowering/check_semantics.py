@@ -33,8 +33,8 @@ MAX_WORK = 2.0**29
 """Scalar iterations of one run, about a second; programs with more are sampled."""
 
 
-MAX_ELEMENTS = 1 << 31
-"""Elements of the largest array that a program is run on."""
+MAX_ELEMENTS = 1 << 29
+"""Elements of the largest array that a program is run on: some gigabytes, while they are drawn."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.bounds import refuse_accesses_outside
 from tilework.dialects.out_of_bounds import described, is_thrown_away, place, point_outside, shown
 from tilework.dialects.shapes import dims_of
+from tilework.dialects.te.extern import externs_of
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp
+from tilework.dialects.te.scan import ScanOp
 from tilework.dialects.te.structure import ComputeOp, KernelOp
 
 Ranges: TypeAlias = dict[Key, tuple[Expr, Expr]]
@@ -28,8 +30,6 @@ Ranges: TypeAlias = dict[Key, tuple[Expr, Expr]]
 
 def refuse_undefined_indices(kernel: KernelOp) -> None:
     """Raise CompileError, about the operation, for an access out of bounds and for an index that is divided by 0."""
-    from tilework.dialects.te.extern import externs_of  # which imports what this file is imported by
-
     for compute, ranges in _domains(kernel):
         _Checker(compute, ranges, kernel.symbols).block(compute.body.block, [])
     for extern in externs_of(kernel):
@@ -84,8 +84,6 @@ def _domains(kernel: KernelOp) -> Iterator[tuple[ComputeOp, Ranges]]:
 
 def _first_times(kernel: KernelOp) -> dict[ComputeOp, Expr]:
     """Of the computes that are part of a scan's steps, the first time that is computed."""
-    from tilework.dialects.te.scan import ScanOp  # which imports what this file is imported by
-
     scans = [op for op in kernel.body.block.ops if isinstance(op, ScanOp)]
     return {compute: scan.first for scan in scans for compute in scan.steps}
 

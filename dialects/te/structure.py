@@ -100,8 +100,6 @@ class KernelOp(IRDLOperation):
         return symbols_in(self.body.block.arg_types)
 
     def verify_(self) -> None:
-        from tilework.dialects.te.bounds import refuse_undefined_indices  # which imports this file
-
         block = self.body.block
         if tuple(block.arg_types) != self.function_type.inputs.data:
             raise VerifyException("the body's arguments differ from the kernel's inputs")
@@ -117,7 +115,6 @@ class KernelOp(IRDLOperation):
         symbols = set(self.symbols)
         for compute in self.computes:
             _verify_names(compute, symbols)
-        refuse_undefined_indices(self)  # pyright: ignore[reportArgumentType]
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:

@@ -15,7 +15,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.cache import KernelCache, cache_for, source_hash
 from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
 from tilework.backends.llvm.llvm_types import bytes_of
@@ -90,6 +90,7 @@ def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
         raise UsageError("arguments are a list of tensors; none is given")
     module = s.module(name, args)
     verify(module)
+    refuse_out_of_bounds(module)
     return module
 
 

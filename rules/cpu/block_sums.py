@@ -47,23 +47,24 @@ def sum_in_blocks(
     s: ScheduleBuilder,
     stage: StageHandle,
     summed: Sequence[str],
+    cut: str,
     lengths: Sequence[int],
     around: SSAValue,
     scope: str,
     order: Callable[[StageHandle, Sequence[SSAValue]], Ordered],
 ) -> Ordered:
-    """Compute a stage in a loop of its consumer, block by block along the last of the axes along which it sums.
+    """Compute a stage in a loop of its consumer, block by block along the axis `cut` of those that it sums along.
 
     lengths: as `block_lengths` gives them. scope: where the results of the innermost blocks are. order: puts the loops
     of a stage in order, given the axes that it sums along by then; what it returns for the innermost stage is returned.
     """
-    *others, name = summed
+    name = cut
     for length in lengths:
         blocks, _ = s.split(stage.axes[name], length)
-        *names, _ = stage.axes
-        parts, left = s.rfactor(stage, blocks, [f"{name}.outer", *names, f"{name}.inner"])
+        inner = [f"{name}.inner" if n == name else n for n in stage.axes]
+        parts, left = s.rfactor(stage, blocks, [f"{name}.outer", *inner])
         s.compute_at(stage, around, "local")
         order(stage, [left])
         stage, around, name = parts, left, f"{name}.inner"
     s.compute_at(stage, around, scope)
-    return order(stage, [stage.axes[n] for n in (*others, name)])
+    return order(stage, [stage.axes[name if n == cut else n] for n in summed])

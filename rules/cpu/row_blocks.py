@@ -176,11 +176,11 @@ class _Writer:
         """
         s, spatial, piece = self.s, [n for n, _ in compute.spatial], in_one_piece(compute)
         name, others = ".".join(n for n, _ in piece), [n for n, _ in compute.reduction[: -len(piece)]]
-        lane, lanes = f"{name}.inner", self.lanes(compute)
+        lane, step, lanes = f"{name}.inner", f"{name}.outer", self.lanes(compute)
         is_whole = are_whole(piece, span)
         masked = self.rows_are_chains and not is_whole and self.target.masks_loads
         _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
-        parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
+        parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, step], factor_axis=-1)
         scope = "register" if is_whole or masked else "local"
         inside = s.cache_write(parts, scope)
         s.compute_at(parts, block, "local")
@@ -195,7 +195,7 @@ class _Writer:
                 s.unroll(row)
 
         lengths = block_lengths(compute, -(-size_of(piece) // span), STEPS)
-        sum_in_blocks(s, inside, [*others, f"{name}.outer"], lengths, row, scope, order)
+        sum_in_blocks(s, inside, [*others, step], step, lengths, row, scope, order)
         if self.rows_are_chains:
             s.unroll(*beside)
         return StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
@@ -222,4 +222,4 @@ class _Writer:
             s.vectorize(row)
 
         summed = [n for n in inside.axes if n not in rows]
-        sum_in_blocks(s, inside, summed, lengths, vectors, scope, order)
+        sum_in_blocks(s, inside, summed, summed[-1], lengths, vectors, scope, order)

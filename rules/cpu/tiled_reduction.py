@@ -166,25 +166,32 @@ def _fill_tile(
         s.pad_to_multiple(inside.axes[tile.vector], tile.lanes)
         masked = True
     scope = _scope(reduction, tile, target)
-    lengths = _lengths_of_blocks(reduction)
+    cut, lengths = _blocks_of_terms(reduction)
     if not lengths:
         s.compute_at(inside, around, scope)
-        return _order_reduction(s, inside, reduction, tile, masked)
-    [(summed, _)] = reduction.reduction
+        return _order_reduction(s, inside, reduction, tile, masked, _reduce_loops(s, inside, reduction))
 
     def order(stage: StageHandle, axes: Sequence[SSAValue]) -> SSAValue:
-        [axis] = axes
-        _order_reduction(s, StageHandle(stage.handle, {**stage.axes, summed: axis}), reduction, tile, masked)
-        return axis
+        _order_reduction(s, stage, reduction, tile, masked, [(axis, 0) for axis in axes])
+        return axes[-1]
 
-    return sum_in_blocks(s, inside, [summed], lengths, around, scope, order), lengths[-1]
+    summed = [name for name, _ in reduction.reduction]
+    innermost = sum_in_blocks(s, inside, summed, cut, lengths, around, scope, order)
+    return innermost, lengths[-1] if cut == summed[-1] else reduction.reduction[-1][1].constant or 0
 
 
-def _lengths_of_blocks(reduction: ComputeOp) -> Sequence[int]:
-    """The blocks in which many terms are summed. Windows, and what lies in memory block by block, are no long sums."""
-    if len(reduction.reduction) > 1 or block_sizes(reduction):
-        return []
-    return block_lengths(reduction, size_of(reduction.reduction), TERMS)
+def _blocks_of_terms(reduction: ComputeOp) -> tuple[str, Sequence[int]]:
+    """The longest reduce axis, and the blocks along it in which many terms are summed.
+
+    Windows, and what lies in memory block by block, are no long sums.
+    """
+    axes = reduction.reduction
+    longest = max(axes, key=lambda axis: size_of([axis]))
+    windows = any(len(e.variables()) > 1 for read in reduction.reads for e in read.exprs)
+    if windows or block_sizes(reduction) or axes_in_extents(reduction.spatial, axes):
+        return longest[0], []
+    others = size_of([axis for axis in axes if axis is not longest])
+    return longest[0], block_lengths(reduction, size_of([longest]), max(TERMS // others, 1))
 
 
 def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
@@ -347,14 +354,18 @@ def _mark_vector(s: ScheduleBuilder, vector: Sequence[SSAValue], masked: bool = 
 
 
 def _order_reduction(
-    s: ScheduleBuilder, inside: StageHandle, reduction: ComputeOp, tile: Tile | None, masked: bool
+    s: ScheduleBuilder,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    tile: Tile | None,
+    masked: bool,
+    loops: Sequence[tuple[SSAValue, int]],
 ) -> tuple[SSAValue, int] | None:
     """Reduce axes outside, in what they depend on; the tile inside, unrolled, with the vector innermost.
 
-    Returns the innermost reduce axis and its extent, if it is a loop.
+    loops: the reduce axes and their extents. Returns the innermost of them, if it is a loop.
     """
     outer = axes_in_extents(reduction.spatial, reduction.reduction)
-    loops = _reduce_loops(s, inside, reduction)
     reduce_axes = [axis for axis, _ in loops]
     plain: dict[str, SSAValue] = {}
     vector: list[SSAValue] = []

@@ -58,4 +58,4 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
         s.reorder([*(stage.axes[n] for n in cores), *summed, *vectors_and_lanes(s, stage.axes[part], lanes)])
 
     terms = -(-length // (span * (target.cores if cores else 1)))
-    sum_in_blocks(s, inside, [*others, step], block_lengths(compute, terms, STEPS), around, scope, order)
+    sum_in_blocks(s, inside, [*others, step], step, block_lengths(compute, terms, STEPS), around, scope, order)

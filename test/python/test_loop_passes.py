@@ -13,11 +13,14 @@ from tilework import te
 from tilework.analysis.accesses import element_count, element_strides
 from tilework.analysis.verification import verify
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.loop import ForOp, KernelOp, Kind
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
+from tilework.targets import parse_target
+from tilework.tools.bench.growth_programs import program_of
+from tilework.tools.levels import lower_by_levels
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
@@ -194,3 +197,15 @@ def test_windows(
     (kernel,) = kernels_in(window(n, factor, size, before, (outer, inner, reduction), guard_inside))
     check(kernel)
     assert not any(isinstance(op, ForOp) and op.kind.data is Kind.VECTORIZED for op in kernel.walk())
+
+
+def test_a_concatenation_of_many_tensors_becomes_a_loop_for_each():
+    """No condition is left, and no copy of what other iterations do."""
+    target = parse_target("llvm -mcpu=haswell")
+    sizes: list[int] = []
+    for parts in (40, 80):
+        *_, (_, module) = lower_by_levels(program_of("graph-concat", parts), target)
+        operations = list(module.walk())
+        assert not any(isinstance(op, IfOp) for op in operations)
+        sizes.append(len(operations))
+    assert sizes[1] < 2.1 * sizes[0]

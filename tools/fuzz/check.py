@@ -15,7 +15,7 @@ from xdsl.dialects.memref import AllocaOp
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.data_indices import index_limits
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import loop
@@ -53,6 +53,7 @@ def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -
     module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
     try:
         verify(module)
+        refuse_out_of_bounds(module)
         PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
     except CompileError as error:
         return Outcome(refused=error.message)
