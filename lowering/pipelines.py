@@ -31,6 +31,7 @@ from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.transpose_weights import TransposeWeights
+from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.loop.check_bounds import CheckBounds
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
@@ -59,6 +60,7 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 
 GRAPH: tuple[ModulePass, ...] = (
     RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
+    WidenHalfPrecision(),  # behind it: casts to the type that a value has would round; before what looks for floats
     FoldPadding(),
     KeepBytes(),  # before what multiplies bytes is found
     QuantizedProducts(),  # before what changes dequantized weights, or moves images

@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
-from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded, widened, widened_array
+from tilework.dialects.graph.accumulation import factors, matrix_product_type, multiplied, rounded
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
 from tilework.dialects.graph.windows import with_axes
@@ -25,7 +25,8 @@ from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 class DenseOp(GraphOp):
     """y[..., j] = sum over k of x[..., k] * w[j, k]: a fully connected layer, its weight one row per output.
 
-    Products of ui8 and i8 are summed in i32. `words`: both operands are words of such bytes, as `graph.words` makes.
+    Products of ui8 and i8 are summed in i32, those of f32 and f16 or bf16 in f32. `words`: both operands are words of
+    such bytes, as `graph.words` makes.
 
     %y = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
     """
@@ -39,7 +40,7 @@ class DenseOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        dtype = product_type(self, self.words is not None)
+        dtype = matrix_product_type(self, self.words is not None)
         x, w = self.dims(0), self.dims(1)
         if len(x) < 1 or len(w) != 2:
             raise VerifyException(f"a row or more and a matrix are multiplied, not ranks {len(x)} and {len(w)}")
@@ -60,17 +61,21 @@ class DenseOp(GraphOp):
             return k.sum((w.dims[1],), term)
 
         total = k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
-        return rounded(k, total, product_type(self, self.words is not None))
+        return rounded(k, total, matrix_product_type(self, self.words is not None))
 
     def evaluate(self, *inputs: Array) -> Array:
         x, w = inputs
         left, right = factors(x, w, -1, self.words is not None)
-        return np.matmul(left, right.T).astype(numpy_dtype(product_type(self, self.words is not None)), copy=False)
+        return np.matmul(left, right.T).astype(
+            numpy_dtype(matrix_product_type(self, self.words is not None)), copy=False
+        )
 
 
 @irdl_op_definition
 class MatmulOp(GraphOp):
     """y[..., i, j] = sum over k of a[..., i, k] * b[..., k, j]; the leading axes broadcast.
+
+    Products of f32 and f16 or bf16 are f32.
 
     %y = graph.matmul %a, %b : (tensor<8x4x5xf32>, tensor<5x3xf32>) -> tensor<8x4x3xf32>
     """
@@ -83,13 +88,13 @@ class MatmulOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_same_dtype()
+        dtype = matrix_product_type(self)
         a, b = self.dims(0), self.dims(1)
         if len(a) < 2 or len(b) < 2:
             raise VerifyException(f"matrices are multiplied, not operands of rank {len(a)} and {len(b)}")
         if a[-1] != b[-2]:
             raise SizesDiffer(a[-1], b[-2], f"the left operand has {a[-1]} columns, the right one {b[-2]} rows")
-        return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), self.dtype())]
+        return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), dtype)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         a, b = inputs
@@ -102,7 +107,7 @@ class MatmulOp(GraphOp):
             def term(k_: Expr) -> Scalar:
                 left = read_broadcast(a, (*batch, rows, depth), (*n, i, k_))
                 right = read_broadcast(b, (*batch, depth, columns), (*n, k_, j))
-                return widened(k, left) * widened(k, right)
+                return multiplied(k, left, right)
 
             return k.sum((depth,), term)
 
@@ -110,4 +115,4 @@ class MatmulOp(GraphOp):
         return rounded(k, k.compute("matmul", (*batch, rows, columns), with_axes(names, element)), a.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.matmul(*map(widened_array, inputs)).astype(inputs[0].dtype, copy=False)
+        return np.matmul(*factors(*inputs, -1)).astype(numpy_dtype(matrix_product_type(self)), copy=False)
