@@ -115,4 +115,6 @@ class MatmulOp(GraphOp):
         return rounded(k, k.compute("matmul", (*batch, rows, columns), with_axes(names, element)), a.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.matmul(*factors(*inputs, -1)).astype(numpy_dtype(matrix_product_type(self)), copy=False)
+        a, b = inputs
+        left, right = factors(a, b, -1)
+        return np.matmul(left, right).astype(numpy_dtype(matrix_product_type(self)), copy=False)

@@ -16,16 +16,22 @@ from tilework.algebra.index_expr import product
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled, known_in
 from tilework.dialects.graph.accumulation import is_half
+from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.broadcast import FmodOp, ModOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
+from tilework.dialects.graph.elementwise import CeilOp, FloorOp, RoundOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
+from tilework.dialects.graph.pooling import MaxPoolIndicesOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp, sequence_of
 from tilework.dialects.graph.sizes import SectionOp
 from tilework.dialects.graph.structure import YieldOp
+from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type, tensor_type
 from tilework.interpreters.graph import constant_array
@@ -35,6 +41,13 @@ from tilework.transforms.base import TileworkPass
 
 _MOVES = (BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, ReshapeOp, SectionOp, SliceOp, TransposeOp)
 """What makes no new numbers of those that it is given."""
+
+_DECIDES = (
+    *(ArgMaxOp, ArgMinOp, MaxPoolIndicesOp, TopKOp),
+    *(EqualOp, LessOp, LessEqualOp),
+    *(CeilOp, FloorOp, RoundOp, FmodOp, ModOp),
+)
+"""What makes much of a small difference."""
 
 FEW_ROWS = 4
 """So few are multiplied by a matrix in less time than it takes to come from beyond the second cache."""
@@ -54,10 +67,11 @@ class WidenHalfPrecision(TileworkPass):
     Values are now converted once: inputs where they come in, results where they leave the function, parameters before
     the first run. What a `graph.cast` of the network makes is still rounded.
 
-    Three things stay narrow. What is moved before anything is computed of it; what is moved with such and returned, as
-    keys and values of the words so far are; and matrices whose numbers are each read for a few products only, for which
-    time goes by until they are there. Requires nothing; leaves no operator on f16 or bf16 but casts, movements, and
-    products with such matrices.
+    Four things stay narrow. What is moved before anything is computed of it; what is moved with such and returned, as
+    keys and values of the words so far are; matrices whose numbers are each read for a few products only, for which
+    time goes by until they are there; and what is compared, or made an integer: it is rounded first, so that it is
+    decided by the numbers that the function returns. Requires nothing; leaves no other operator on f16 or bf16 but
+    casts.
     """
 
     name = "graph-widen-half-precision"
@@ -102,9 +116,9 @@ class _Graph:
             op.erase()
 
     def _stays(self, op: GraphOp) -> bool:
-        """Whether an operator only moves narrow numbers; with wide ones, as narrow as the function returns them."""
+        """Whether an operator takes the numbers as narrow as the network has them."""
         if not isinstance(op, _MOVES):
-            return False
+            return isinstance(op, _DECIDES)
         wide = [v in self._instead for v in op.operands if is_half(element_type(v.type))]
         returned = any(isinstance(use.operation, ReturnOp) for use in op.results[0].uses)
         return not any(wide) or (returned and not all(wide))
@@ -126,8 +140,9 @@ class _Graph:
         return not stays_near and (product(rows).constant or FEW_ROWS + 1) <= FEW_ROWS
 
     def _cast(self, op: CastOp) -> None:
-        """A cast of the network rounds to the type that it names, from whatever its operand is now."""
-        op.operands = [self._instead.get(op.input, op.input)]
+        """A cast of the network makes the type that it names; for a float, of whatever its operand is now."""
+        is_float = isinstance(op.to, AnyFloat)
+        op.operands = [self._instead.get(op.input, op.input) if is_float else self._declared(op.input, op)]
         if op.input.type == op.result.type:
             op.result.replace_all_uses_with(op.input)
             self._replaced.append(op)
@@ -200,9 +215,10 @@ def _widened_type(type_: Attribute) -> Attribute:
 
 def _widened_number(attribute: Attribute) -> Attribute:
     """A property of an operator: bounds and the like have the type of the elements."""
-    if isinstance(attribute, FloatAttr) and is_half(attribute.type):
-        return FloatAttr(attribute.value.data, f32)
-    return attribute
+    if not isinstance(attribute, FloatAttr):
+        return attribute
+    number = cast("FloatAttr[AnyFloat]", attribute)
+    return FloatAttr(number.value.data, f32) if is_half(number.type) else number
 
 
 def _converted(value: SSAValue, to: Attribute) -> Operation:
