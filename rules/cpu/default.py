@@ -10,6 +10,7 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.cpu.any_order import is_row, schedule_rows
 from tilework.rules.cpu.costs import bytes_of, kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
@@ -70,6 +71,10 @@ class Default(ScheduleRule):
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
             stage = stage_of(compute.stage.data)
             reduction = plan.anchored.get(compute, compute)
+            if compute.spatial and is_row(reduction, choose_tile(reduction, reads_of(reduction), target)):
+                inside = stage if reduction is compute else stage_of(reduction.stage.data)
+                schedule_rows(s, stage, inside, reduction, compute, target)
+                continue
             around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
             loop = None if around is None else loop_of_part(plan, compute, *around, target)
             if reduction.reduction and compute.spatial:

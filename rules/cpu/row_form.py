@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.rules.cpu.any_order import is_any_order
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
@@ -148,7 +149,7 @@ def _may_be_in_blocks(compute: ComputeOp) -> bool:
 
 def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
     """Whether a stage may sum up rows of the final stage's."""
-    if not compute.reduction or not compute.spatial:
+    if not compute.reduction or not compute.spatial or is_any_order(compute):
         return False
     if len(_long(compute)) < len(_long(final)):
         return 2 * size_of(compute.spatial) <= size_of(final.spatial)

@@ -1,0 +1,59 @@
+"""Reductions of integers, whose result is the same in every order.
+
+LLVM makes vectors of the innermost loop of such a sum by itself: it adds up lanes with shuffles, joins products of
+bytes in pairs, and takes what is left of a row by smaller vectors. So nothing is asked where elements follow each other
+along that loop, and the loop is the only one along which they do.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.shapes import element_type
+from tilework.dialects.te import ComputeOp
+from tilework.dialects.words import DotOp
+from tilework.rules.cpu.elementwise import shared_work
+from tilework.rules.cpu.parallel import parallel_prefix
+from tilework.rules.cpu.reads import bits_of, count_of, joins_parts, reads_of
+from tilework.rules.cpu.register_tile import Tile
+from tilework.targets.target import Target
+
+LEAST_ROW = {8: 32, 16: 32, 32: 64, 64: 64}
+"""From how many elements on that pays, by their bits."""
+
+
+def is_any_order(compute: ComputeOp) -> bool:
+    """Whether LLVM makes vectors of a reduction's innermost loop."""
+    if not compute.reduction or len(compute.results) > 1 or not joins_parts(compute):
+        return False
+    if not isinstance(element_type(compute.result.type), IntegerType):
+        return False
+    if any(isinstance(op, DotOp) for op in compute.walk()):  # which LLVM does not know
+        return False
+    name, extent = compute.reduction[-1]
+    steps = {read.step(name) for read in reads_of(compute)}
+    return 1 in steps and steps <= {0, 1} and count_of(extent) >= LEAST_ROW[bits_of(compute.result.type)]
+
+
+def is_row(compute: ComputeOp, tile: Tile | None) -> bool:
+    """The same of a reduction that no tile suits: along its lanes elements lie far apart."""
+    if not is_any_order(compute):
+        return False
+    return tile is None or any(abs(read.step(tile.vector)) > 1 for read in reads_of(compute))
+
+
+def schedule_rows(
+    s: ScheduleBuilder,
+    final: StageHandle,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    compute: ComputeOp,
+    target: Target,
+) -> None:
+    """Run the loops around the sums on all cores, and leave these as they are; `final` is computed from `inside`."""
+    axes = list(final.axes.values())[: len(compute.spatial)]
+    around = [(axis, extent) for axis, (_, extent) in zip(axes, compute.spatial, strict=True)]
+    left = parallel_prefix(s, around, shared_work(reduction, compute), target)
+    if inside is not final:
+        s.compute_at(inside, left[-1], "local")
