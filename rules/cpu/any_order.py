@@ -9,31 +9,48 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType
 
+from tilework.dialects import arith
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import element_type
-from tilework.dialects.te import ComputeOp
+from tilework.dialects.te import ComputeOp, ReduceOp
 from tilework.dialects.words import DotOp
 from tilework.rules.cpu.elementwise import shared_work
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, count_of, joins_parts, reads_of
+from tilework.rules.cpu.reads import bits_of, count_of, reads_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.target import Target
 
 LEAST_ROW = {8: 32, 16: 32, 32: 64, 64: 64}
 """From how many elements on that pays, by their bits."""
 
+_JOINS = (
+    *(arith.AddiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
+    *(arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp),
+)
+
 
 def is_any_order(compute: ComputeOp) -> bool:
     """Whether LLVM makes vectors of a reduction's innermost loop."""
-    if not compute.reduction or len(compute.results) > 1 or not joins_parts(compute):
+    last = compute.terminator
+    if not compute.reduction or not isinstance(last, ReduceOp) or not _is_known(last):
         return False
-    if not isinstance(element_type(compute.result.type), IntegerType):
+    if not all(isinstance(element_type(result.type), IntegerType) for result in compute.results):
         return False
     if any(isinstance(op, DotOp) for op in compute.walk()):  # which LLVM does not know
         return False
     name, extent = compute.reduction[-1]
     steps = {read.step(name) for read in reads_of(compute)}
-    return 1 in steps and steps <= {0, 1} and count_of(extent) >= LEAST_ROW[bits_of(compute.result.type)]
+    return 1 in steps and steps <= {0, 1} and count_of(extent) >= LEAST_ROW[bits_of(compute.results[0].type)]
+
+
+def _is_known(reduce: ReduceOp) -> bool:
+    """Whether each of the values is joined by one operation of its own."""
+    if reduce.kind is not None:
+        return True
+    block = reduce.combiner.block
+    assert block.last_op is not None
+    joined = zip(block.args, block.last_op.operands, strict=False)  # which are half as many
+    return all(isinstance(v.owner, _JOINS) and a in v.owner.operands and a.has_one_use() for a, v in joined)
 
 
 def is_row(compute: ComputeOp, tile: Tile | None) -> bool:
