@@ -24,11 +24,12 @@ from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import CeilOp, FloorOp, RoundOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
-from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp
+from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp, WhereOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolIndicesOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp, sequence_of
+from tilework.dialects.graph.scatter import REPLACE, ScatterOp
 from tilework.dialects.graph.sizes import SectionOp
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.graph.top_k import TopKOp
@@ -39,8 +40,8 @@ from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 
-_MOVES = (BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, ReshapeOp, SectionOp, SliceOp, TransposeOp)
-"""What makes no new numbers of those that it is given."""
+_MOVES = (BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, ReshapeOp, SectionOp, SliceOp, TransposeOp, WhereOp)
+"""What makes no new numbers of those that it is given; `graph.scatter` does not either, where it replaces."""
 
 _DECIDES = (
     *(ArgMaxOp, ArgMinOp, MaxPoolIndicesOp, TopKOp),
@@ -117,7 +118,7 @@ class _Graph:
 
     def _stays(self, op: GraphOp) -> bool:
         """Whether an operator takes the numbers as narrow as the network has them."""
-        if not isinstance(op, _MOVES):
+        if not _moves(op):
             return isinstance(op, _DECIDES)
         wide = [v in self._instead for v in op.operands if is_half(element_type(v.type))]
         returned = any(isinstance(use.operation, ReturnOp) for use in op.results[0].uses)
@@ -203,6 +204,10 @@ class _Graph:
             Rewriter.insert_op(new, InsertPoint.before(reader))
             self._casts[value] = new.results[0]
         return self._casts[value]
+
+
+def _moves(op: GraphOp) -> bool:
+    return isinstance(op, _MOVES) or (isinstance(op, ScatterOp) and op.combine.data == REPLACE)
 
 
 def _is_of_halves(op: GraphOp) -> bool:

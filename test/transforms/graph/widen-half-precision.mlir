@@ -58,6 +58,17 @@ func.func @moved(%past: tensor<1x7x64xf16>, %x: tensor<1x1x64xf16>) -> (tensor<1
   func.return %all, %s : tensor<1x8x64xf16>, tensor<1x1x8xf16>
 }
 
+// So does what is replaced in an input, but not what is added up there.
+// CHECK-LABEL: func.func @scattered
+// CHECK:         graph.scatter %past, %at, %{{.*}} {axis = 0 : i64, combine = "replace"} : (tensor<9x4xf16>, tensor<1x1xi64>, tensor<1x4xf16>) -> tensor<9x4xf16>
+// CHECK:         graph.scatter {{.*}} {axis = 0 : i64, combine = "add"} : (tensor<9x4xf32>, tensor<1x1xi64>, tensor<1x4xf32>) -> tensor<9x4xf32>
+func.func @scattered(%past: tensor<9x4xf16>, %at: tensor<1x1xi64>, %x: tensor<1x4xf16>) -> (tensor<9x4xf16>, tensor<9x4xf16>) {
+  %0 = graph.exp %x : (tensor<1x4xf16>) -> tensor<1x4xf16>
+  %1 = graph.scatter %past, %at, %0 {axis = 0 : i64, combine = "replace"} : (tensor<9x4xf16>, tensor<1x1xi64>, tensor<1x4xf16>) -> tensor<9x4xf16>
+  %2 = graph.scatter %past, %at, %0 {axis = 0 : i64, combine = "add"} : (tensor<9x4xf16>, tensor<1x1xi64>, tensor<1x4xf16>) -> tensor<9x4xf16>
+  func.return %1, %2 : tensor<9x4xf16>, tensor<9x4xf16>
+}
+
 // With four rows, a layer waits for a weight that is larger than the second cache, and reads it as it is; a small one is
 // widened, and so is one for five rows, or for nobody knows how many.
 // CHECK-LABEL: func.func @few_rows
