@@ -22,6 +22,8 @@ from tilework.targets.target import Target
 
 LEAST_ROW = {8: 32, 16: 32, 32: 64, 64: 64}
 """From how many elements on that pays, by their bits."""
+FEW = 6
+"""Elements of a row that LLVM writes out before it makes vectors of the loop around."""
 
 _JOINS = (
     *(arith.AddiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
@@ -36,11 +38,16 @@ def is_any_order(compute: ComputeOp) -> bool:
         return False
     if not all(isinstance(element_type(result.type), IntegerType) for result in compute.results):
         return False
-    if any(isinstance(op, DotOp) for op in compute.walk()):  # which LLVM does not know
+    if _multiplies_words(compute):
         return False
     name, extent = compute.reduction[-1]
     steps = {read.step(name) for read in reads_of(compute)}
     return 1 in steps and steps <= {0, 1} and count_of(extent) >= LEAST_ROW[bits_of(compute.results[0].type)]
+
+
+def _multiplies_words(compute: ComputeOp) -> bool:
+    """Whether a sum is of what LLVM makes no vectors of."""
+    return any(isinstance(op, DotOp) for op in compute.walk())
 
 
 def _is_known(reduce: ReduceOp) -> bool:
@@ -54,10 +61,21 @@ def _is_known(reduce: ReduceOp) -> bool:
 
 
 def is_row(compute: ComputeOp, tile: Tile | None) -> bool:
-    """The same of a reduction that no tile suits: along its lanes elements lie far apart."""
-    if not is_any_order(compute):
+    """The same of a reduction that no tile suits: along its lanes elements lie far apart.
+
+    And of rows of a few elements one behind the other, of any type: they become lanes of several rows.
+    """
+    if tile is None or not any(abs(read.step(tile.vector)) > 1 for read in reads_of(compute)):
         return False
-    return tile is None or any(abs(read.step(tile.vector)) > 1 for read in reads_of(compute))
+    return is_any_order(compute) or _are_few(compute, tile)
+
+
+def _are_few(compute: ComputeOp, tile: Tile) -> bool:
+    if len(compute.reduction) > 1 or len(compute.results) > 1 or _multiplies_words(compute):
+        return False
+    [(name, extent)] = compute.reduction
+    steps = {(read.step(name), read.step(tile.vector)) for read in reads_of(compute)}
+    return count_of(extent) <= FEW and steps <= {(0, 0), (1, count_of(extent)), (1, 0)}
 
 
 def schedule_rows(

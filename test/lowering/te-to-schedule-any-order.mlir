@@ -111,3 +111,14 @@ te.kernel @pairs(%x: tensor<2x1001xf32>) -> tensor<1001x2xf32> {
   }
   te.return %y : tensor<1001x2xf32>
 }
+
+// Rows of three elements of any type are lanes of several rows.
+// CHECK-LABEL: schedule.sequence @triples
+// CHECK-NOT:     {{split|vectorize|rfactor}}
+te.kernel @triples(%x: tensor<1009x3xf32>) -> tensor<1009xf32> {
+  %y = te.compute "y" [i: 1009] reduce [k: 3] : tensor<1009xf32> {
+    %a = te.read %x[i, k] : tensor<1009x3xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<1009xf32>
+}
