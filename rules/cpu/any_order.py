@@ -71,7 +71,7 @@ def is_row(compute: ComputeOp, tile: Tile | None) -> bool:
 
 
 def _are_few(compute: ComputeOp, tile: Tile) -> bool:
-    if len(compute.reduction) > 1 or len(compute.results) > 1 or _multiplies_words(compute):
+    if len(compute.results) > 1 or len(compute.reduction) > 1 or _multiplies_words(compute):
         return False
     [(name, extent)] = compute.reduction
     steps = {(read.step(name), read.step(tile.vector)) for read in reads_of(compute)}

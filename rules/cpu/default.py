@@ -66,13 +66,14 @@ class Default(ScheduleRule):
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
             stage = stage_of(compute.stage.data)
             reduction = plan.anchored.get(compute, compute)
-            if compute.spatial and is_row(reduction, choose_tile(reduction, reads_of(reduction), target)):
+            is_sum = bool(reduction.reduction and compute.spatial)
+            if is_sum and is_row(reduction, choose_tile(reduction, reads_of(reduction), target)):
                 inside = stage if reduction is compute else stage_of(reduction.stage.data)
                 schedule_rows(s, stage, inside, reduction, compute, target)
                 continue
             around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
             loop = None if around is None else loop_of_part(plan, compute, *around, target)
-            if reduction.reduction and compute.spatial:
+            if is_sum:
                 inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction.stage.data)
                 if around is not None and loop is not None:
                     _sum_part(s, stage, inside, reduction, around[1], target)
