@@ -42,7 +42,8 @@ class Var:
         return self._hash
 
     def __str__(self) -> str:
-        return str(self.key)
+        # an SSA value would tell how often it is used, which takes as long as there are uses
+        return getattr(self.key, "name_hint", None) or str(self.key)
 
 
 class Compound:
@@ -415,13 +416,18 @@ def _extremum(kind: str, fold: Callable[..., int], args: Iterable[ExprLike]) -> 
         atom = arg.terms[0][0] if len(arg.terms) == 1 and arg.terms[0][1] == 1 and not arg.offset else None
         for e in atom.args if isinstance(atom, Compound) and atom.kind == kind else (arg,):
             flat[e] = None
+    if len(flat) == 1:
+        return next(iter(flat))
     # arguments that differ by a constant only: one of them wins
-    best: dict[tuple[tuple[Atom, int], ...], int] = {}
+    best: dict[frozenset[tuple[Atom, int]], Expr] = {}
     for e in flat:
-        key = next((k for k in best if dict(k) == dict(e.terms)), e.terms)
-        best[key] = fold(best[key], e.offset) if key in best else e.offset
-    kept = sorted((Expr(t, o) for t, o in best.items()), key=str)
-    return kept[0] if len(kept) == 1 else _atom(kind, *kept)
+        key = frozenset(e.terms)
+        known = best.get(key)
+        if known is None or fold(known.offset, e.offset) != known.offset:
+            best[key] = e
+    if len(best) == 1:
+        return next(iter(best.values()))
+    return _atom(kind, *sorted(best.values(), key=str))
 
 
 def _evaluate(atom: Compound, values: Mapping[Any, Any]) -> Any:

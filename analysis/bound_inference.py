@@ -31,7 +31,7 @@ def infer_bounds(state: ScheduleState) -> dict[Stage, StageBounds]:
     """The bounds of every stage. Raises CompileError where a schedule asks for what its extents do not allow."""
     bounds: dict[Stage, StageBounds] = {}
     for stage in _order(state):
-        bounds[stage] = _stage_bounds(state, stage, bounds)
+        _add_bounds(state, stage, bounds)
     for stage in state.stages.values():
         if bounds[stage].inside:
             bounds[stage].unsafe_reads = _unsafe_reads(state, stage, bounds)
@@ -40,7 +40,7 @@ def infer_bounds(state: ScheduleState) -> dict[Stage, StageBounds]:
 
 def domain_of(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]) -> Domain:
     """The ranges of symbols and of the loops around the stage's body."""
-    domain = Domain({s: (0, None) for s in state.kernel.symbols})
+    domain = Domain(dict.fromkeys(state.symbols, (0, None)))
     around = [(axis, bounds[axis.stage].last[axis]) for axis in state.attach_path(stage)]
     own = [(axis, bounds[stage].last[axis]) for axis in stage.leaves] if stage in bounds else []
     for axis, last in (*around, *own):
@@ -62,7 +62,8 @@ def _order(state: ScheduleState) -> list[Stage]:
     return list(dict.fromkeys([*followed, *reversed(state.stages.values())]))
 
 
-def _stage_bounds(state: ScheduleState, stage: Stage, known: Mapping[Stage, StageBounds]) -> StageBounds:
+def _add_bounds(state: ScheduleState, stage: Stage, known: dict[Stage, StageBounds]) -> None:
+    """Find the bounds of a stage from those of its consumers, which are known."""
     steps: list[int] | None = None
     if stage.scan is not None and (stage.kept or not state.consumers(stage)):
         region = _step(stage, stage.scan, known)
@@ -72,9 +73,8 @@ def _stage_bounds(state: ScheduleState, stage: Stage, known: Mapping[Stage, Stag
         region = _made(state, stage, stage.after, known)
     else:
         region = _whole(stage)
-    b = extents_of(stage, region, steps)
-    add_conditions(stage, b, domain_of(state, stage, {**known, stage: b}))
-    return b
+    known[stage] = b = extents_of(stage, region, steps)
+    add_conditions(stage, b, domain_of(state, stage, known))
 
 
 def _whole(stage: Stage) -> Region:
@@ -94,12 +94,13 @@ def _step(stage: Stage, scan: Stage, known: Mapping[Stage, StageBounds]) -> Regi
 
 def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]) -> tuple[Region, list[int]]:
     """The union over all reads of the stage, per axis, and its steps; the whole axis where that is no larger."""
-    if not state.consumers(stage):
+    consumers = state.consumers(stage)
+    if not consumers:
         return _whole(stage), [1] * len(stage.spatial)
     fixed = {a for a in state.attach_path(stage) if not state.is_shared_along(stage, a)}
     intervals: list[list[Interval]] = [[] for _ in stage.spatial]
     lattices: list[list[Lattice]] = [[] for _ in stage.spatial]
-    for consumer, read in state.consumers(stage):
+    for consumer, read in consumers:
         running = _running(state, consumer, bounds, fixed)
         values, ranges = bounds[consumer].values, domain_of(state, consumer, bounds)
         for at, (index, (_, whole)) in enumerate(zip(read.exprs, stage.compute.spatial, strict=True)):
@@ -138,7 +139,7 @@ def _at_most(domain: Domain, extent: Expr) -> Expr:
 
 
 def _only_symbols(e: Expr, state: ScheduleState) -> bool:
-    return set(e.variables()) <= set(state.kernel.symbols)
+    return set(e.variables()) <= set(state.symbols)
 
 
 def _running(

@@ -17,11 +17,18 @@ from tilework.dialects.loop import ForOp, IfOp, KernelOp
 class Scope:
     """The ranges of all index values that are visible at a position, and the conditions that hold there."""
 
-    __slots__ = ("domain", "facts")
+    __slots__ = ("_domain", "facts")
 
-    def __init__(self, domain: Domain, facts: frozenset[Predicate] = frozenset()):
-        self.domain = domain
+    def __init__(self, domain: Domain | Callable[[], Domain], facts: frozenset[Predicate] = frozenset()):
+        self._domain = domain
         self.facts = facts
+
+    @property
+    def domain(self) -> Domain:
+        """The ranges. They are worked out when they are first asked for, since most branches hold nothing that asks."""
+        if not isinstance(self._domain, Domain):
+            self._domain = self._domain()
+        return self._domain
 
     def inside_loop(self, index: SSAValue, lower: Expr, upper: Expr) -> Scope:
         """The scope of the body of a loop over `lower <= index < upper`."""
@@ -41,11 +48,8 @@ class Scope:
 
     def inside_if(self, conditions: Iterable[Predicate]) -> Scope:
         """The scope where all `conditions` hold."""
-        scope = self
-        for p in conditions:
-            domain = _narrowed(scope.domain, p)
-            scope = Scope(domain.knowing(p.expr) if p.kind == ">=" else domain, scope.facts | {p})
-        return scope
+        known = tuple(conditions)
+        return Scope(lambda: _where_all_hold(self.domain, known), self.facts | {*known}) if known else self
 
     def inside_else(self, conditions: Iterable[Predicate]) -> Scope:
         """The scope where not all `conditions` hold; more is known only where there is one of the kind `>=`."""
@@ -170,6 +174,14 @@ def ends_from(p: Predicate, key: Key) -> tuple[Expr | None, Expr | None]:
 
 def _negated(p: Predicate) -> Predicate:
     return Predicate(-p.expr - 1)
+
+
+def _where_all_hold(domain: Domain, conditions: Iterable[Predicate]) -> Domain:
+    for p in conditions:
+        domain = _narrowed(domain, p)
+        if p.kind == ">=":
+            domain = domain.knowing(p.expr)
+    return domain
 
 
 def _narrowed(domain: Domain, p: Predicate) -> Domain:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType
 from xdsl.ir import Operation, SSAValue
@@ -14,6 +14,8 @@ from tilework.analysis.accesses import accesses
 from tilework.analysis.domains import Scope, scope_at
 from tilework.analysis.tiles import tiled_buffers
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+
+AccessT = TypeVar("AccessT", LoadOp, StoreOp)
 
 
 def in_place_pairs(kernel: KernelOp) -> list[tuple[int, int]]:
@@ -27,16 +29,36 @@ def in_place_pairs(kernel: KernelOp) -> list[tuple[int, int]]:
         flat = () if declared is None else declared.get_values()
         return list(zip(flat[::2], flat[1::2], strict=True))
     by_buffer, tiled = accesses(kernel), tiled_buffers(kernel)
+    places = {op: i for i, op in enumerate(kernel.body.block.ops)}
+    loads = {x: _by_place(by_buffer.get(x, ()), LoadOp, places) for x in kernel.inputs}
+    stores = {y: _by_place(by_buffer.get(y, ()), StoreOp, places) for y in kernel.outputs}
     pairs: list[tuple[int, int]] = []
     for i, x in enumerate(kernel.inputs):
         for o, y in enumerate(kernel.outputs):
             if {x, y} & tiled or x.type != y.type or kernel.dims_of(x) != kernel.dims_of(y):
                 continue
-            loads = [a for a in by_buffer.get(x, []) if isinstance(a, LoadOp)]
-            stores = [a for a in by_buffer.get(y, []) if isinstance(a, StoreOp)]
-            if all(read_before_write(load, store) for load in loads for store in stores):
+            if _all_read_before_written(loads[x], stores[y]):
                 pairs.append((i, o))
     return pairs
+
+
+def _by_place(
+    found: Iterable[LoadOp | StoreOp], kind: type[AccessT], places: Mapping[Operation, int]
+) -> dict[int, list[AccessT]]:
+    """Accesses of one kind by the number of the operation of the kernel's block that they are in."""
+    by_place: dict[int, list[AccessT]] = {}
+    for access in found:
+        if isinstance(access, kind):
+            by_place.setdefault(places[_ancestors(access)[0]], []).append(access)
+    return by_place
+
+
+def _all_read_before_written(loads: Mapping[int, list[LoadOp]], stores: Mapping[int, list[StoreOp]]) -> bool:
+    """Whether no load reads an element that a store has written. Only of those in one nest that is asked in detail."""
+    last, first = max(loads, default=-1), min(stores, default=-1)
+    if last != first or last < 0:
+        return not loads or not stores or last < first
+    return all(read_before_write(load, store) for load in loads[last] for store in stores[first])
 
 
 def read_before_write(load: LoadOp, store: StoreOp, inside: Operation | None = None) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation
 
-from tilework.algebra.index_expr import Compound, Expr, maximum, minimum, var
+from tilework.algebra.index_expr import Compound, Expr, const, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, ends_from, walk_scoped
 from tilework.analysis.lanes import lane_choice
 from tilework.dialects.loop import ForOp, IfOp, Kind
 from tilework.dialects.loop.annotations import MASKED
+
+MOST_PLACES = 4
+"""Of more places where conditions become certain, a loop is cut into thirds of them first."""
 
 
 def certain_conditions(loop: ForOp, scope: Scope) -> list[Predicate]:
@@ -32,12 +35,17 @@ def certain_conditions(loop: ForOp, scope: Scope) -> list[Predicate]:
 def certain_range(loop: ForOp, scope: Scope) -> tuple[Expr, Expr] | None:
     """The part `first..end` of the loop in which conditions are certain, where there is one that is not all of it.
 
-    It lies within the loop's range, or is empty.
+    It lies within the loop's range, or is empty. Of a loop with many places where some condition becomes certain, as
+    has one over a concatenation of many tensors, it is the middle third of these places instead: where each cut takes
+    off one place, all that is left is copied and simplified as often as there are places.
     """
     simplify = scope.domain.simplify
     first, end = loop.lower, loop.upper
-    for p in certain_conditions(loop, scope):
-        start, last = ends_from(p, loop.index)
+    ends = [ends_from(p, loop.index) for p in certain_conditions(loop, scope)]
+    places = _constant_places(loop, ends)
+    if len(places) > MOST_PLACES:
+        return const(places[len(places) // 3]), const(places[2 * len(places) // 3])
+    for start, last in ends:
         if (start is None and last is None) or any(_extrema(e) for e in (start, last) if e is not None):
             continue  # a cut at a minimum would only move the question: the loop that decides it is cut instead
         new_first = first if start is None else simplify(maximum(first, start))
@@ -45,6 +53,17 @@ def certain_range(loop: ForOp, scope: Scope) -> tuple[Expr, Expr] | None:
         if not scope.domain.is_empty(new_end - new_first):
             first, end = new_first, new_end
     return None if (first, end) == (loop.lower, loop.upper) else (first, end)
+
+
+def _constant_places(loop: ForOp, ends: Iterable[tuple[Expr | None, Expr | None]]) -> list[int]:
+    """The iterations inside the loop at which these ranges begin or have ended, in order, as far as they are constants.
+
+    There are none in a loop whose own range is not constant.
+    """
+    if not (loop.lower.is_constant and loop.upper.is_constant):
+        return []
+    places = {e.offset for first, last in ends for e in (first, last and last + 1) if e is not None and e.is_constant}
+    return sorted(at for at in places if loop.lower.offset < at < loop.upper.offset)
 
 
 def _open_conditions(op: Operation, scope: Scope, loop: ForOp) -> Iterator[Predicate]:

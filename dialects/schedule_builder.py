@@ -9,8 +9,9 @@ sequence = s.finish()
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -48,7 +49,7 @@ from tilework.dialects.schedule import (
     UnrollOp,
     VectorizeOp,
 )
-from tilework.dialects.te import KernelOp, stage_of
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp
 
 Op = TypeVar("Op", bound=Operation)
 
@@ -68,13 +69,21 @@ class ScheduleBuilder:
         self.kernel = kernel
         self.block = Block()
 
+    @cached_property
+    def _stages(self) -> Mapping[str, ComputeOp | ScanOp | ExternOp]:
+        stages = (op for op in self.kernel.body.block.ops if isinstance(op, ComputeOp | ScanOp | ExternOp))
+        return {op.stage.data: op for op in stages}
+
     # -- handles
 
     def stage(self, name: str) -> StageHandle:
         """The handle of a compute, a scan or an extern."""
-        compute = stage_of(self.kernel, name)
-        assert compute is not None, f"no stage {name}"
+        compute = self._stages[name]
         return self.stage_with_axes(name, [n for n, _ in (*compute.spatial, *compute.reduction)])
+
+    def spatial_axes(self, name: str) -> list[str]:
+        """The names of the axes of a stage's tensor."""
+        return [n for n, _ in self._stages[name].spatial]
 
     def stage_with_axes(self, name: str, axes: Sequence[str]) -> StageHandle:
         """The handle of a stage that a cache or a factored reduction leaves behind, with these axes."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -30,6 +31,10 @@ from tilework.transforms.base import TileworkPass
 
 MAX_WORK = 2.0**29
 """Scalar iterations of one run, about a second; programs with more are sampled."""
+
+
+MAX_ELEMENTS = 1 << 31
+"""Elements of the largest array that a program is run on."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,13 @@ class SemanticCheck(Instrumentation):
             self._root, self._known = root, {}
         for name, program in self._programs(op).items():  # new ones, and what was changed between pipelines
             self._keep_prepared(name, root)
+            _check_memory(program, _live(op, name))
             self._known[name] = self._first_seen(program)
 
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
         changed = self._programs(op)
         for name, program in changed.items():
+            _check_memory(program, _live(op, name))
             known = self._known.get(name)
             if known is None:
                 self._known[name] = self._first_seen(program)
@@ -222,6 +229,17 @@ class SemanticCheck(Instrumentation):
                 where = _for_symbols(known.data[case])
                 raise CompileError(f"{when} '{pass_.name}', {title} cannot be run{where}: {error}", live) from error
         return known.answers[case]
+
+
+def _check_memory(program: Program[Any], live: Operation) -> None:
+    """Refuse to run a program on arrays that no memory holds, or hardly any."""
+    for op in program.op.walk():
+        for value in (*op.results, *(argument for region in op.regions for b in region.blocks for argument in b.args)):
+            if isinstance(value.type, ShapedType):
+                size = prod(extent for extent in value.type.get_shape() if extent >= 0)
+                if size > MAX_ELEMENTS:
+                    what = f"{program.KIND} @{program.name} cannot be run to check it"
+                    raise CompileError(f"{what}: {value.type} has {size} elements, too many for memory", live)
 
 
 def _for_symbols(data: Data) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilework.analysis.verification import verify
+from tilework.analysis.verification import Verifier
 from tilework.dialects.diagnostics import CompileError, name_of
 from tilework.transforms.base import TileworkPass
 
@@ -35,8 +35,11 @@ class Instrumentation:
 class VerifyEach(Instrumentation):
     """The IR is well formed, dominance included, after every pass."""
 
+    def __init__(self) -> None:
+        self._verifier = Verifier()
+
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
-        verify(op)
+        self._verifier.verify(op)
 
 
 class CheckLegality(Instrumentation):

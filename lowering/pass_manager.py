@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import DiagnosticException
 
 from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError, name_of
@@ -17,10 +18,13 @@ from tilework.lowering.pass_options import pass_text
 from tilework.lowering.upstream_passes import ANY_OP_PASSES
 from tilework.transforms.base import TileworkPass
 
+ANY = "any"
+"""The anchor of pipelines over operations of any name."""
+
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Passes, and pipelines over what is inside, to run in turn on operations named `anchor`."""
+    """Passes, and pipelines over what is inside, to run in turn on operations named `anchor`, or on ANY."""
 
     anchor: str
     steps: tuple[ModulePass | Pipeline, ...]
@@ -69,7 +73,7 @@ class PassManager:
             if not isinstance(step, Pipeline):
                 self._run_pass(step, ctx, op)
                 continue
-            for child in _children_named(op, step.anchor):
+            for child in _children_anchoring(op, step.anchor):
                 self._run_pipeline(step, ctx, child)
         for watcher in reversed(self.instrumentations):
             watcher.after_pipeline(pipeline.anchor, op)
@@ -95,7 +99,12 @@ def can_run_on(pass_: ModulePass, op_name: str) -> bool:
 
     It may over the operations it is anchored on, and over modules, where it runs on each such operation inside.
     """
-    return op_name in (ModuleOp.name, anchor_name(type(pass_))) or pass_.name in ANY_OP_PASSES
+    return runs_on_any(type(pass_)) or op_name in (ModuleOp.name, anchor_name(type(pass_)))
+
+
+def runs_on_any(pass_type: type[ModulePass]) -> bool:
+    """Whether passes of this type may run on any operation."""
+    return pass_type.name in ANY_OP_PASSES
 
 
 def anchor_name(pass_type: type[ModulePass]) -> str:
@@ -113,15 +122,20 @@ def _check_anchors(pipeline: Pipeline) -> None:
             )
 
 
-def _children_named(op: Operation, name: str) -> list[Operation]:
-    """The operations named `name` directly inside `op`, as they are now: passes may add and remove some."""
-    blocks = (block for region in op.regions for block in region.blocks)
-    return [child for block in blocks for child in block.ops if name_of(child) == name]
+def _children_anchoring(op: Operation, anchor: str) -> list[Operation]:
+    """The operations of an anchor directly inside `op`, as they are now: passes may add and remove some.
+
+    Those of any name are, as in MLIR, those that use nothing of what is around them.
+    """
+    children = [child for region in op.regions for block in region.blocks for child in block.ops]
+    if anchor == ANY:
+        return [child for child in children if child.has_trait(IsolatedFromAbove, value_if_unregistered=False)]
+    return [child for child in children if name_of(child) == anchor]
 
 
 def _apply(pass_: ModulePass, ctx: Context, op: Operation) -> None:
     if pass_.name in ANY_OP_PASSES:
-        ANY_OP_PASSES[pass_.name](ctx, op)
+        ANY_OP_PASSES[pass_.name](pass_, ctx, op)
     elif isinstance(op, ModuleOp):
         pass_.apply(ctx, op)
     else:
@@ -139,6 +153,8 @@ def _explained(error: Exception, pass_: ModulePass, op: Operation) -> Exception:
         case UsageError():
             error.add_note(note)
             return error
+        case MemoryError():
+            return CompileError(f"there is not enough memory: {error}", op, ((note, None),))
         case TileworkError() | DiagnosticException():
             return CompileError(str(error), op, ((note, None),))
         case _:

@@ -86,6 +86,26 @@ class PassTiming(Instrumentation):
         return "\n".join(lines) + "\n"
 
 
+class Timed(Instrumentation):
+    """Another instrumentation, whose time counts under a name of its own beside the passes that it watches."""
+
+    def __init__(self, timing: PassTiming, name: str, watcher: Instrumentation):
+        self._timing = timing
+        self._name = name
+        self._watcher = watcher
+
+    def before_pass(self, pass_: ModulePass, op: Operation) -> None:
+        with self._timing.measure(self._name):
+            self._watcher.before_pass(pass_, op)
+
+    def after_pass(self, pass_: ModulePass, op: Operation) -> None:
+        with self._timing.measure(self._name):
+            self._watcher.after_pass(pass_, op)
+
+    def pass_failed(self, pass_: ModulePass, op: Operation, error: Exception) -> None:
+        self._watcher.pass_failed(pass_, op, error)
+
+
 def _rows(timer: Timer, whole: float, indent: int) -> list[str]:
     rows = [_row(timer.seconds, whole, "  " * indent + timer.name)]
     for part in timer.parts.values():

@@ -5,7 +5,8 @@
     option   ::= key (`=` value (`,` value)*)?          options are separated by spaces
     value    ::= word | "quoted text"
 
-A bare list stands in a `builtin.module`. A named pipeline is written like a pass and stands for its passes; an option
+The operation-name `any` is that of all operations that use nothing of what is around them. A bare list stands in a
+`builtin.module`. A named pipeline is written like a pass and stands for its passes; an option
 of it is given to all of them that have one of that name.
 """
 
@@ -22,7 +23,7 @@ from xdsl.passes import ModulePass
 from tilework.algebra.errors import did_you_mean
 from tilework.dialects.diagnostics import UsageError
 from tilework.dialects.source_parser import unknown_operation
-from tilework.lowering.pass_manager import Pipeline
+from tilework.lowering.pass_manager import ANY, Pipeline
 from tilework.lowering.pass_options import make_pass, pass_text, pipeline_with_texts
 
 Made = TypeVar("Made")
@@ -79,7 +80,7 @@ class _PipelineParser:
 
     def parse(self) -> Pipeline:
         steps = self._steps(closed_by="")
-        if len(steps) == 1 and isinstance(steps[0], Pipeline) and steps[0].anchor == ModuleOp.name:
+        if len(steps) == 1 and isinstance(steps[0], Pipeline) and steps[0].anchor in (ModuleOp.name, ANY):
             return steps[0]
         return Pipeline(ModuleOp.name, steps)
 
@@ -97,7 +98,7 @@ class _PipelineParser:
     def _element(self) -> Sequence[ModulePass | Pipeline]:
         start, name = self._match(NAME, "expected the name of a pass or operation")
         if self._accept("("):
-            if self.operations is not None and self.operations.get_optional_op(name) is None:
+            if name != ANY and self.operations is not None and self.operations.get_optional_op(name) is None:
                 raise PipelineError(unknown_operation(self.operations, name), self.text, start)
             return (Pipeline(name, self._steps(closed_by=")")),)
         options = self._options() if self._accept("{") else {}

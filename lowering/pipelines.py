@@ -24,6 +24,7 @@ from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
+from tilework.transforms.graph.fuse_tall_products import FuseTallProducts
 from tilework.transforms.graph.hoist_elementwise import HoistElementwise
 from tilework.transforms.graph.keep_bytes import KeepBytes
 from tilework.transforms.graph.quantized_products import QuantizedProducts
@@ -57,6 +58,7 @@ from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
 from tilework.transforms.te.expand_powers import ExpandPowers
+from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 GRAPH: tuple[ModulePass, ...] = (
     RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
@@ -72,6 +74,7 @@ GRAPH: tuple[ModulePass, ...] = (
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels
+    FuseTallProducts(),
     FuseRows(),  # first: a softmax is a kernel of its own else
     FuseOperators(),  # it fixes what becomes one kernel
     CollapseAxes(),  # behind fusion: a matter of whole kernels
@@ -93,6 +96,7 @@ RULES: tuple[ModulePass, ...] = (
 SCHEDULE: tuple[ModulePass, ...] = (
     ExpandPowers(),  # before rules, which inline what is cheap
     AllowContraction(),  # before stages are inlined, after which nobody knows who else computes a product
+    HalveSymmetricProducts(),
     TeToSchedule(),  # a kernel that brings its own schedule keeps it
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
 )

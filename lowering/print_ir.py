@@ -19,7 +19,7 @@ class PrintIR(Instrumentation):
 
     `show` makes text of an operation. `before` and `after` are names of passes, None for all of them; with
     `only_changes` the IR after a pass is shown only where its text differs from that before; with `on_failure` the IR
-    that a failing pass leaves is shown.
+    that a failing pass leaves is shown. With `whole_module` all of the module is, whatever the pass ran on.
     """
 
     show: Callable[[Operation], str]
@@ -28,16 +28,17 @@ class PrintIR(Instrumentation):
     after: Collection[str] | None = ()
     only_changes: bool = False
     on_failure: bool = False
+    whole_module: bool = False
     _texts: list[str] = field(default_factory=list[str], init=False)
 
     def before_pass(self, pass_: ModulePass, op: Operation) -> None:
         if _asked(pass_, self.before):
             self._print("Before", pass_, op)
         if self.only_changes:
-            self._texts.append(self.show(op))
+            self._texts.append(self._text(op))
 
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
-        unchanged = self.only_changes and self._texts.pop() == self.show(op)
+        unchanged = self.only_changes and self._texts.pop() == self._text(op)
         if _asked(pass_, self.after) and not unchanged:
             self._print("After", pass_, op)
 
@@ -47,7 +48,15 @@ class PrintIR(Instrumentation):
 
     def _print(self, when: str, pass_: ModulePass, op: Operation, *, failed: bool = False) -> None:
         title = f"IR Dump {when} {type(pass_).__name__}{' Failed' if failed else ''} ({pass_.name}){_which(op)}"
-        self.write(f"// -----// {title} //----- //\n{self.show(op)}\n\n")
+        self.write(f"// -----// {title} //----- //\n{self._text(op)}\n\n")
+
+    def _text(self, op: Operation) -> str:
+        return self.show(_outermost(op) if self.whole_module else op)
+
+
+def _outermost(op: Operation) -> Operation:
+    parent = op.parent_op()
+    return op if parent is None else _outermost(parent)
 
 
 def _asked(pass_: ModulePass, names: Collection[str] | None) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import cast
 
@@ -116,14 +117,16 @@ class _Emitter:
     def emit(self) -> loop.KernelOp:
         kernel, outputs = self.state.kernel, self.state.kernel.results_returned
         at_root = [s for s in self.state.stages.values() if s.attach is None or _has_scratch(s)]
-        scratch = [result for s in at_root for result in s.compute.results if result not in outputs]
+        returned = set(outputs)
+        scratch = [result for s in at_root for result in s.compute.results if result not in returned]
         inputs = list(kernel.body.block.args)
         values: list[SSAValue] = [*inputs, *outputs, *scratch]
         dims = [self.dims(v) for v in values]
+        for value in scratch:
+            _check_size(value.name_hint, [e.offset for e in dims_of(value.type) if e.is_constant])
         layouts = [*kernel.layouts, *[None] * len(scratch)]
         types = [
-            _memref_type(v.name_hint, v.type, d, layout or NoneAttr())
-            for v, d, layout in zip(values, dims, layouts, strict=True)
+            _memref_type(v.type, d, layout or NoneAttr()) for v, d, layout in zip(values, dims, layouts, strict=True)
         ]
         block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
         for value, argument in zip(values, block.args, strict=False):
@@ -261,7 +264,7 @@ class _Emitter:
             for_op.attributes |= self.requests(axis)
         self.insert(for_op)
         self.env[axis] = var(for_op.index)
-        placed = self.state.stages.values() if attached else ()
+        placed = self.placed.get(axis, ()) if attached else ()
         with self.cursor.inside(for_op.body.block):
             for stage in placed:
                 if stage.attach is axis:
@@ -271,14 +274,30 @@ class _Emitter:
                 if stage.after is axis:
                     self.produce(stage)
 
+    @cached_property
+    def placed(self) -> Mapping[Axis, Sequence[Stage]]:
+        """By axis, the stages that are computed right there, in program order."""
+        found: dict[Axis, list[Stage]] = {}
+        for stage in self.state.stages.values():
+            if stage.place is not None:
+                found.setdefault(stage.place, []).append(stage)
+        return found
+
+    def inside(self, axes: Sequence[Axis]) -> Iterator[Stage]:
+        """The stages that are computed at these axes, and those inside of them."""
+        for stage in (stage for axis in axes for stage in self.placed.get(axis, ())):
+            yield stage
+            yield from self.inside(stage.leaves)
+
     def worth_threads(self, axis: Axis) -> list[Predicate]:
         """Whether there is as much work in a parallel axis as the schedule asks for."""
         least = axis.pragmas.get("parallel_least_work")
         if least is None or axis.kind is not loop.Kind.PARALLEL:
             return []
-        stages = self.state.stages.values()
-        inside = [s.compute for s in stages if s is axis.stage or axis in self.state.attach_path(s)]
-        points = sum((_points(c) for c in inside if isinstance(c, ComputeOp)), const(0))
+        leaves = axis.stage.leaves
+        inside = {axis.stage, *self.inside(leaves[leaves.index(axis) :])}
+        stages = sorted(inside, key=lambda stage: self.state.positions[stage])
+        points = sum((_points(s.compute) for s in stages if isinstance(s.compute, ComputeOp)), const(0))
         return [at_least(self.here(points), least)]
 
     def requests(self, axis: Axis) -> dict[str, Attribute]:
@@ -360,7 +379,7 @@ class _Emitter:
     def axis_values(self, stage: Stage) -> dict[Key, Expr]:
         """The coordinates of the stage's axes, and the symbols, over SSA values."""
         values: dict[Key, Expr] = {n: self.here(e) for n, e in self.bounds[stage].values.items()}
-        return values | {s: self.env[s] for s in self.state.kernel.symbols}
+        return values | {s: self.env[s] for s in self.state.symbols}
 
     def here(self, e: Expr) -> Expr:
         """An expression over axes and symbols, over the SSA values that stand for them here."""
@@ -416,7 +435,6 @@ def _points(compute: ComputeOp) -> Expr:
     return product([*ends.values(), *longest])
 
 
-def _memref_type(name: str | None, type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:
+def _memref_type(type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:
     shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims]
-    _check_size(name, [extent for extent in shape if extent != DYNAMIC_INDEX])
     return MemRefType(element_type(type_), shape, cast(NoneAttr, layout))

@@ -118,6 +118,8 @@ def _explain(error: Exception) -> list[str]:
     if isinstance(error, TileworkError):
         notes = error.notes if isinstance(error, CompileError) else ()
         return [f"tilework: error: {error}{_origin(error)}", *(f"tilework: note: {message}" for message, _ in notes)]
+    if isinstance(error, MemoryError):
+        return [f"tilework: error: there is not enough memory: {error}"]
     said = str(error).partition("\n")[0]
     hint = "this is a defect of Tilework, not of your model; --debug shows where it happened"
     return [f"tilework: internal error: {type(error).__name__}: {said}", f"tilework: note: {hint}"]

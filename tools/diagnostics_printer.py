@@ -38,9 +38,12 @@ def diagnostics_of(error: Exception) -> list[Diagnostic]:
     return [first, *(_about("note", message, op) for message, op in error.notes)]
 
 
-def format_diagnostics(diagnostics: list[Diagnostic], sources: Mapping[str, str]) -> str:
-    """The diagnostics as text; `sources` gives the text of the files whose lines may be shown, by name."""
-    lines = [line for diagnostic in diagnostics for line in _lines(diagnostic, sources)]
+def format_diagnostics(diagnostics: list[Diagnostic], sources: Mapping[str, str], show_operations: bool = True) -> str:
+    """The diagnostics as text; `sources` gives the text of the files whose lines may be shown, by name.
+
+    Behind an error stands the operation that it is about, where that is asked for.
+    """
+    lines = [line for diagnostic in diagnostics for line in _lines(diagnostic, sources, show_operations)]
     return "\n".join(lines) + "\n"
 
 
@@ -58,13 +61,13 @@ def place_of(op: Operation) -> SourcePosition | None:
     return place_of(parent) if position is None and parent is not None else position
 
 
-def _lines(diagnostic: Diagnostic, sources: Mapping[str, str]) -> Iterator[str]:
+def _lines(diagnostic: Diagnostic, sources: Mapping[str, str], show_operations: bool) -> Iterator[str]:
     position = diagnostic.position
     place = "" if position is None else f"{position}: "
     yield f"{place}{diagnostic.severity}: {diagnostic.message}"
     if position is not None and position.file in sources:
         yield from _source_line(sources[position.file], position)
-    if diagnostic.severity == "error" and diagnostic.op is not None:
+    if show_operations and diagnostic.severity == "error" and diagnostic.op is not None:
         shown = operation_text(diagnostic.op)
         yield from () if shown is None else (f"{place}note: see current operation: {shown}",)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.passes import ModulePass
 
-from tilework.lowering.pass_manager import anchor_name
+from tilework.lowering.pass_manager import anchor_name, runs_on_any
 from tilework.lowering.pass_options import options_of
 from tilework.lowering.upstream_passes import ANY_OP_PASSES
 from tilework.tools.registry import all_passes, named_pipelines, tilework_passes
@@ -25,7 +25,7 @@ def pass_listing() -> str:
 
 
 def _entry(pass_type: type[ModulePass]) -> Iterator[str]:
-    anchor = "any operation" if pass_type.name in ANY_OP_PASSES else anchor_name(pass_type)
+    anchor = "any operation" if runs_on_any(pass_type) else anchor_name(pass_type)
     yield f"  {pass_type.name:<32} [{anchor}] {summary(pass_type)}"
     for option in options_of(pass_type):
         default = "required" if option.default is None else f"default {option.default}"

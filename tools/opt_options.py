@@ -20,6 +20,10 @@ BOOLEAN_FLAGS = (
     "--allow-unregistered-dialect",
     "--no-implicit-module",
     "--run-reproducer",
+    "--mlir-print-ir-module-scope",
+    "--mlir-print-op-on-diagnostic",
+    "--mlir-print-local-scope",
+    "--mlir-disable-threading",
 )
 """Flags that may be followed by `=true` or `=false`, and mean true alone."""
 DESCRIPTION = "Parse .mlir text, check it, run passes over it and print the result."
@@ -41,6 +45,7 @@ class Options:
     print_after_all: bool = False
     print_after_change: bool = False
     print_after_failure: bool = False
+    mlir_print_ir_module_scope: bool = False
     timing: bool = False
     verify_each: bool = True
     verify_roundtrip: bool = False
@@ -56,6 +61,8 @@ class Options:
     stop_after: str | None = None
     target: str = "mlir"
     check_semantics: bool = False
+    mlir_print_op_on_diagnostic: bool = True
+    always: str = "true"
     check_bounds: bool = False
     debug: bool = False
 
@@ -149,12 +156,15 @@ def _add_printing_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ign
         action="store_true",
         help="IR as a failing pass left it",
     )
+    _add_boolean(group, "--mlir-print-ir-module-scope", "all of the module, whatever the pass runs on")
+    _add_always(group, "--mlir-disable-threading", "passes run one after the other")
     group.add_argument("--mlir-timing", dest="timing", action="store_true", help="how long each pass took")
 
 
 def _add_checking_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     _add_boolean(group, "--verify-each", "verify the IR after every pass (the default; =false turns it off)")
     _add_boolean(group, "--verify-roundtrip", "check that the parsed IR prints and parses back to itself")
+    _add_boolean(group, "--mlir-print-op-on-diagnostic", "print what an error is about (the default; =false: do not)")
     _add_boolean(group, "--verify-diagnostics", "check diagnostics against '// expected-error {{text}}' annotations")
     group.add_argument("--check-semantics", action="store_true", help="run the program before and after every pass")
     group.add_argument(
@@ -189,6 +199,7 @@ def _add_writing_flags(group: argparse._ArgumentGroup) -> None:  # pyright: igno
         action="store_true",
         help="print locations",
     )
+    _add_always(group, "--mlir-print-local-scope", "attributes and types are written where they are used")
     group.add_argument(
         "--mlir-elide-elementsattrs-if-larger",
         dest="elide_larger_than",
@@ -201,6 +212,11 @@ def _add_writing_flags(group: argparse._ArgumentGroup) -> None:  # pyright: igno
 def _add_boolean(group: argparse._ArgumentGroup, flag: str, help: str) -> None:  # pyright: ignore[reportPrivateUsage]
     """A flag that may be followed by `=true` or `=false`."""
     group.add_argument(flag, type=_boolean, metavar="BOOL", help=help)
+
+
+def _add_always(group: argparse._ArgumentGroup, flag: str, help: str) -> None:  # pyright: ignore[reportPrivateUsage]
+    """A flag of mlir-opt that asks for what is always so here."""
+    group.add_argument(flag, dest="always", choices=("true", "1"), help=f"{help}, with this flag and without")
 
 
 def _boolean(text: str) -> bool:

@@ -64,7 +64,7 @@ def _run(options: Options) -> int:
     results = [_process(chunk, processor) for chunk in chunks]
     problems = [problem for result in results for problem in result.problems(options, file)]
     if problems:
-        sys.stderr.write(format_diagnostics(problems, {file: text}))
+        sys.stderr.write(format_diagnostics(problems, {file: text}, options.mlir_print_op_on_diagnostic))
     if options.timing:
         sys.stderr.write(processor.timing.report())
     outputs = [result.output for result in results if result.output is not None]
@@ -103,6 +103,8 @@ def _explain(error: Exception) -> list[Diagnostic]:
     match error:
         case ParseError() | TileworkError():
             return diagnostics_of(error)
+        case MemoryError():
+            return [Diagnostic("error", f"there is not enough memory: {error}")]
         case RecursionError():
             return [Diagnostic("error", "operations are nested too deeply to be read or printed")]
         case _:

@@ -18,7 +18,7 @@ from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.lowering.pass_manager import PassManager
-from tilework.lowering.pass_timing import PassTiming
+from tilework.lowering.pass_timing import PassTiming, Timed
 from tilework.lowering.pipeline_text import parse_pipeline, pipeline_text
 from tilework.lowering.pipelines import with_checked_bounds
 from tilework.lowering.print_ir import PrintIR
@@ -30,6 +30,9 @@ from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
 from tilework.tools.roundtrip import check_roundtrip
 
 Output = str | bytes
+
+VERIFIER = "Verifier"
+"""What `--mlir-timing` calls the time that verification takes."""
 
 
 class ModuleProcessor:
@@ -48,10 +51,12 @@ class ModuleProcessor:
         with self.timing.measure("Parser"):
             parser = SourceParser(context, text, self.file)
             module = parser.parse_module(allow_implicit_module=not self.options.no_implicit_module)
+        with self.timing.measure(VERIFIER):
             verify(module)
             refuse_out_of_bounds(module)
         if self.options.verify_roundtrip:
-            check_roundtrip(module, context)
+            with self.timing.measure("Round trip"):
+                check_roundtrip(module, context)
         manager = self._manager or self._make_manager(recorded_pipeline(parser.resources, self.file))
         manager.run(context, module)
         with self.timing.measure("Output"):
@@ -72,19 +77,19 @@ class ModuleProcessor:
     def _instrumentations(self) -> list[Instrumentation]:
         """What watches the passes, outermost first: after a pass its time is taken first, its meaning checked last."""
         options = self.options
-        watching: list[Instrumentation] = []
+        watching: dict[str, Instrumentation] = {}
         if options.crash_reproducer is not None:
-            watching.append(ReproducerWriter(options.crash_reproducer))
+            watching["Reproducer"] = ReproducerWriter(options.crash_reproducer)
         if options.check_semantics:
-            watching.append(semantic_check())
-        watching.append(CheckLegality())
+            watching["Semantic check"] = semantic_check()
+        watching["Legality"] = CheckLegality()
         if options.verify_each:
-            watching.append(VerifyEach())
+            watching[VERIFIER] = VerifyEach()
         if options.prints_around_passes:
-            watching.append(_print_ir(options))
-        if options.timing:
-            watching.append(self.timing)
-        return watching
+            watching["Printing"] = _print_ir(options)
+        if not options.timing:
+            return list(watching.values())
+        return [*(Timed(self.timing, name, watcher) for name, watcher in watching.items()), self.timing]
 
 
 def _print_ir(options: Options) -> PrintIR:
@@ -99,6 +104,7 @@ def _print_ir(options: Options) -> PrintIR:
         after=None if options.print_after_all or options.print_after_change else options.print_after,
         only_changes=options.print_after_change,
         on_failure=options.print_after_failure,
+        whole_module=options.mlir_print_ir_module_scope,
     )
 
 

@@ -22,6 +22,7 @@ from xdsl.transforms import get_all_passes
 import tilework.lowering
 import tilework.transforms
 from tilework.lowering.pipeline_text import PassFactory
+from tilework.lowering.upstream_passes import Canonicalize
 from tilework.transforms.base import TileworkPass
 
 
@@ -31,8 +32,8 @@ def tilework_passes() -> dict[str, PassFactory]:
 
 
 def all_passes() -> dict[str, PassFactory]:
-    """Our own passes and xDSL's."""
-    return {**get_all_passes(), **tilework_passes()}
+    """Our own passes and xDSL's, of which `canonicalize` has options here."""
+    return {**get_all_passes(), "canonicalize": lambda: Canonicalize, **tilework_passes()}
 
 
 def named_pipelines() -> Mapping[str, tuple[ModulePass, ...]]:

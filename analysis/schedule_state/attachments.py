@@ -19,7 +19,7 @@ def check_attachments(state: ScheduleState) -> None:
         elif stage.after is not None:
             _check_after(state, stage, stage.after)
         else:
-            _check_root(state, stage)
+            _check_root(stage)
         _check_step(stage)
         _check_init(stage)
         _check_storage(state, stage)
@@ -41,20 +41,20 @@ def _check_whole(stage: Stage) -> None:
         refuse(stage.attach_op, stage, f"{what}: it is computed at the root")
 
 
-def _check_root(state: ScheduleState, stage: Stage) -> None:
-    if stage.scope in ("register", "amx") and stage not in state.outputs:
+def _check_root(stage: Stage) -> None:
+    if stage.scope in ("register", "amx") and not stage.is_output:
         message = f"stage '{stage.name}' of scope {stage.scope} is at the root; compute it at a consumer's axis"
         refuse(stage.scope_op, stage, message)
 
 
 def _check_order(state: ScheduleState, stage: Stage) -> None:
     """A stage is computed in one behind it, or follows one at the root: so no stage is around itself."""
-    op, order = stage.attach_op, list(state.stages.values())
+    op = stage.attach_op
     if stage.attach is not None:
         consumer = stage.attach.stage
-        if stage in state.outputs:
+        if stage.is_output:
             refuse(op, stage, f"stage '{stage.name}' is an output of the kernel: it is computed at the root")
-        if order.index(consumer) <= order.index(stage):
+        if state.positions[consumer] <= state.positions[stage]:
             what = f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it"
             refuse(op, consumer, f"{what}; take a consumer", stage.attach)
     if stage.after is not None and stage.after.stage.place is not None:
@@ -149,15 +149,14 @@ def _check_after(state: ScheduleState, stage: Stage, axis: Axis) -> None:
 
 def _not_ready(state: ScheduleState, stage: Stage, producer: Stage) -> Stage | None:
     """What the stage, and what is computed inside it, read of stages whose nests end after the producer's begins."""
-    order = list(state.stages.values())
-    inside = [s for s in order if s is stage or stage in _around(s)]
+    inside = [s for s in state.stages.values() if s is stage or stage in _around(s)]
     for reader in inside:
         for other in state.producers(reader):
             if other in inside or (other is producer and reader is stage):
                 continue
             nest = [other, *_around(other)][-1]
             part = other is producer or (other.after is not None and nest is producer)
-            if part or order.index(nest) > order.index(producer):
+            if part or state.positions[nest] > state.positions[producer]:
                 return other
     return None
 

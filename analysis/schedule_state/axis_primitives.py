@@ -70,7 +70,7 @@ def _check_pad(handles: Handles, op: SplitOp, axis: Axis) -> None:
     if stage.scan is not None:
         message = f"{what} belongs to the steps of a scan, whose buffers have no room for padding; use guard"
         refuse(op, stage, message, axis)
-    if stage in handles.state.outputs:
+    if stage.is_output:
         message = f"{what} belongs to an output of the kernel, whose buffer has no room for padding; use cache_write"
         refuse(op, stage, message, axis)
 

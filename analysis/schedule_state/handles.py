@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tilework.analysis.schedule_state.state import Axis, ScheduleState, Stage, refuse
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import ArgumentOp, StageOp
+from tilework.dialects.te import stages_of
 
 
 @dataclass
@@ -31,13 +32,15 @@ class Handles:
     stages: dict[SSAValue, Stage] = field(default_factory=dict[SSAValue, Stage])
     arguments: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     groups: dict[SSAValue, Group] = field(default_factory=dict[SSAValue, Group])
+    taken: set[Stage] = field(default_factory=set[Stage])
+    """The stages that have a handle."""
 
     def define_stage(self, op: StageOp) -> None:
         """Enter a stage and its axes."""
         name = op.stage.data
         stage = self.state.stages.get(name)
         if stage is None:
-            known = ", ".join(self.state.stages)
+            known = ", ".join(staged.stage.data for staged in stages_of(self.state.kernel))
             raise CompileError(
                 f"kernel @{self.state.kernel.sym_name.data} has no stage '{name}'; its stages are {known}", op
             )
@@ -48,8 +51,9 @@ class Handles:
                 stage,
                 f"stage '{name}' has axes [{', '.join(map(str, stage.roots))}], not [{', '.join(names)}]; name those",
             )
-        if stage in self.stages.values():
+        if stage in self.taken:
             refuse(op, stage, f"stage '{name}' has a handle already; use that one")
+        self.taken.add(stage)
         self.stages[op.handle] = stage
         self.axes.update(zip(op.axes, stage.roots, strict=True))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.ir import Operation
 
 from tilework.analysis.schedule_state.attachments import check_attachments
@@ -29,24 +31,18 @@ def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleStat
 
     Raises CompileError for what is not a schedule of this kernel.
     """
-    handles = Handles(ScheduleState(kernel))
-    if sequence is not None:
-        for op in sequence.body.block.ops:
-            _apply(handles, op)
+    handles = replayed(ScheduleState(kernel), () if sequence is None else sequence.body.block.ops)
     place_groups(handles)
     handles.state.place_steps()
     check_attachments(handles.state)
     return handles.state
 
 
-def handles_before(kernel: KernelOp, sequence: SequenceOp, end: Operation) -> Handles:
-    """What the primitives before `end` make of the kernel's stages, but for inlining, which comes last."""
-    handles = Handles(ScheduleState(kernel))
-    for op in sequence.body.block.ops:
-        if op is end:
-            break
-        if not isinstance(op, ComputeInlineOp):
-            _apply(handles, op)
+def replayed(state: ScheduleState, primitives: Iterable[Operation]) -> Handles:
+    """What these primitives make of the stages."""
+    handles = Handles(state)
+    for op in primitives:
+        _apply(handles, op)
     return handles
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import SCOPES, SplitOp, Tail
-from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, scans_of, stages_of
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ReturnOp, ScanOp, enclosing_compute, stages_of
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,11 @@ class Stage:
         return self.compute
 
     @property
+    def is_output(self) -> bool:
+        """Whether the kernel returns a tensor of the stage."""
+        return any(isinstance(use.operation, ReturnOp) for result in self.compute.results for use in result.uses)
+
+    @property
     def place(self) -> Axis | None:
         """The axis of another stage that this one is computed in."""
         return self.attach or self.after
@@ -165,16 +170,23 @@ class Stage:
 
 
 class ScheduleState:
-    """The stages of a kernel in program order, as the schedule leaves them."""
+    """The stages of a kernel in program order, as the schedule leaves them; with `only`, those and no others.
 
-    def __init__(self, kernel: KernelOp):
+    `symbols` are the kernel's.
+    """
+
+    def __init__(self, kernel: KernelOp, only: Sequence[ComputeOp | ScanOp | ExternOp] | None = None):
         self.kernel = kernel
-        self.stages = {op.stage.data: _default_stage(op) for op in stages_of(kernel)}
+        self.symbols = kernel.symbols
+        staged = stages_of(kernel) if only is None else only
+        self.stages = {op.stage.data: _default_stage(op) for op in staged}
         self.of_result: dict[SSAValue, Stage] = {
             result: s for s in self.stages.values() for result in s.compute.results
         }
-        for scan in scans_of(kernel):
-            self._mark_steps(scan)
+        self.positions = {stage: i for i, stage in enumerate(self.stages.values())}
+        for scan in staged:
+            if isinstance(scan, ScanOp):
+                self._mark_steps(scan)
 
     def _mark_steps(self, scan: ScanOp) -> None:
         for compute in scan.steps:
@@ -188,19 +200,17 @@ class ScheduleState:
             if stage.scan is not None and stage.place is None:
                 stage.attach = stage.scan.leaves[-1]
 
-    @property
-    def outputs(self) -> list[Stage]:
-        """The stages whose tensors the kernel returns."""
-        return list(dict.fromkeys(self.of_result[v] for v in self.kernel.results_returned))
-
     def consumers(self, stage: Stage) -> list[tuple[Stage, ReadOp]]:
-        """Every read of the stage's tensors, with the stage that reads."""
-        return [
-            (other, read)
-            for other in self.stages.values()
-            for read in other.compute.reads
-            if read.tensor in stage.compute.results
-        ]
+        """Every read of the stage's tensors, with the stage that reads, in the order of these."""
+        uses = [use for result in stage.compute.results for use in result.uses]
+        reads = [use.operation for use in reversed(uses) if isinstance(use.operation, ReadOp)]
+        found = [(self._stage_around(read), read) for read in reads]
+        return sorted(found, key=lambda reader: self.positions[reader[0]])
+
+    def _stage_around(self, read: ReadOp) -> Stage:
+        compute = enclosing_compute(read)
+        assert compute is not None
+        return self.stages[compute.stage.data]
 
     def producers(self, stage: Stage) -> list[Stage]:
         """The stages that the stage reads, each once."""

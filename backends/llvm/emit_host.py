@@ -26,7 +26,7 @@ from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.llvm_types import dtype_name
-from tilework.backends.llvm.text import ModuleText
+from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import DimsAttr
@@ -208,8 +208,8 @@ def _call(e: HostEmitter, op: CallOp) -> None:
     arguments = [(e.type(a), e.get(a)) for a in op.arguments]
     arguments.append(("i32", e.threads))
     name = op.kernel_name
-    e.module.declare(name, f"declare void @{name}({', '.join(type_ for type_, _ in arguments)})")
-    e.text.line(f"call void @{name}({', '.join(f'{type_} {text}' for type_, text in arguments)})")
+    e.module.declare(name, f"declare void {global_name(name)}({', '.join(type_ for type_, _ in arguments)})")
+    e.text.call(name, [(text, type_) for type_, text in arguments])
 
 
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:

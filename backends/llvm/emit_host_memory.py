@@ -22,7 +22,7 @@ from tilework.analysis.accesses import offset_of
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, constant, element_of, llvm_type, stored_as
-from tilework.backends.llvm.text import ModuleText
+from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import WordsOp
 
@@ -137,7 +137,7 @@ def _get_global(e: HostEmitter, op: memref.GetGlobalOp) -> None:
     name = op.name_.root_reference.data
     if name in e.constants:
         e.module.define_once(name, lambda: _constant_text(e.constants[name]))
-        e.set(op.memref, f"@{name}")
+        e.set(op.memref, global_name(name))
         return
     if name not in e.parameters:
         raise CompileError(f"no memref.global @{name} in the module", op)
@@ -152,7 +152,9 @@ def _constant_text(op: memref.GlobalOp) -> str:
     element = stored_as(element_of(op.type))
     type_ = llvm_type(element, op)
     texts = [f"{type_} {constant(v, element, op)}" for v in cast("list[float]", value.get_values())]
-    return f"@{op.sym_name.data} = private constant [{len(texts)} x {type_}] [{', '.join(texts)}], align 64\n"
+    return (
+        f"{global_name(op.sym_name.data)} = private constant [{len(texts)} x {type_}] [{', '.join(texts)}], align 64\n"
+    )
 
 
 def _view(e: HostEmitter, op: memref.ViewOp) -> None:

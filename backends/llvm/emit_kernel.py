@@ -15,7 +15,7 @@ from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS, VECTOR_HANDLERS
 from tilework.backends.llvm.emit_transpose import TRANSPOSE_HANDLERS
 from tilework.backends.llvm.emit_words import WORDS_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.text import ModuleText
+from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.dialects.loop import KernelOp
 from tilework.targets import Target
 
@@ -70,7 +70,7 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     e.block(kernel.body.block)
     e.text.finish()
     define_conversions(module, kernel)
-    module.define(name, e.text.definition(f"void @{name}", parameters))
+    module.define(name, e.text.definition(f"void {global_name(name)}", parameters))
 
 
 def _may_share(kernel: KernelOp) -> set[int]:

@@ -11,7 +11,7 @@ from xdsl.ir import Block, SSAValue
 
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
-from tilework.backends.llvm.text import FunctionText
+from tilework.backends.llvm.text import FunctionText, global_name
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
@@ -107,8 +107,7 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
     text.branch_if(text.value(f"icmp slt i32 {threads}, 2"), alone, several)
     captured = [(outside, type_) for outside, (_, type_) in body.captures.items()]
     text.start(alone)
-    arguments = [*captured, (lower, "i64"), (upper, "i64")]
-    text.line(f"call void @{name}({', '.join(f'{type_} {value}' for value, type_ in arguments)})")
+    text.call(name, [*captured, (lower, "i64"), (upper, "i64")])
     text.branch(end)
     text.start(several)
     _fork(e, op, name, captured, [lower, upper], threads)
@@ -119,8 +118,9 @@ def _parallel(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None)
 
 def _turn(e: Emitter, name: str) -> str:
     """Whether an odd number of runs went before. Of runs at the same time, it does not matter which sees what."""
-    e.module.define(f"{name}.runs", f"@{name}.runs = internal global i32 0\n")
-    runs = e.text.value(f"atomicrmw add ptr @{name}.runs, i32 1 monotonic")
+    counter = global_name(f"{name}.runs")
+    e.module.define(f"{name}.runs", f"{counter} = internal global i32 0\n")
+    runs = e.text.value(f"atomicrmw add ptr {counter}, i32 1 monotonic")
     return e.text.value(f"trunc i32 {runs} to i1", "back")
 
 
@@ -138,7 +138,8 @@ def _outline(e: Emitter, op: ForOp, name: str, back: str | None) -> Scope:
     ]
     parameters += [f"i64 {lower}", f"i64 {upper}"]
     # Called from two places: inlined, it would be compiled twice.
-    e.module.define(name, body.text.definition(f"internal void @{name}", parameters, "nounwind noinline"))
+    head = f"internal void {global_name(name)}"
+    e.module.define(name, body.text.definition(head, parameters, "nounwind noinline"))
     e.enter(outer)
     e.num_threads = threads
     return body
@@ -167,8 +168,9 @@ def _fork(e: Emitter, op: ForOp, name: str, captured: list[tuple[str, str]], end
         text.line(f"store {type_} {value}, ptr {field}")
     pieces = 1 if op.attributes.keys() & {ALTERNATING, DESCENDING} else _PIECES
     lower, upper = ends
+    piece = global_name(f"{name}.piece")
     text.line(
-        f"call void @tilework_parallel(ptr @{name}.piece, ptr {context}, i64 {lower}, i64 {upper}, i32 {threads}, "
+        f"call void @tilework_parallel(ptr {piece}, ptr {context}, i64 {lower}, i64 {upper}, i32 {threads}, "
         f"i32 {pieces})"
     )
     e.module.declare("tilework_parallel", "declare void @tilework_parallel(ptr, ptr, i64, i64, i32, i32)")
@@ -179,14 +181,14 @@ def _piece_function(name: str, struct: str, types: list[str]) -> str:
     """The body as the runtime calls it, for a part of the range."""
     text = FunctionText()
     context, lower, upper = (text.fresh(hint) for hint in ("context", "lower", "upper"))
-    arguments: list[str] = []
+    arguments: list[tuple[str, str]] = []
     for i, type_ in enumerate(types):
         pointer = text.value(f"getelementptr inbounds {struct}, ptr {context}, i32 0, i32 {i}")
-        arguments.append(f"{type_} {text.value(f'load {type_}, ptr {pointer}')}")
-    text.line(f"call void @{name}({', '.join([*arguments, f'i64 {lower}', f'i64 {upper}'])})")
+        arguments.append((text.value(f"load {type_}, ptr {pointer}"), type_))
+    text.call(name, [*arguments, (lower, "i64"), (upper, "i64")])
     text.line("ret void")
     parameters = [f"ptr {context}", f"i64 {lower}", f"i64 {upper}"]
-    return text.definition(f"internal void @{name}.piece", parameters)
+    return text.definition(f"internal void {global_name(f'{name}.piece')}", parameters)
 
 
 # -- conditions

@@ -9,6 +9,20 @@ from tilework.targets import Target
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
 
+_PRINTED = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
+"""What stands for itself between quotes."""
+
+LONGEST_HINT = 128
+"""Characters of a hint that become part of a name: LLVM cuts names off after a thousand, and takes two for one then."""
+
+
+def global_name(name: str) -> str:
+    """`@name` as LLVM's syntax writes it: in quotes where there is more in it than letters, digits, and `$._-`."""
+    if _NOT_IN_NAMES.search(name) is None and not name[:1].isdigit() and name:
+        return f"@{name}"
+    quoted = "".join(chr(b) if chr(b) in _PRINTED else f"\\{b:02X}" for b in name.encode())
+    return f'@"{quoted}"'
+
 
 class ModuleText:
     """The parts of a module, each written once; `str` puts them together."""
@@ -74,7 +88,7 @@ class FunctionText:
         if not hint:
             self._count += 1
             return f"%v{self._count}"
-        stem = _NOT_IN_NAMES.sub("_", hint)
+        stem = _NOT_IN_NAMES.sub("_", hint[:LONGEST_HINT])
         if stem[0].isdigit() or (stem[0] == "v" and stem[1:].isdigit()):
             stem = f"_{stem}"
         name = stem
@@ -95,6 +109,10 @@ class FunctionText:
     def line(self, instruction: str) -> None:
         """Append an instruction without a value."""
         self._lines.append(f"  {instruction}")
+
+    def call(self, name: str, arguments: Iterable[tuple[str, str]]) -> None:
+        """Append a call of a function without a result; arguments are values and their types."""
+        self.line(f"call void {global_name(name)}({', '.join(f'{type_} {value}' for value, type_ in arguments)})")
 
     def entry(self, instruction: str, hint: str) -> str:
         """Put `%name = instruction` into the entry block, before everything else there; returns the name."""

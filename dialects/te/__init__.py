@@ -23,7 +23,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
-from tilework.dialects.te.extern import ExternOp, buffers_block, externs_of, stage_of, stages_of
+from tilework.dialects.te.extern import ExternOp, buffers_block, externs_of, stages_of
 from tilework.dialects.te.reduce import REDUCERS, ReduceOp
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp, YieldOp, enclosing_compute
 from tilework.dialects.te.scan import ScanOp, StateOp, scans_of
@@ -47,7 +47,6 @@ __all__ = [
     "enclosing_compute",
     "externs_of",
     "scans_of",
-    "stage_of",
     "stages_of",
     "symbols_in",
 ]

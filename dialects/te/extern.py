@@ -218,11 +218,6 @@ def stages_of(kernel: KernelOp) -> list[ComputeOp | ScanOp | ExternOp]:
     return [op for op in kernel.body.block.ops if isinstance(op, ComputeOp | ScanOp | ExternOp)]
 
 
-def stage_of(kernel: KernelOp, name: str) -> ComputeOp | ScanOp | ExternOp | None:
-    """The compute, scan or extern of that name, or None."""
-    return next((op for op in stages_of(kernel) if op.stage.data == name), None)
-
-
 def externs_of(kernel: KernelOp) -> list[ExternOp]:
     """The externs of a kernel in program order."""
     return [op for op in kernel.body.block.ops if isinstance(op, ExternOp)]

@@ -25,7 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, ExprLike, to_expr
+from tilework.algebra.index_expr import Expr, ExprLike, Key, to_expr
 from tilework.algebra.parse import parse_expr
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
@@ -80,7 +80,7 @@ class ReadOp(IRDLOperation):
             raise VerifyException(f"{len(self.indices)} indices into a tensor of rank {rank}")
         if self.result.type != scalar_type(self.tensor.type):
             raise VerifyException(f"a read of {self.tensor.type} gives {scalar_type(self.tensor.type)}")
-        verify_names(self, self.indices.data, len(self.index_operands))
+        verify_operands(self, self.indices.data, len(self.index_operands))
 
     @classmethod
     def parse(cls, parser: Parser) -> ReadOp:
@@ -121,7 +121,7 @@ class IndexOp(IRDLOperation):
     def verify_(self) -> None:
         if len(self.expr) != 1:
             raise VerifyException(f"te.index takes one expression, not {len(self.expr)}")
-        verify_names(self, self.expr.data, len(self.index_operands))
+        verify_operands(self, self.expr.data, len(self.index_operands))
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexOp:
@@ -180,7 +180,7 @@ class IfThenElseOp(IRDLOperation, HasCanonicalizationPatternsInterface):
             last = body.block.last_op
             if not isinstance(last, YieldOp) or last.values.types != (self.result.type,):
                 raise VerifyException(f"both regions end in te.yield of {self.result.type}")
-        verify_names(self, [p.expr for p in self.when], len(self.index_operands))
+        verify_operands(self, [p.expr for p in self.when], len(self.index_operands))
 
     @classmethod
     def parse(cls, parser: Parser) -> IfThenElseOp:
@@ -232,19 +232,28 @@ def enclosing_compute(op: Operation) -> ComputeOp | None:
     return parent
 
 
-def verify_names(op: Operation, exprs: Sequence[Expr], operands: int) -> None:
-    """Check that index expressions inside a compute use its axes, the kernel's symbols, and all their operands."""
-    compute = enclosing_compute(op)
-    if compute is None:
+def verify_operands(op: Operation, exprs: Sequence[Expr], operands: int) -> None:
+    """Check that index expressions stand inside a compute and use all their operands.
+
+    Which other names they may use, the kernel says, which knows its symbols.
+    """
+    if enclosing_compute(op) is None:
         raise VerifyException(f"{op.name} stands outside a te.compute")
-    values = {operand_name(i) for i in range(operands)}
     used = {key for e in exprs for key in e.variables()}
-    if not values <= used:
+    if any(operand_name(i) not in used for i in range(operands)):
         raise VerifyException(f"{op.name} has {operands} index operands, not all of which its expressions use")
-    known = compute.known_names
-    for key in (k for e in exprs for k in e.variables()):
-        if key not in known and key not in values:
-            raise VerifyException(
-                f"'{key}' is neither an axis of compute '{compute.stage.data}' nor a symbol; "
-                f"known: {', '.join(sorted(known))}"
-            )
+
+
+def names_used(op: Operation) -> Sequence[Key]:
+    """The names of axes and symbols that the index expressions of an operation use."""
+    match op:
+        case ReadOp():
+            exprs, operands = op.indices.data, len(op.index_operands)
+        case IndexOp():
+            exprs, operands = op.expr.data, len(op.index_operands)
+        case IfThenElseOp():
+            exprs, operands = tuple(p.expr for p in op.when), len(op.index_operands)
+        case _:
+            return ()
+    values = {operand_name(i) for i in range(operands)}
+    return [key for e in exprs for key in e.variables() if key not in values]

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
-from xdsl.ir import Attribute, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -31,11 +31,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike
 from tilework.algebra.parse import parse_expr
+from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.index_attr import ParserTokens, TeIndexAttr
 from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of, scalar_type
 from tilework.dialects.te.reduce import ReduceOp
-from tilework.dialects.te.scalars import ReadOp, YieldOp
+from tilework.dialects.te.scalars import ReadOp, YieldOp, names_used
 
 
 @irdl_op_definition
@@ -74,11 +75,24 @@ class KernelOp(IRDLOperation):
         The discardable attribute `te.layouts` lists them, `strided<...>` or unit for a contiguous one: a kernel that
         reads or writes a slice of a larger buffer has it.
         """
-        count = len(self.body.block.args) + len(self.results_returned)
-        attribute = self.attributes.get("te.layouts")
-        given = cast("ArrayAttr[Attribute]", attribute).data if isinstance(attribute, ArrayAttr) else ()
+        count, given = len(self.body.block.args) + len(self.results_returned), self._layouts_given
         strided = [a if isinstance(a, StridedLayoutAttr) else None for a in given[:count]]
         return [*strided, *[None] * (count - len(strided))]
+
+    def layout_of(self, tensor: SSAValue) -> StridedLayoutAttr | None:
+        """How an argument or result lies in memory; None where it has no gaps, and for all other tensors."""
+        given, before = self._layouts_given, len(self.body.block.args)
+        if not given:
+            return None
+        results = [before + use.index for use in tensor.uses if isinstance(use.operation, ReturnOp)]
+        places = [tensor.index] if isinstance(tensor, BlockArgument) else sorted(results)
+        found = (given[i] for i in places if i < len(given))
+        return next((layout for layout in found if isinstance(layout, StridedLayoutAttr)), None)
+
+    @property
+    def _layouts_given(self) -> Sequence[Attribute]:
+        attribute = self.attributes.get("te.layouts")
+        return cast("ArrayAttr[Attribute]", attribute).data if isinstance(attribute, ArrayAttr) else ()
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -100,6 +114,9 @@ class KernelOp(IRDLOperation):
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise VerifyException(f"two stages are named '{twice}'; names are unique in a kernel")
+        symbols = set(self.symbols)
+        for compute in self.computes:
+            _verify_names(compute, symbols)
         refuse_undefined_indices(self)  # pyright: ignore[reportArgumentType]
 
     @classmethod
@@ -183,16 +200,6 @@ class ComputeOp(IRDLOperation):
         """All reads, in conditional regions too."""
         return [op for op in self.body.walk() if isinstance(op, ReadOp)]
 
-    @property
-    def known_names(self) -> set[str]:
-        """What an index inside may name: the axes and the kernel's symbols."""
-        return {n for n, _ in (*self.spatial, *self.reduction)} | self._symbols
-
-    @property
-    def _symbols(self) -> set[str]:
-        kernel = self.parent_op()
-        return set(kernel.symbols) if isinstance(kernel, KernelOp) else set()
-
     def verify_(self) -> None:
         for names, extents in ((self.axes, self.extents), (self.reduce_axes, self.reduce_extents)):
             if len(names) != len(extents):
@@ -217,17 +224,6 @@ class ComputeOp(IRDLOperation):
         for name in names:
             if "$" in name:
                 raise VerifyException(f"the name of axis '{name}' has a '$', which stands for operands")
-        clash = set(names) & self._symbols
-        if clash:
-            raise VerifyException(f"axis '{min(clash)}' has the name of a symbolic dimension")
-        spatial = {n for n, _ in self.spatial}
-        for name, extent in self.reduction:
-            unknown = [key for key in extent.variables() if key not in spatial | self._symbols]
-            if unknown:
-                raise VerifyException(
-                    f"the extent {extent} of reduce axis '{name}' uses '{unknown[0]}', "
-                    "which is neither a spatial axis nor a symbol"
-                )
 
     @classmethod
     def parse(cls, parser: Parser) -> ComputeOp:
@@ -266,6 +262,33 @@ class ReturnOp(IRDLOperation):
 def symbols_in(types: Iterable[Attribute]) -> tuple[str, ...]:
     """The names of the symbolic dimensions of tensor types, in order of first use."""
     return tuple(dict.fromkeys(cast(str, key) for t in types for dim in dims_of(t) for key in dim.variables()))
+
+
+def _verify_names(compute: ComputeOp, symbols: set[str]) -> None:
+    """Check that what a compute names is an axis of its own or one of the kernel's symbols.
+
+    The kernel checks it, once for all: each compute would have to look for symbols in all the arguments.
+    """
+    spatial, reduction = {n for n, _ in compute.spatial}, {n for n, _ in compute.reduction}
+    if clash := (spatial | reduction) & symbols:
+        raise CompileError(f"axis '{min(clash)}' has the name of a symbolic dimension", compute)
+    for name, extent in compute.reduction:
+        unknown = [key for key in extent.variables() if key not in spatial | symbols]
+        if unknown:
+            raise CompileError(
+                f"the extent {extent} of reduce axis '{name}' uses '{unknown[0]}', "
+                "which is neither a spatial axis nor a symbol",
+                compute,
+            )
+    known = spatial | reduction | symbols
+    for op in compute.body.walk():
+        for key in names_used(op):
+            if key not in known:
+                raise CompileError(
+                    f"'{key}' is neither an axis of compute '{compute.stage.data}' nor a symbol; "
+                    f"known: {', '.join(sorted(known))}",
+                    op,
+                )
 
 
 def _axes_text(axes: Sequence[tuple[str, Expr]]) -> str:

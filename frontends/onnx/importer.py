@@ -27,7 +27,7 @@ from tilework.frontends.onnx.node import Node, find_converter, kind_name
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import ordered_nodes, reads
-from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, type_name, value_type
+from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, declared_sizes, type_name, value_type
 from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
 
 OLDEST_OPSET = 1
@@ -287,7 +287,7 @@ def _check_declared(name: str, type_: onnx.TypeProto, value: SSAValue) -> None:
     if not declared.HasField("shape"):
         return
     dims = dims_of(value.type)
-    sizes = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in declared.shape.dim]
+    sizes = declared_sizes(declared.shape, f"output '{name}'")
     fits = len(sizes) == len(dims) and all(
         n is None or d.constant is None or n == d.constant for n, d in zip(sizes, dims, strict=True)
     )

@@ -60,6 +60,8 @@ def _producers(graph: onnx.GraphProto, titles: Sequence[str]) -> dict[str, int]:
     ):
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise TileworkError(f"the graph has two {what}s named {_listed(twice)}")
+        if "" in names and what != "initializer":
+            raise TileworkError(f"{what} {names.index('')} of the graph has no name")
     given = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     producer: dict[str, int] = {}
     for index, node in enumerate(graph.node):

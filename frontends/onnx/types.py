@@ -38,6 +38,9 @@ ELEMENT_TYPES: dict[int, Attribute] = {
 ADDRESSABLE = 1 << 47
 """Bytes that a process can have on today's machines."""
 
+UNKNOWN = -1
+"""The size that some exporters write for one that they do not know."""
+
 RESERVED = {"floordiv", "ceildiv", "mod", "min", "max", "ge", "eq", "reduce"}
 """Words of the syntax of index expressions."""
 
@@ -131,13 +134,22 @@ def value_type(value: onnx.ValueInfoProto, symbols: Symbols) -> TensorType[Attri
     tensor = value.type.tensor_type
     if not tensor.HasField("shape"):
         raise TileworkError(f"{what} has no shape; not even its rank is known")
-    dims = [_dim(d, symbols, f"{value.name}_{axis}") for axis, d in enumerate(tensor.shape.dim)]
+    sizes = zip(tensor.shape.dim, declared_sizes(tensor.shape, what), strict=True)
+    dims = [_dim(d, size, symbols, f"{value.name}_{axis}") for axis, (d, size) in enumerate(sizes)]
     type_ = tensor_type(dims, element_type(tensor.elem_type, what))
     require_addressable(type_, what)
     return type_
 
 
-def _dim(dim: onnx.TensorShapeProto.Dimension, symbols: Symbols, hint: str) -> Expr:
-    if dim.HasField("dim_value") and dim.dim_value >= 0:  # some exporters write -1 for what they do not know
-        return const(dim.dim_value)
+def declared_sizes(shape: onnx.TensorShapeProto, what: str) -> list[int | None]:
+    """The sizes that a shape is declared with, None where that is left open; `what` has it, says the error."""
+    sizes = [d.dim_value if d.HasField("dim_value") and d.dim_value != UNKNOWN else None for d in shape.dim]
+    if negative := [size for size in sizes if size is not None and size < 0]:
+        raise TileworkError(f"{what} is declared with a size of {negative[0]}; sizes are not negative")
+    return sizes
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension, size: int | None, symbols: Symbols, hint: str) -> Expr:
+    if size is not None:
+        return const(size)
     return symbols.named(dim.dim_param) if dim.dim_param else symbols.nameless(hint)

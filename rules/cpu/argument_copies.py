@@ -15,6 +15,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te import ComputeOp, KernelOp, scans_of
 from tilework.rules.cpu.costs import elementwise_cycles, reduction_cycles
+from tilework.rules.cpu.lone_stages import alone
 from tilework.rules.cpu.reads import bits_of, reads_of
 from tilework.rules.cpu.register_tile import crowded_reads
 from tilework.rules.cpu.relayout import Relayout, copy_argument, in_blocks
@@ -80,7 +81,7 @@ def _apply(copy: ArgumentCopy, kernel: KernelOp) -> None:
 
 def _saves(copy: ArgumentCopy, kernel: KernelOp, target: Target, parameters: Set[int]) -> bool:
     """Whether the sum and the copy take less than the sum alone does without."""
-    trial = kernel.clone()
+    trial = alone(kernel, [_stage(kernel, copy.reader)])
     _apply(copy, trial)
     before = reduction_cycles(_stage(kernel, copy.reader), target, parameters)
     after = reduction_cycles(_stage(trial, copy.reader), target, parameters)

@@ -85,8 +85,7 @@ def _without_gaps(tensor: SSAValue) -> int:
     dims = dims_of(tensor.type)
     kernel = tensor.owner.parent_op()
     assert isinstance(kernel, KernelOp)
-    layouts = zip([*kernel.body.block.args, *kernel.results_returned], kernel.layouts, strict=True)
-    layout = next((layout for value, layout in layouts if value is tensor and layout is not None), None)
+    layout = kernel.layout_of(tensor)
     if layout is None:
         return len(dims)
     strides, count = [const(s.data) if isinstance(s, IntAttr) else None for s in layout.strides], 0

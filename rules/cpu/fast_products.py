@@ -11,7 +11,7 @@ from tilework.dialects.schedule_builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing
 from tilework.rules.cpu.reads import reads_of
-from tilework.transforms.schedule.dataflow.inline import inline_compute
+from tilework.transforms.schedule.dataflow.inline import inline_computes
 
 NEAR_BYTES = 248 << 10
 """What the buffers of a block may take: they are on the stack, and stay in the second cache."""
@@ -37,8 +37,7 @@ def inlined_stages(
     stages = _copied(kernel, {*inlined, final})
     if any(stages[name].reduction or len(stages[name].results) > 1 for name in (*inlined, final)):
         return None
-    for name in inlined:
-        inline_compute(stages.pop(name))
+    inline_computes([stages.pop(name) for name in inlined])
     last = stages.pop(final)
     return inlined, stages, last
 

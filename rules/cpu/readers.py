@@ -7,6 +7,11 @@ from xdsl.ir import Operation
 from tilework.dialects.te import ComputeOp, ReadOp
 
 
+def is_needed_whole(compute: ComputeOp) -> bool:
+    """Whether the kernel returns results of a stage, or a scan or an extern takes one whole."""
+    return any(not isinstance(use.operation, ReadOp) for result in compute.results for use in result.uses)
+
+
 def readers_of(compute: ComputeOp) -> list[tuple[ComputeOp, ReadOp]]:
     """Every read of a stage's elements, and the stage that it is in."""
     found: list[tuple[ComputeOp, ReadOp]] = []

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tilework.algebra.index_expr import Compound, Expr, var
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
-from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.readers import is_needed_whole, readers_of
 from tilework.rules.cpu.reads import bits_of, reads_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.targets.target import LINE_BYTES, Target
@@ -47,7 +47,7 @@ def relayout_stages(kernel: KernelOp, target: Target, reductions: bool) -> list[
     found: list[Relayout] = []
     computes = [c for c in kernel.computes if bool(c.reduction) == reductions]
     for compute in reversed(computes) if reductions else computes:
-        relayout = _relayout_of(kernel, compute, target)
+        relayout = _relayout_of(compute, target)
         if relayout is not None:
             s = ScheduleBuilder(kernel)
             store_as(s, relayout)
@@ -58,9 +58,8 @@ def relayout_stages(kernel: KernelOp, target: Target, reductions: bool) -> list[
 
 def store_as(s: ScheduleBuilder, relayout: Relayout) -> StageHandle:
     """Let a new stage fill the layout, and inline the old one, which reads it; the new one."""
-    compute = s.kernel.compute(relayout.stage)
-    assert compute is not None
-    return store_stage_as(s, s.stage(relayout.stage), relayout, [n for n, _ in compute.spatial])
+    stage = s.stage(relayout.stage)
+    return store_stage_as(s, stage, relayout, s.spatial_axes(relayout.stage))
 
 
 def store_stage_as(s: ScheduleBuilder, stage: StageHandle, relayout: Relayout, spatial: Sequence[str]) -> StageHandle:
@@ -93,11 +92,9 @@ def _inner(axis: str) -> str:
     return f"{axis}.inner"
 
 
-def _relayout_of(kernel: KernelOp, compute: ComputeOp, target: Target) -> Relayout | None:
-    if len(compute.results) > 1 or compute.result in kernel.results_returned:
+def _relayout_of(compute: ComputeOp, target: Target) -> Relayout | None:
+    if len(compute.results) > 1 or is_needed_whole(compute):
         return None
-    if not all(isinstance(use.operation, ReadOp) for use in compute.result.uses):
-        return None  # a scan or an extern takes it as a whole
     names, extents = [n for n, _ in compute.spatial], {n: e.constant for n, e in compute.spatial}
     for axis, size in (*_as_read(compute), *_as_it_reads(compute), *_as_summed(compute, target)):
         if (extents[axis] or 1) % size == 0:

@@ -16,6 +16,7 @@ from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
@@ -28,6 +29,13 @@ from tilework.targets.target import Target
 
 CHAINS = 4
 """Vectors that are summed side by side, of several rows or of one: a sum waits for the one before."""
+
+
+STEPS = 64
+"""Elements in a block of a long sum, in each lane of a vector."""
+
+PARTS = 8
+"""Lanes that are summed one by one: a vector has so many or twice as many, and a row several vectors."""
 
 
 def whole_chains(length: int, lanes: int) -> int:
@@ -153,7 +161,10 @@ class _Writer:
         span = self.span(compute)
         if span:
             stage = self.parts(stage, compute, rows, span, block)
-        self.across(stage, rows, lanes, block)
+            lengths = block_lengths(compute, span, PARTS)
+        else:
+            lengths = block_lengths(compute, size_of(compute.reduction[-1:]), STEPS)
+        self.across(stage, rows, lanes, block, lengths)
 
     def span(self, compute: ComputeOp) -> int:
         """How many elements of a row are summed apart, 0 for none: a vector, or several if there are too few rows."""
@@ -178,31 +189,47 @@ class _Writer:
         masked = self.rows_are_chains and not is_whole and self.target.masks_loads
         _, inner = s.split(s.fuse([stage.axes[n] for n, _ in piece]), span)
         parts, left = s.rfactor(stage, inner, [*spatial, lane, *others, f"{name}.outer"], factor_axis=-1)
-        inside = s.cache_write(parts, "register" if is_whole or masked else "local")
+        scope = "register" if is_whole or masked else "local"
+        inside = s.cache_write(parts, scope)
         s.compute_at(parts, block, "local")
         *around, row = (parts.axes[n] for n in rows)
         row, *beside = s.split(row, CHAINS, Tail.PARTITION) if self.rows_are_chains else [row]
         s.reorder([*around, row, *beside, *vectors_and_lanes(s, parts.axes[lane], lanes)])
-        s.compute_at(inside, row)
-        summed = [axis for n, axis in inside.axes.items() if n not in rows and n != lane]
-        *around, row = (inside.axes[n] for n in rows)
-        s.reorder([*around, *summed, row, *vectors_and_lanes(s, inside.axes[lane], lanes, masked)])
+
+        def order(stage: StageHandle, axis: SSAValue) -> None:
+            *around, row = (stage.axes[n] for n in rows)
+            summed = [*(stage.axes[n] for n in others), axis]
+            s.reorder([*around, *summed, row, *vectors_and_lanes(s, stage.axes[lane], lanes, masked)])
+            if self.rows_are_chains:
+                s.unroll(row)
+
+        lengths = block_lengths(compute, -(-size_of(piece) // span), STEPS)
+        sum_in_blocks(s, inside, f"{name}.outer", lengths, row, scope, order)
         if self.rows_are_chains:
             s.unroll(*beside)
-            s.unroll(row)
         return StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
 
-    def across(self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue) -> None:
-        """Sums of several rows in the lanes of a vector; in memory where the last vector has too few, and no mask."""
+    def across(
+        self, stage: StageHandle, rows: Sequence[str], lanes: int, block: SSAValue, lengths: Sequence[int]
+    ) -> None:
+        """Sums of several rows in the lanes of a vector, along the last axis in blocks of these lengths.
+
+        They are in memory where the last vector has too few lanes, and there is no mask.
+        """
         s = self.s
-        inside = s.cache_write(stage, "register" if self.knows_rows or self.target.masks_loads else "local")
+        scope = "register" if self.knows_rows or self.target.masks_loads else "local"
+        inside = s.cache_write(stage, scope)
+        *around, last = inside.axes
         s.compute_at(stage, block, "local")
         *others, row = (stage.axes[n] for n in rows)
         vectors, lane = s.split(row, min(lanes, self.form.block), Tail.PARTITION)
         s.reorder([*others, vectors, lane])
         s.vectorize(lane)
-        s.compute_at(inside, vectors)
-        summed = [axis for n, axis in inside.axes.items() if n not in rows]
-        *others, row = (inside.axes[n] for n in rows)
-        s.reorder([*others, *summed, row])
-        s.vectorize(row)
+
+        def order(stage: StageHandle, axis: SSAValue) -> None:
+            *others, row = (stage.axes[n] for n in rows)
+            summed = [stage.axes[n] for n in around if n not in rows]
+            s.reorder([*others, *summed, axis, row])
+            s.vectorize(row)
+
+        sum_in_blocks(s, inside, last, lengths, vectors, scope, order)

@@ -17,7 +17,7 @@ from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.inline import inline_compute
+from tilework.transforms.schedule.dataflow.inline import inline_computes
 
 NEAR_BYTES = 32 << 10
 """What the stages of a block of rows should take: they are on the stack, and stay near."""
@@ -106,10 +106,7 @@ def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: Ta
     if any(c.reduction for c in stages):
         return None
     copy, names = kernel.clone(), [c.stage.data for c in stages]
-    for name in names:
-        compute = copy.compute(name)
-        assert compute is not None, f"no stage {name}"
-        inline_compute(compute)
+    inline_computes([c for c in copy.computes if c.stage.data in names])
     form = row_form(copy, target)
     return None if form is None else replace(form, inlined=[*names, *form.inlined])
 

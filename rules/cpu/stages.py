@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
+
+from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
@@ -12,12 +14,14 @@ from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.argument_copies import ArgumentCopy, copy_arguments
 from tilework.rules.cpu.costs import lanes_differ
-from tilework.rules.cpu.readers import readers_of
+from tilework.rules.cpu.lone_stages import alone
+from tilework.rules.cpu.readers import is_needed_whole, readers_of
 from tilework.rules.cpu.reads import iterations, reads_of, size_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.inline import inline_compute
+from tilework.transforms.schedule.dataflow.handles import is_returned
+from tilework.transforms.schedule.dataflow.inline import inline_compute, inline_computes
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
 LARGEST_COPY = 16
@@ -63,7 +67,9 @@ def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozens
                 inline_compute(compute)
 
     inline(_only_moves)  # then its sources are read where they are used
-    inline(_may_inline)
+    cheap = _cheap_stages(copy)
+    inlined += [compute.stage.data for compute in cheap]
+    inline_computes(cheap)
     relayouts = relayout_stages(copy, target, reductions=True)  # which decides about their tiles
     inline(partial(_pads_for_nothing, target=target, parameters=parameters))
     relayouts += relayout_stages(copy, target, reductions=False)
@@ -73,36 +79,38 @@ def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozens
     anchored: dict[ComputeOp, ComputeOp] = {}
     steps = [compute for scan in scans_of(copy) for compute in scan.steps]
     for compute in (c for c in copy.computes if c not in steps):
-        root = _anchor_of(copy, compute)
+        root = _anchor_of(compute)
         if root is not None and root not in anchored:
             anchored[root] = compute
     inside = {*anchored.values(), *steps}
     roots = [c for c in copy.computes if c not in inside]
+    root_of = {anchored.get(root, root): root for root in roots}
     parts: dict[ComputeOp, tuple[ComputeOp, list[str]]] = {}
-    for root in roots:
-        reduction = anchored.get(root, root)
-        for producer in (r for r in roots if reduction.reduction and r is not root):
-            axes = _own_part(copy, producer, anchored.get(producer, producer), reduction)
-            if axes is not None:
-                parts[producer] = root, axes
+    for producer in roots:
+        reduction = _only_reader(producer)
+        root = root_of.get(reduction) if reduction is not None and reduction.reduction else None
+        if reduction is None or root is None or root is producer:
+            continue
+        axes = _own_part(producer, anchored.get(producer, producer), reduction)
+        if axes is not None:
+            parts[producer] = root, axes
     return Plan(inlined, relayouts, copies, roots, anchored, steps, parts)
 
 
-def _own_part(kernel: KernelOp, producer: ComputeOp, summed: ComputeOp, reduction: ComputeOp) -> list[str] | None:
+def _only_reader(compute: ComputeOp) -> ComputeOp | None:
+    """The stage that reads a stage, if nothing else does."""
+    readers = {reader for reader, _ in readers_of(compute)}
+    return next(iter(readers)) if len(readers) == 1 and not is_needed_whole(compute) else None
+
+
+def _own_part(producer: ComputeOp, summed: ComputeOp, reduction: ComputeOp) -> list[str] | None:
     """The axes of a reduction at every point of which it reads a part of the producer that no other point reads.
 
-    summed: the reduction inside the producer, else itself. None where others read of it as well, and where it sums more
-    than windows.
+    summed: the reduction inside the producer, else itself. None where it sums more than windows.
     """
-    readers = readers_of(producer)
-    if {reader for reader, _ in readers} != {reduction} or len(producer.results) > 1:
+    if len(producer.results) > 1 or (summed.reduction and not sums_windows(summed)):
         return None
-    if summed.reduction and not sums_windows(summed):
-        return None
-    whole = any(not isinstance(use.operation, ReadOp) for use in producer.result.uses)
-    if whole or producer.result in kernel.results_returned:
-        return None
-    shared: list[str] = []
+    readers, shared = readers_of(producer), list[str]()
     for at, (axis, own) in enumerate(zip(reduction.spatial, producer.spatial, strict=False)):
         if axis[1] != own[1] or any(read.exprs[at] != var(axis[0]) for _, read in readers):
             break
@@ -110,12 +118,8 @@ def _own_part(kernel: KernelOp, producer: ComputeOp, summed: ComputeOp, reductio
     return shared
 
 
-def _can_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
-    if compute.reduction or len(compute.results) > 1 or compute.result in kernel.results_returned:
-        return False
-    if _gathers(compute):
-        return False
-    return all(isinstance(use.operation, ReadOp) for use in compute.result.uses)  # no scan or extern takes it whole
+def _can_inline(compute: ComputeOp) -> bool:
+    return not compute.reduction and len(compute.results) == 1 and not is_needed_whole(compute)
 
 
 def _gathers(compute: ComputeOp) -> bool:
@@ -132,27 +136,55 @@ def _gathers(compute: ComputeOp) -> bool:
 
 def _only_moves(kernel: KernelOp, compute: ComputeOp) -> bool:
     """Whether each element of the stage is one of another tensor."""
-    return _can_inline(kernel, compute) and all(isinstance(op, ReadOp | YieldOp) for op in compute.body.block.ops)
+    moves = all(isinstance(op, ReadOp | YieldOp) for op in compute.body.block.ops)
+    return moves and _can_inline(compute) and not _gathers(compute)
 
 
-def _may_inline(kernel: KernelOp, compute: ComputeOp) -> bool:
+@dataclass(frozen=True)
+class _Weight:
+    """The scalar operations of a stage in which others are inlined, and whether some of them are dear."""
+
+    ops: int
+    dear: bool
+
+
+def _cheap_stages(kernel: KernelOp) -> list[ComputeOp]:
+    """The stages that do not repeat noteworthy work in place of their reads, those before being inlined likewise."""
+    inlined: dict[SSAValue, _Weight] = {}
+    cheap: list[ComputeOp] = []
+    for compute in kernel.computes:
+        weight = _weight(compute, inlined)
+        if _can_inline(compute) and _is_cheap(compute, weight) and (weight.ops or not _gathers(compute)):
+            cheap.append(compute)
+            inlined[compute.result] = weight
+    return cheap
+
+
+def _weight(compute: ComputeOp, inlined: Mapping[SSAValue, _Weight]) -> _Weight:
+    ops, dear = 0, False
+    for op in compute.body.walk():
+        if isinstance(op, ReadOp):
+            of_read = inlined.get(op.tensor, _Weight(0, dear=False))
+            ops, dear = ops + of_read.ops, dear or of_read.dear
+        elif not isinstance(op, YieldOp):
+            ops, dear = ops + 1, dear or op.name.startswith("math.") or isinstance(op, IfThenElseOp)
+    return _Weight(ops, dear)
+
+
+def _is_cheap(compute: ComputeOp, weight: _Weight) -> bool:
     """Whether putting the stage in place of its reads does not repeat noteworthy work."""
-    if not _can_inline(kernel, compute):
-        return False
-    ops = [op for op in compute.body.walk() if not isinstance(op, ReadOp | YieldOp)]
-    dear = any(op.name.startswith("math.") or isinstance(op, IfThenElseOp) for op in ops)
     readers = readers_of(compute)
     for reader, _ in readers:
-        repeated = dear or iterations(reader) > 2 * size_of(compute.spatial)
-        if reader.reduction and ops and repeated:
+        repeated = weight.dear or iterations(reader) > 2 * size_of(compute.spatial)
+        if reader.reduction and weight.ops and repeated:
             return False
-    return len(readers) == 1 or (not dear and len(ops) <= LARGEST_COPY)
+    return len(readers) == 1 or (not weight.dear and weight.ops <= LARGEST_COPY)
 
 
 def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: Target, parameters: Set[int]) -> bool:
     """Whether a stage only pads, and where its reader need not ask for each element whether that is padding."""
     readers = readers_of(compute)
-    if not _can_inline(kernel, compute) or len(readers) != 1:
+    if len(readers) != 1 or not _can_inline(compute) or _gathers(compute):
         return False
     [(reader, _)] = readers
     if any(not isinstance(op, IfThenElseOp | ReadOp | arith.ConstantOp | YieldOp) for op in compute.body.walk()):
@@ -185,8 +217,8 @@ def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target:
 def _with_inlined(
     kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target, parameters: Set[int]
 ) -> ComputeOp:
-    """A copy of the reader, in a copy of the kernel where the stage is inlined, and arguments are copied."""
-    copy = kernel.clone()
+    """A copy of the reader, in a kernel of its own where the stage is inlined, and arguments are copied."""
+    copy = alone(kernel, [compute, reader])
     same, copied = copy.compute(compute.stage.data), copy.compute(reader.stage.data)
     assert same is not None and copied is not None
     inline_compute(same)
@@ -210,9 +242,9 @@ def _conditions(compute: ComputeOp) -> list[Predicate]:
     return [p for op in compute.body.walk() if isinstance(op, IfThenElseOp) for p in op.conditions]
 
 
-def _anchor_of(kernel: KernelOp, compute: ComputeOp) -> ComputeOp | None:
+def _anchor_of(compute: ComputeOp) -> ComputeOp | None:
     """The one element-wise consumer of a reduction, which reads it at its own indices."""
-    if not compute.reduction or any(result in kernel.results_returned for result in compute.results):
+    if not compute.reduction or is_returned(compute):
         return None
     if any(isinstance(use.operation, ExternOp) for result in compute.results for use in result.uses):
         return None

@@ -13,6 +13,7 @@ from tilework.algebra.index_expr import Expr, Key, ceildiv, const
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import (
     bytes_of,
     lanes_are_masked,
@@ -33,6 +34,10 @@ def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
     """The reduce axes along which something is read in blocks, and their sizes."""
     places = filter(None, (place_in_block(e) for r in reduction.reads for e in r.exprs))
     return {name: size for name, size in places if name in dict(reduction.reduction)}
+
+
+TERMS = 384
+"""In a block of a long sum: setting a tile to zero and adding it up takes no time beside that."""
 
 
 @dataclass
@@ -160,8 +165,25 @@ def _fill_tile(
     if tile is not None and _leaves_lanes(reduction, tile, target):
         s.pad_to_multiple(inside.axes[tile.vector], tile.lanes)
         masked = True
-    s.compute_at(inside, around, _scope(reduction, tile, target))
-    return _order_reduction(s, inside, reduction, tile, masked)
+    scope = _scope(reduction, tile, target)
+    lengths = _lengths_of_blocks(reduction)
+    if not lengths:
+        s.compute_at(inside, around, scope)
+        return _order_reduction(s, inside, reduction, tile, masked)
+    [(summed, _)] = reduction.reduction
+
+    def order(stage: StageHandle, axis: SSAValue) -> SSAValue:
+        _order_reduction(s, StageHandle(stage.handle, {**stage.axes, summed: axis}), reduction, tile, masked)
+        return axis
+
+    return sum_in_blocks(s, inside, summed, lengths, around, scope, order), lengths[-1]
+
+
+def _lengths_of_blocks(reduction: ComputeOp) -> Sequence[int]:
+    """The blocks in which many terms are summed. Windows, and what lies in memory block by block, are no long sums."""
+    if len(reduction.reduction) > 1 or block_sizes(reduction):
+        return []
+    return block_lengths(reduction, size_of(reduction.reduction), TERMS)
 
 
 def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.any_order import is_any_order
+from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import PARALLEL_WORK
 from tilework.rules.cpu.reads import bits_of, iterations, joins_parts, size_of
-from tilework.rules.cpu.row_blocks import CHAINS, whole_chains
+from tilework.rules.cpu.row_blocks import CHAINS, PARTS, STEPS, whole_chains
 from tilework.rules.cpu.row_form import in_one_piece
 from tilework.targets.target import Target
 
@@ -39,12 +42,23 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
     if is_plain:
         return
     part, step = f"{name}.inner", f"{name}.outer"
-    parts, _ = s.rfactor(stage, s.split(axis, span)[1], [*cores, part, *others, step], factor_axis=-1)
+    parts, left = s.rfactor(stage, s.split(axis, span)[1], [*cores, part, *others, step], factor_axis=-1)
     for core in cores:
         s.compute_at(parts, stage.axes[core], "local")
-    inside = s.cache_write(parts, "register" if whole else "local")  # registers take no masks
+    for lanes_at_once in block_lengths(compute, span, PARTS):
+        sums, _ = s.rfactor(
+            stage, s.split(left, lanes_at_once)[0], [*cores, f"{part}.outer", f"{part}.inner"], len(cores)
+        )
+        for core in cores:
+            s.compute_at(sums, stage.axes[core], "local")
+    scope = "register" if whole else "local"  # registers take no masks
+    inside = s.cache_write(parts, scope)
     around, lane = s.split(parts.axes[part], span)
     s.reorder([*(parts.axes[n] for n in cores), around, *vectors_and_lanes(s, lane, lanes)])
-    s.compute_at(inside, around)
-    summed = [inside.axes[n] for n in (*cores, *others, step)]
-    s.reorder([*summed, *vectors_and_lanes(s, inside.axes[part], lanes)])
+
+    def order(stage: StageHandle, axis: SSAValue) -> None:
+        summed = [*(stage.axes[n] for n in (*cores, *others)), axis]
+        s.reorder([*summed, *vectors_and_lanes(s, stage.axes[part], lanes)])
+
+    terms = -(-length // (span * (target.cores if cores else 1)))
+    sum_in_blocks(s, inside, step, block_lengths(compute, terms, STEPS), around, scope, order)

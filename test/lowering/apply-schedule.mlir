@@ -1,5 +1,5 @@
 // RUN: opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule.txt}' | filecheck %s
-// RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule-twice.txt}' 2>&1 | filecheck %s --check-prefix=TWICE
+// RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule-twice.txt}' 2>&1 | filecheck %s --check-prefix=SECOND
 // RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule.txt},apply-schedule{file=%S/Inputs/apply-schedule.txt}' 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule-unknown.txt}' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/none.txt}' 2>&1 | filecheck %s --check-prefix=MISSING
@@ -19,6 +19,7 @@
 // MISSING: cannot read the schedule file {{.*}}none.txt: No such file or directory
 // EMPTY: apply-schedule.mlir holds no schedule.sequence
 // TWICE: apply-schedule{{.*}}.txt schedules @relu, which has a schedule already
+// SECOND: apply-schedule-twice.txt:3:1: error: a second schedule of @relu
 // UNKNOWN: apply-schedule-unknown.txt schedules @gelu; the module's kernels are @tanh, @relu
 te.kernel @tanh(%x: tensor<64xf32>) -> tensor<64xf32> {
   %tanh = te.compute "tanh" [i: 64] : tensor<64xf32> {

@@ -70,7 +70,7 @@ func.func @dead(%h: tensor<4xf32> {tilework.name = "h"}, %xs: tensor<3x4xf32> {t
 // States that change places go through buffers of their own. Elements of any batch: where one begins is computed.
 // CHECK-LABEL: func.func @swapped(
 // CHECK:         loop.for %step = 0 to 6 "step" {
-// CHECK-NEXT:      [[AT:%[0-9]+]] = loop.apply 4 * (%step * %N)
+// CHECK-NEXT:      [[AT:%[0-9]+]] = loop.apply 4 * (%N * %step)
 // CHECK-NEXT:      %y = memref.reinterpret_cast %output2 to offset: {{.}}[[AT]]], sizes: [%N, 4], strides: [4, 1]
 // CHECK:           loop.call @add ins(%output0, %x) outs(%y) symbols(%N)
 // CHECK-NEXT:      [[B:%[0-9]+]] = memref.alloc(%N)

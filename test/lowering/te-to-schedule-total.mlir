@@ -1,12 +1,14 @@
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
 // RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' | filecheck %s --check-prefix=LOOPS
 
-// A sum with one result: four vectors of sums side by side in registers, which are added up at the end.
+// A sum with one result: four vectors of sums side by side in registers, which are added up at the end, 8 at a time.
 
 // CHECK-LABEL: schedule.sequence @total
 // CHECK:         %[[ALL:.*]] = schedule.fuse %r, %s
 // CHECK-NEXT:    %{{.*}}, %[[LANE:.*]] = schedule.split %[[ALL]] factor 32
-// CHECK-NEXT:    %[[PARTS:rf]], %{{.*}} = schedule.rfactor %total, %[[LANE]] at -1
+// CHECK-NEXT:    %[[PARTS:rf]], %{{.*}}, %[[LEFT:rest[a-z0-9_]*]] = schedule.rfactor %total, %[[LANE]] at -1
+// CHECK-NEXT:    %[[EIGHT:.*]], %{{.*}} = schedule.split %[[LEFT]] factor 8
+// CHECK-NEXT:    schedule.rfactor %total, %[[EIGHT]] at 0
 // CHECK-NEXT:    schedule.cache_write %[[PARTS]] "register"
 // LOOPS-LABEL: loop.kernel @total
 // LOOPS:         memref.alloca() : memref<32xf32, "register">

@@ -178,10 +178,9 @@ def test_windows_that_do_not_fit_into_the_image_of_one_call(node):
     for height, width, dim in ((2, 5, "H"), (5, 1, "W"), (0, 0, "H")):
         with pytest.raises(tw.UsageError) as caught:
             compiled(np.ones((1, 4, height, width), np.float32))
-        label = {"Conv": "conv", "MaxPool": "max_pool"}[kind]
         assert str(caught.value) == (
-            f"inputs with H = {height}, W = {width}: dimension {2 if dim == 'H' else 3} of the result of {label} "
-            f"would be {dim} - 2: the window does not fit into the image"
+            f"inputs with H = {height}, W = {width}: dimension {2 if dim == 'H' else 3} of the result of node "
+            f"'{kind}_0' would be {dim} - 2: the window does not fit into the image"
         )
 
 
@@ -191,7 +190,7 @@ def test_a_table_that_is_empty_in_one_call():
     assert compiled(np.array([[1, 2], [3, 4]], np.float32)).tolist() == [[[3, 4], [1, 2]]]
     with pytest.raises(tw.UsageError) as caught:
         compiled(np.ones((0, 2), np.float32))
-    why = "gather has nothing to take elements of: dimension 0 of its input is 0"
+    why = "node 'Gather_0' has nothing to take elements of: dimension 0 of its input is 0"
     assert str(caught.value) == f"inputs with N = 0: {why}"
 
 
@@ -202,7 +201,7 @@ def test_an_image_too_short_to_be_mirrored_in_one_call():
     assert compiled(np.array([[1, 2, 3]], np.float32)).tolist() == [[3, 2, 1, 2, 3, 2]]
     with pytest.raises(tw.UsageError) as caught:
         compiled(np.ones((1, 2), np.float32))
-    why = "dimension 1 of the input of extend is too short for mode reflect: it takes 3 elements"
+    why = "dimension 1 of the input of node 'Pad_0' is too short for mode reflect: it takes 3 elements"
     assert str(caught.value) == f"inputs with W = 2: {why}"
 
 
@@ -402,3 +401,15 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, digits: tw.Module, caplo
     ]
     x = np.random.default_rng(0).random((4, 1, 8, 8), np.float32)
     assert np.array_equal(compiled(x), digits(x))
+
+
+def test_names_of_any_length():
+    """Of inputs, outputs, nodes, weights, and sizes; two of them differ at the end only."""
+    long = "n" * 10_000
+    nodes = [
+        helper.make_node("Add", [f"{long}x", f"{long}w"], [f"{long}s"], name=f"{long}1"),
+        helper.make_node("Exp", [f"{long}s"], [f"{long}y"], name=f"{long}2"),
+    ]
+    made = model(nodes, {f"{long}x": [f"{long}a", f"{long}b", 1]}, [f"{long}y"], {f"{long}w": np.ones(3, np.float32)})
+    x = np.array([[[1], [2]]], np.float32)
+    np.testing.assert_allclose(tw.compile(made)(x), np.exp(x + np.ones(3, np.float32)), rtol=1e-6)

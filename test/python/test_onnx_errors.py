@@ -418,3 +418,31 @@ def test_damaged_files_give_errors_not_crashes():
         except TileworkError:
             refused += 1
     assert refused > 100
+
+
+# ---- What is declared ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [-2, -3, -(2**40)])
+def test_an_input_of_a_negative_size(size: int):
+    assert refusal(model([relu()], {"x": [2, size]})) == f"input 'x' is declared with a size of {size}; {NOT_NEGATIVE}"
+
+
+def test_an_output_of_a_negative_size():
+    made = model([relu()], {"x": [3]})
+    made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", FLOAT, [-3]))
+    assert refusal(made) == f"output 'y' is declared with a size of -3; {NOT_NEGATIVE}"
+
+
+def test_minus_one_is_a_size_that_the_exporter_did_not_know():
+    made = model([relu()], {"x": [-1, 3]})
+    made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", FLOAT, [-1, 3]))
+    assert "tensor<?x3xf32" in str(import_onnx(made).module)
+
+
+NOT_NEGATIVE = "sizes are not negative"
+
+
+def test_an_input_or_output_without_a_name():
+    assert refusal(model([relu()], {"x": [3], "": [3]})) == "input 1 of the graph has no name"
+    assert refusal(model([relu()], {"x": [3]}, ["y", ""])) == "output 1 of the graph has no name"

@@ -20,3 +20,10 @@ te.kernel @mean(%x: tensor<?x20xf32, #graph.dims<[N, 20]>>) -> tensor<?xf32, #gr
 // The program itself may be at fault: what it reads must be there.
 // RUN: not opt-tool %S/Inputs/out-of-bounds.mlir --check-semantics -p te-to-schedule,schedule-to-loop 2>&1 | filecheck %s --check-prefix=BOUNDS
 // BOUNDS: out-of-bounds.mlir:1:1: error: {{(before|after)}} 'schedule-to-loop', {{.*}}kernel @shift cannot be run: {{.*}}out of bounds
+
+// Tensors that no memory holds cannot be computed with; that is said, and is no defect.
+// RUN: not opt-tool %S/Inputs/larger-than-memory.mlir --check-semantics -p compile-kernel 2>&1 | filecheck %s --check-prefix=MEMORY
+// RUN: opt-tool %S/Inputs/larger-than-memory.mlir -p compile-kernel | filecheck %s --check-prefix=COMPILED
+// MEMORY-NOT: internal error
+// MEMORY: larger-than-memory.mlir:1:1: error: te kernel @k cannot be run to check it: tensor<4611686018427387904xf32> has 4611686018427387904 elements, too many for memory
+// COMPILED: loop.kernel @k

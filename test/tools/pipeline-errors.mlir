@@ -54,6 +54,15 @@
 // RUN: not opt-tool %s -p 'scf-parallel-loop-tiling{parallel-loop-tile-sizes=}' 2>&1 | filecheck %s --check-prefix=MISSING
 // MISSING: opt-tool: error: expected a value
 
+// RUN: not opt-tool %s -p 'any(loop-simplify)' 2>&1 | filecheck %s --check-prefix=ANY
+// ANY: opt-tool: error: pass 'loop-simplify' is anchored on 'loop.kernel' and cannot run on 'any'
+
+// RUN: not opt-tool %s -p 'canonicalize{region-simplify=aggressive}' 2>&1 | filecheck %s --check-prefix=CHOICE
+// CHOICE: opt-tool: error: option 'region-simplify' of pass 'canonicalize' must be 'normal' or 'disabled', given 'aggressive'
+
+// RUN: not opt-tool %s -p 'canonicalize{test-convergence=true}' 2>&1 | filecheck %s --check-prefix=CONVERGENCE
+// CONVERGENCE: opt-tool: error: pass 'canonicalize' has no option 'test-convergence': its options are max-iterations, top-down, region-simplify
+
 // RUN: not opt-tool %s --cse -p dce 2>&1 | filecheck %s --check-prefix=BOTH
 // BOTH: opt-tool: error: give --cse and the like, or --pass-pipeline, not both
 

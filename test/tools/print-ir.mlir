@@ -3,6 +3,7 @@
 // RUN: opt-tool %s -p cse,dce --mlir-print-ir-after=cse -o %t 2>&1 | filecheck %s --check-prefix=AFTER
 // RUN: opt-tool %s -p cse,dce --mlir-print-ir-after-change -o %t 2>&1 | filecheck %s --check-prefix=CHANGE
 // RUN: opt-tool %s -p cse,dce --mlir-print-ir-before-all -o %t 2>&1 | filecheck %s --check-prefix=BEFORE-ALL
+// RUN: opt-tool %s -p 'func.func(cse)' --mlir-print-ir-after-change --mlir-print-ir-module-scope -o %t 2>&1 | filecheck %s --check-prefix=SCOPE
 // RUN: not opt-tool %s -p cse --mlir-print-ir-before=csee 2>&1 | filecheck %s --check-prefix=UNKNOWN
 
 // CHECK:      // -----// IR Dump After CommonSubexpressionElimination (cse) ('func.func' operation: @f) //----- //
@@ -23,6 +24,9 @@
 
 // BEFORE-ALL: // -----// IR Dump Before CommonSubexpressionElimination (cse) //----- //
 // BEFORE-ALL: // -----// IR Dump Before DeadCodeElimination (dce) //----- //
+
+// SCOPE:      // -----// IR Dump After CommonSubexpressionElimination (cse) ('func.func' operation: @f) //----- //
+// SCOPE-NEXT: builtin.module {
 
 // UNKNOWN: opt-tool: error: --mlir-print-ir-before/-after: 'csee' does not refer to a registered pass
 func.func @f(%a: i32) -> i32 {

@@ -6,7 +6,7 @@
 // CHECK:      // -----
 // CHECK-NEXT: builtin.module {
 // CHECK-NEXT:   func.func @f
-// WHOLE:      error: {{.*}}Redefinition of symbol "f"
+// WHOLE:      error: redefinition of symbol named 'f'
 func.func @f() {
   func.return
 }

@@ -19,6 +19,12 @@
 // RUN: not opt-tool %s --no-implicit-module 2>&1 | filecheck %s --check-prefix=MODULE
 // MODULE: usage.mlir:{{.*}}: error: builtin.module operation expected
 
+// What these ask for is always so; mlir-opt can be told otherwise.
+// RUN: opt-tool %s --mlir-disable-threading --mlir-print-local-scope=true | filecheck %s --check-prefix=ALWAYS
+// ALWAYS: func.func @f
+// RUN: not opt-tool %s --mlir-disable-threading=false 2>&1 | filecheck %s --check-prefix=NEVER
+// NEVER: opt-tool: error: argument --mlir-disable-threading: invalid choice: 'false' (choose from
+
 // RUN: opt-tool --help | filecheck %s --check-prefix=HELP
 // HELP: usage: opt-tool
 // HELP: --pass-pipeline
@@ -37,7 +43,9 @@
 // TIMING: ... Execution time report ...
 // TIMING: Total Execution Time: {{.*}} seconds
 // TIMING: )  Parser
+// TIMING: )  Verifier
 // TIMING: )  'builtin.module' Pipeline
+// TIMING: )    Verifier
 // TIMING: )    CommonSubexpressionElimination (cse)
 // TIMING: (100.0%)  Total
 func.func @f() {

@@ -19,3 +19,7 @@ func.func @use_before_definition(%a: i32) {
 // CHECK-NEXT:verify-errors.mlir:7:3: note: operand defined here
 // CHECK-NEXT:{{^}}  %b = arith.addi %a, %a : i32{{$}}
 // CHECK-NEXT:{{^}}  ^{{$}}
+// RUN: not opt-tool %s --split-input-file --mlir-print-op-on-diagnostic=false 2>&1 | filecheck %s --check-prefix=SHORT
+// SHORT-NOT: see current operation
+// SHORT:     verify-errors.mlir:7:3: note: operand defined here
+// SHORT-NOT: see current operation

@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import graphs_of, is_returned
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -98,7 +99,7 @@ class _Views:
             any(v in self._anchored for v in op.inputs)
             and len(set(op.inputs)) == len(op.inputs)
             and all(self._can_be_a_part(v) for v in op.inputs)
-            and _has_constant_strides(op.result)
+            and has_constant_strides(op.result)
             and all(dims_of(v.type)[axis].is_constant for v in op.inputs)
         )
 
@@ -112,7 +113,7 @@ class _Views:
         kept = op.ranges()
         last = len(op.dims(0)) - 1
         forwards = all(r.step > 0 and (axis != last or r.step == 1) for axis, r in kept.items())
-        return forwards and _has_constant_strides(op.input) and not is_returned(op.result) and self._saves(op)
+        return forwards and has_constant_strides(op.input) and not is_returned(op.result) and self._saves(op)
 
     def is_view_reshape(self, op: ReshapeOp) -> bool:
         """Whether the reshape only names the same memory anew."""
@@ -149,7 +150,3 @@ def _are_images(images: Sequence[Expr], apart: Sequence[Expr]) -> bool:
 
 def _all_cheap(ops: Iterable[Operation]) -> bool:
     return all(isinstance(op, GraphOp) and op.CATEGORY <= Category.INJECTIVE for op in ops)
-
-
-def _has_constant_strides(value: SSAValue) -> bool:
-    return all(d.is_constant for d in dims_of(value.type)[1:])

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, BlockArgument, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.group_content import content_of
+from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.parameters import is_compiled
+from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.views import has_constant_strides
+from tilework.dialects.graph.base import ints
+from tilework.dialects.graph.movement import SliceOp
 from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of
 from tilework.transforms.base import TileworkPass
+
+Numbered: TypeAlias = ConstantOp | SliceOp
+
+NUMBERS: Mapping[type[Operation], Sequence[str]] = {ConstantOp: ("value",), SliceOp: ("starts", "stops")}
+"""By operator, the properties that hold what a kernel can be given instead."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +44,13 @@ class ShareKernels(TileworkPass):
       %d = arith.constant dense<0.03>                 %z = graph.fused "mul" (%y, %d) {
       graph.mul %a, %d                                  graph.mul %a, %b
 
-    Such are the scales of quantized networks, one for every tensor. Numbers that are the same in all of them stay.
-    Requires graph-fuse-operators; graph-fold-parameters behind it makes parameters of the numbers.
+    %y = graph.fused "slice" (%x) {                   %p = graph.slice %x {graph.view, starts = [8], stops = [16]}
+      graph.slice %a {starts = [8], stops = [16]} ->  %y = graph.fused "slice" (%p) {
+                                                        graph.slice %a {starts = [0], stops = [8]}
+
+    Such are the scales of quantized networks, one for every tensor, and the parts that a tensor is split into. Numbers
+    that are the same in all of them stay. Of an image that kernels make, channels are not taken apart: they may come to
+    lie in blocks. Requires graph-fuse-operators; graph-fold-parameters behind it makes parameters of the numbers.
     """
 
     name = "graph-share-kernels"
@@ -45,27 +62,83 @@ class ShareKernels(TileworkPass):
             return
         alike: dict[Hashable, list[FusedOp]] = {}
         for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
-            alike.setdefault(content_of(group.body.block, but_for=_numbers(group)), []).append(group)
+            but_for: dict[Operation, Sequence[str]] = {number: NUMBERS[type(number)] for number in _numbered(group)}
+            alike.setdefault(content_of(group.body.block, but_for), []).append(group)
         for groups in alike.values():
-            numbers = [_numbers(group) for group in groups]
-            differ = [len({op.value for op in one}) > 1 for one in zip(*numbers, strict=True)]
-            for group, own in zip(groups, numbers, strict=True):
-                _take_out(group, [number for number, differs in zip(own, differ, strict=True) if differs])
+            numbered = [_numbered(group) for group in groups]
+            differ = [len({_numbers(op) for op in one}) > 1 for one in zip(*numbered, strict=True)]
+            for group, own in zip(groups, numbered, strict=True):
+                for number, differs in zip(own, differ, strict=True):
+                    if differs:
+                        _take_out(group, number)
 
 
-def _numbers(group: FusedOp) -> list[ConstantOp]:
-    """The constants of one element in a group."""
-    constants = (op for op in group.body.block.ops if isinstance(op, ConstantOp))
-    return [op for op in constants if prod(d.offset for d in dims_of(op.result.type)) == 1]
+def _numbered(group: FusedOp) -> list[Numbered]:
+    """The constants of one element in a group, and the slices of what it reads that it could read as views."""
+    return [
+        op
+        for op in group.body.block.ops
+        if (isinstance(op, ConstantOp) and prod(d.offset for d in dims_of(op.result.type)) == 1)
+        or (isinstance(op, SliceOp) and _can_be_view(group, op))
+    ]
 
 
-def _take_out(group: FusedOp, numbers: Sequence[ConstantOp]) -> None:
-    """Let a group take constants of its own as further operands."""
+def _numbers(op: Numbered) -> Hashable:
+    return tuple(op.properties[name] for name in NUMBERS[type(op)])
+
+
+def _can_be_view(group: FusedOp, part: SliceOp) -> bool:
+    """Whether what a slice reads can be a view of an operand of the group."""
+    argument = part.input
+    if not isinstance(argument, BlockArgument) or not has_constant_strides(argument) or not all(part.ranges().values()):
+        return False
+    is_image = len(part.dims(0)) > CHANNELS + 1
+    made_here = not isinstance(group.operands[argument.index].owner, Block)
+    return not (is_image and made_here and CHANNELS in part.ranges())
+
+
+def _take_out(group: FusedOp, number: Numbered) -> None:
+    """Let a group take as a further operand a constant of its own, or the part of an operand that a slice reads."""
+    if isinstance(number, SliceOp):
+        _give(group, _part_in_front(group, number))
+        number.operands[0] = group.body.block.args[-1]
+        _drop_unused(group)
+        return
+    number.detach()
+    Rewriter.insert_op(number, InsertPoint.before(group))
+    uses = list(number.result.uses)
+    _give(group, number)
+    for use in uses:
+        use.operation.operands[use.index] = group.body.block.args[-1]
+
+
+def _give(group: FusedOp, made: Numbered) -> None:
+    """Let a group take what is made in front of it as a further operand."""
     body = group.body.block
-    for number in numbers:
-        argument = body.insert_arg(number.result.type, len(body.args))
-        argument.name_hint = number.result.name_hint
-        number.result.replace_all_uses_with(argument)
-        number.detach()
-        Rewriter.insert_op(number, InsertPoint.before(group))
-        group.operands = [*group.operands, number.result]
+    body.insert_arg(made.result.type, len(body.args)).name_hint = made.result.name_hint
+    group.operands = [*group.operands, made.result]
+
+
+def _part_in_front(group: FusedOp, part: SliceOp) -> SliceOp:
+    """A view in front of a group that begins where a slice inside did, which reads from its beginning now."""
+    whole, kept = part.input, part.ranges()
+    assert isinstance(whole, BlockArgument)
+    first = {axis: min(taken) for axis, taken in kept.items()}
+    stops = ints(max(taken) + 1 for taken in kept.values())
+    source = group.operands[whole.index]
+    view = SliceOp.of(source, axes=part.axes, starts=ints(first.values()), stops=stops, steps=ints([1] * len(kept)))
+    view.attributes[VIEW] = UnitAttr()
+    copy_location(view, part)
+    Rewriter.insert_op(view, InsertPoint.before(group))
+    part.properties["starts"] = ints(taken[0] - first[axis] for axis, taken in kept.items())
+    beyond = (taken[-1] + (1 if taken.step > 0 else -1) - first[axis] for axis, taken in kept.items())
+    part.properties["stops"] = ints(beyond)
+    return view
+
+
+def _drop_unused(group: FusedOp) -> None:
+    """Drop the operands that nothing in a group reads."""
+    body = group.body.block
+    group.operands = [v for v, argument in zip(group.operands, body.args, strict=True) if argument.uses]
+    for argument in [a for a in body.args if not a.uses]:
+        body.erase_arg(argument)

@@ -135,8 +135,6 @@ def restricted_copies(loop: ForOp, ranges: Sequence[tuple[Expr, Expr]]) -> list[
     for piece, (lower, upper) in zip(pieces, ranges, strict=True):
         piece.set_bounds(lower, upper)
         if piece is not loop:
-            piece.index.name_hint = loop.index.name_hint
-            copy_location(piece, loop)
             block.insert_op_before(piece, loop)
     return pieces
 

@@ -1,7 +1,8 @@
-"""Leave out of sums what padding adds to them."""
+"""Leave out of sums what padding adds to them, and what takes no part in them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -11,10 +12,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.lanes import lane_choice
+from tilework.analysis.lanes import is_lane_mask
 from tilework.dialects import arith
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, YieldOp
 from tilework.transforms.base import TileworkPass
 
 PRODUCTS = (arith.MulfOp, arith.MuliOp)
@@ -38,9 +39,10 @@ class SkipPadding(TileworkPass):
       loop.store %t, %sum[%i] : ..                        }
     }
 
-    Zero times what is infinite, or not a number, counts as zero: such a weight that only meets padding does not reach
-    the result. A condition on lanes stays where it is: masks stand for those. `loop-partition` cuts the loops so that
-    most iterations ask nothing, and some are none.
+    The same is done with elements that an `arith.select` keeps from taking part, as behind the end of a last block of
+    terms. Zero times what is infinite, or not a number, counts as zero: such a weight that only meets padding does not
+    reach the result. A condition on lanes stays where it is: masks stand for those. `loop-partition` cuts the loops so
+    that most iterations ask nothing, and some are none.
     Requires simplified loops (`loop-simplify`), before `loop-vectorize`.
     """
 
@@ -52,9 +54,40 @@ class SkipPadding(TileworkPass):
         if op.is_declaration:
             return
         for loop in [inner for inner in op.body.walk() if isinstance(inner, ForOp)]:
-            choice = _choice_of_sum(loop.body.block)
+            block = loop.body.block
+            selected = _selected_element(block)
+            if selected is not None:
+                block = _guard_selected(block, *selected)
+            choice = _choice_of_sum(block)
             if choice is not None:
-                _guard(loop.body.block, choice)
+                _guard_choice(block, choice)
+
+
+def _selected_element(block: Block) -> tuple[arith.SelectOp, IfOp] | None:
+    """The choice between an element as it is and another value for it, if a block does nothing else; its condition."""
+    store = block.last_op
+    if not isinstance(store, StoreOp) or not all(_is_effectless(op) for op in list(block.ops)[:-1]):
+        return None
+    select = store.value.owner
+    if not isinstance(select, arith.SelectOp) or select.parent is not block:
+        return None
+    load, holds = select.rhs.owner, select.cond.owner
+    if not isinstance(load, LoadOp) or (load.memref, load.exprs) != (store.memref, store.exprs):
+        return None
+    if not isinstance(holds, IfOp) or holds.parent is not block or not holds.results[0].has_one_use():
+        return None
+    return (select, holds) if is_lane_mask(holds) else None
+
+
+def _guard_selected(block: Block, select: arith.SelectOp, holds: IfOp) -> Block:
+    """Do what a block does only where the condition holds; the block that it is done in then."""
+    inside, others = _guarded(block, holds)
+    if others:
+        holds.set_conditions(others)
+    elif inside is not block:
+        Rewriter.replace_op(select, [], [select.lhs])
+        Rewriter.erase_op(holds)
+    return inside
 
 
 def _choice_of_sum(block: Block) -> IfOp | None:
@@ -73,7 +106,9 @@ def _choice_of_sum(block: Block) -> IfOp | None:
 
 
 def _is_effectless(op: Operation) -> bool:
-    return isinstance(op, LoadOp) or op.has_trait(Pure) or lane_choice(op) is not None
+    if isinstance(op, IfOp):
+        return all(_is_effectless(inner) for region in op.regions for inner in region.block.ops)
+    return isinstance(op, LoadOp | YieldOp) or op.has_trait(Pure)
 
 
 def _choice(value: SSAValue, block: Block) -> IfOp | None:
@@ -102,26 +137,35 @@ def _is_zero(value: SSAValue) -> bool:
     return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
 
 
-def _guard(block: Block, choice: IfOp) -> None:
-    """Put the block under the conditions that all lanes share, and that depend on nothing in it."""
+def _guard_choice(block: Block, choice: IfOp) -> None:
+    """Do what a block does only where there is no padding."""
+    inside, others = _guarded(block, choice)
+    if others:
+        choice.set_conditions(others)
+    elif inside is not block:
+        Rewriter.inline_block(choice.then_body.block, InsertPoint.before(choice))
+        end = choice.prev_op
+        assert isinstance(end, YieldOp)
+        Rewriter.replace_op(choice, [], end.operands)
+        Rewriter.erase_op(end)
+
+
+def _guarded(block: Block, choice: IfOp) -> tuple[Block, Sequence[Predicate]]:
+    """Put a block under the conditions of a choice that all lanes share and that depend on nothing in it.
+
+    Returns the block that it is in then, the same if there are none, and the conditions that are left.
+    """
     shared = [p for p in choice.conditions if not _on_lanes(p) and not _is_computed_in(block, p)]
-    if not shared:
-        return
     others = [p for p in choice.conditions if p not in shared]
+    if not shared:
+        return block, others
     guard = IfOp(shared, Region(Block()))
     copy_location(guard, choice)
     for op in list(block.ops):
         op.detach()
         guard.then_body.block.add_op(op)
     block.add_op(guard)
-    if others:
-        choice.set_conditions(others)
-        return
-    load = lane_choice(choice)
-    assert load is not None
-    load.detach()
-    Rewriter.insert_op(load, InsertPoint.before(choice))
-    Rewriter.replace_op(choice, [], [load.result])
+    return guard.then_body.block, others
 
 
 def _is_computed_in(block: Block, p: Predicate) -> bool:

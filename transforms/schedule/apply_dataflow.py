@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import (
     CacheReadOp,
@@ -25,14 +25,13 @@ from tilework.dialects.te import KernelOp
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.schedule.dataflow.cache_read import apply_cache_read
 from tilework.transforms.schedule.dataflow.cache_write import apply_cache_write
-from tilework.transforms.schedule.dataflow.handles import stage_names
-from tilework.transforms.schedule.dataflow.inline import apply_inline
+from tilework.transforms.schedule.dataflow.inline import apply_inlines
+from tilework.transforms.schedule.dataflow.kernel_stages import KernelStages
 from tilework.transforms.schedule.dataflow.pad_to_multiple import apply_pad_to_multiple
 from tilework.transforms.schedule.dataflow.rfactor import apply_rfactor
 from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
-PRIMITIVES: dict[type[Operation], Callable[[KernelOp, Any, UniqueNames], None]] = {
-    ComputeInlineOp: apply_inline,
+PRIMITIVES: dict[type[Operation], Callable[[KernelStages, Any], None]] = {
     CacheReadOp: apply_cache_read,
     CacheWriteOp: apply_cache_write,
     RFactorOp: apply_rfactor,
@@ -73,11 +72,15 @@ class ApplyDataflow(TileworkPass):
 
 def apply_dataflow(kernel: KernelOp, sequence: SequenceOp) -> None:
     """Rewrite the kernel in place and remove the primitives applied. Raises CompileError at a refused one."""
-    applied = _in_order([op for op in sequence.body.block.ops if type(op) in PRIMITIVES])
-    names = stage_names(kernel)
-    for op in applied:
-        PRIMITIVES[type(op)](kernel, op, names)
-    for compute in kernel.computes if applied else ():
+    ops = [op for op in sequence.body.block.ops if isinstance(op, ComputeInlineOp) or type(op) in PRIMITIVES]
+    stages = KernelStages(kernel, sequence)
+    for inlines, following in groupby(_in_order(ops), lambda op: isinstance(op, ComputeInlineOp)):
+        if inlines:
+            apply_inlines(stages, [op for op in following if isinstance(op, ComputeInlineOp)])
+            continue
+        for op in following:
+            PRIMITIVES[type(op)](stages, op)
+    for compute in kernel.computes if ops else ():
         simplify_reads(compute)
 
 

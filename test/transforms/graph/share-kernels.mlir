@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p graph-share-kernels | filecheck %s
+// RUN: opt-tool %s -p graph-share-kernels --check-semantics | filecheck %s
 // RUN: opt-tool %s -p 'graph-share-kernels,graph-fold-parameters,graph-to-te' | filecheck %s --check-prefix=TE
 
 // Kernels that differ in a number take it as an argument; what is the same in all of them they hold themselves.
@@ -72,4 +72,57 @@ func.func @others(%x: tensor<8xf32>, %y: tensor<9xf32>) -> (tensor<8xf32>, tenso
     graph.yield %m : tensor<8xf32>
   }
   func.return %0, %1, %2, %3 : tensor<8xf32>, tensor<9xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// Parts of one tensor become views of it, which one kernel reads; the only part of its size stays in its kernel.
+// CHECK-LABEL: func.func @parts
+// CHECK-NEXT:    %[[A:.*]] = graph.slice %x {{{.*}}starts = array<i64: 0>, stops = array<i64: 3>{{.*}}graph.view}
+// CHECK-NEXT:    graph.fused "slice" (%[[A]])
+// CHECK:           graph.slice %{{.*}} {axes = array<i64: 0>, starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>} : (tensor<3x4xf32>)
+// CHECK:         %[[B:.*]] = graph.slice %x {{{.*}}starts = array<i64: 3>, stops = array<i64: 6>{{.*}}graph.view}
+// CHECK-NEXT:    graph.fused "slice" (%[[B]])
+// CHECK:           graph.slice %{{.*}} {axes = array<i64: 0>, starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>} : (tensor<3x4xf32>)
+// CHECK:         graph.fused "slice" (%x)
+func.func @parts(%x: tensor<9x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>) {
+  %a = graph.fused "slice" (%x) : (tensor<9x4xf32>) -> (tensor<3x4xf32>) {
+  ^bb0(%y: tensor<9x4xf32>):
+    %0 = graph.slice %y {axes = array<i64: 0>, starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>} : (tensor<9x4xf32>) -> tensor<3x4xf32>
+    graph.yield %0 : tensor<3x4xf32>
+  }
+  %b = graph.fused "slice" (%x) : (tensor<9x4xf32>) -> (tensor<3x4xf32>) {
+  ^bb0(%y: tensor<9x4xf32>):
+    %0 = graph.slice %y {axes = array<i64: 0>, starts = array<i64: 3>, stops = array<i64: 6>, steps = array<i64: 1>} : (tensor<9x4xf32>) -> tensor<3x4xf32>
+    graph.yield %0 : tensor<3x4xf32>
+  }
+  %c = graph.fused "slice" (%x) : (tensor<9x4xf32>) -> (tensor<2x4xf32>) {
+  ^bb0(%y: tensor<9x4xf32>):
+    %0 = graph.slice %y {axes = array<i64: 0>, starts = array<i64: 7>, stops = array<i64: 9>, steps = array<i64: 1>} : (tensor<9x4xf32>) -> tensor<2x4xf32>
+    graph.yield %0 : tensor<2x4xf32>
+  }
+  func.return %a, %b, %c : tensor<3x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>
+}
+
+// Those that are taken backwards, too: the view is forwards.
+// CHECK-LABEL: func.func @backwards
+// CHECK:         graph.slice %x {{{.*}}starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>, graph.view}
+// CHECK:           graph.slice %{{.*}} {axes = array<i64: 0>, starts = array<i64: 2>, stops = array<i64: -1>, steps = array<i64: -1>}
+// CHECK:         graph.slice %x {{{.*}}starts = array<i64: 3>, stops = array<i64: 6>, steps = array<i64: 1>, graph.view}
+// CHECK:           graph.slice %{{.*}} {axes = array<i64: 0>, starts = array<i64: 2>, stops = array<i64: -1>, steps = array<i64: -1>}
+func.func @backwards(%x: tensor<9x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>) {
+  %a = graph.fused "slice" (%x) : (tensor<9x4xf32>) -> (tensor<3x4xf32>) {
+  ^bb0(%y: tensor<9x4xf32>):
+    %0 = graph.slice %y {axes = array<i64: 0>, starts = array<i64: 2>, stops = array<i64: -1>, steps = array<i64: -1>} : (tensor<9x4xf32>) -> tensor<3x4xf32>
+    graph.yield %0 : tensor<3x4xf32>
+  }
+  %b = graph.fused "slice" (%x) : (tensor<9x4xf32>) -> (tensor<3x4xf32>) {
+  ^bb0(%y: tensor<9x4xf32>):
+    %0 = graph.slice %y {axes = array<i64: 0>, starts = array<i64: 5>, stops = array<i64: 2>, steps = array<i64: -1>} : (tensor<9x4xf32>) -> tensor<3x4xf32>
+    graph.yield %0 : tensor<3x4xf32>
+  }
+  %c = graph.fused "slice" (%x) : (tensor<9x4xf32>) -> (tensor<2x4xf32>) {
+  ^bb0(%y: tensor<9x4xf32>):
+    %0 = graph.slice %y {axes = array<i64: 0>, starts = array<i64: 7>, stops = array<i64: 9>, steps = array<i64: 1>} : (tensor<9x4xf32>) -> tensor<2x4xf32>
+    graph.yield %0 : tensor<2x4xf32>
+  }
+  func.return %a, %b, %c : tensor<3x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>
 }

@@ -178,3 +178,56 @@ loop.kernel @kept ins(%x: memref<8xf32>, %n: memref<8xindex>) outs(%y: memref<64
 func.func @end() {
   func.return
 }
+
+// A value is stored only where the condition holds under which it takes the place of what was there.
+// CHECK-LABEL: loop.kernel @selected
+// CHECK:         loop.for %{{.*}} = 0 to 8 "k" {
+// CHECK-NEXT:      loop.if [-8 * %{{.*}} - %{{.*}} + 19 >= 0] {
+// CHECK-NOT:         arith.select
+// CHECK:             %[[T:.*]] = arith.addf
+// CHECK-NEXT:        loop.store %[[T]]
+// CUT-LABEL:   loop.kernel @selected
+// CUT-NOT:       loop.if
+loop.kernel @selected ins(%x: memref<20xf32>) outs(%y: memref<3xf32>) {
+  loop.for %b = 0 to 3 "b" {
+    loop.for %k = 0 to 8 "k" {
+      %s = loop.load %y[%b] : memref<3xf32>
+      %v = loop.if [19 - 8 * %b - %k >= 0] -> f32 {
+        %u = loop.load %x[8 * %b + %k] : memref<20xf32>
+        loop.yield %u : f32
+      } else {
+        %zero = arith.constant 0.0 : f32
+        loop.yield %zero : f32
+      }
+      %c = loop.if [19 - 8 * %b - %k >= 0] -> i1 {
+        %true = arith.constant true
+        loop.yield %true : i1
+      } else {
+        %false = arith.constant false
+        loop.yield %false : i1
+      }
+      %t = arith.addf %s, %v : f32
+      %r = arith.select %c, %t, %s : f32
+      loop.store %r, %y[%b] : memref<3xf32>
+    }
+  }
+}
+
+// Another element is no value as it was.
+// CHECK-LABEL: loop.kernel @moved
+// CHECK:         arith.select
+loop.kernel @moved ins(%x: memref<20xf32>) outs(%y: memref<3xf32>) {
+  loop.for %b = 0 to 2 "b" {
+    %s = loop.load %y[%b + 1] : memref<3xf32>
+    %c = loop.if [%b - 1 >= 0] -> i1 {
+      %true = arith.constant true
+      loop.yield %true : i1
+    } else {
+      %false = arith.constant false
+      loop.yield %false : i1
+    }
+    %u = loop.load %x[%b] : memref<20xf32>
+    %r = arith.select %c, %u, %s : f32
+    loop.store %r, %y[%b] : memref<3xf32>
+  }
+}

@@ -678,3 +678,25 @@ schedule.sequence @k {
   // expected-error@+1 {{schedule.cache_read of scan 'scan', which is not rewritten; rewrite the stages of its steps}}
   %c, %a = schedule.cache_read %step "local" readers(%scan) [a]
 }
+
+// -----
+
+// What is asked of one stage among several is what it would be asked of it alone.
+te.kernel @two(%x: tensor<10xf32>) -> tensor<10xf32> {
+  %a = te.compute "a" [i: 10] : tensor<10xf32> {
+    %0 = te.read %x[i] : tensor<10xf32>
+    te.yield %0 : f32
+  }
+  %b = te.compute "b" [i: 10] : tensor<10xf32> {
+    %1 = te.read %a[i] : tensor<10xf32>
+    te.yield %1 : f32
+  }
+  te.return %b : tensor<10xf32>
+}
+schedule.sequence @two {
+  %b, %bi = schedule.stage "b" [i]
+  %a, %ai = schedule.stage "a" [i]
+  %ao, %an = schedule.split %ai factor 4 tail pad
+  // expected-error @below {{the split of axis 'i' of stage 'a' becomes a layout, which has no tail pad; use guard}}
+  %c, %co, %cn = schedule.cache_write %a "global" [i.outer, i.inner]
+}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, var
@@ -126,19 +127,36 @@ def _guard_read(read: ReadOp, when: Sequence[Predicate]) -> None:
 def _leave_out(reduce: ReduceOp, when: Sequence[Predicate]) -> None:
     block = reduce.parent_block()
     assert block is not None
+    before = reduce.where
+    if before is not None and (others := _conditions_of(before)) is not None:
+        before, when = None, [*others, *when]
     true, false = (arith.ConstantOp(IntegerAttr(v, i1)) for v in (1, 0))
     holds = IfThenElseOp(when, i1, _yielding(true), _yielding(false))
     block.insert_op_before(holds, reduce)
     where: SSAValue = holds.result
-    if reduce.where is not None:
-        both = arith.AndIOp(reduce.where, where)
+    if before is not None:
+        both = arith.AndIOp(before, where)
         block.insert_op_before(both, reduce)
         where = both.result
     replacement = ReduceOp(reducer_of(reduce), reduce.values, where)
     replacement.location = reduce.location
     block.insert_op_before(replacement, reduce)
+    mask = reduce.where
     reduce.detach()
     reduce.erase()
+    if mask is not None and not mask.uses and isinstance(mask.owner, Operation):
+        Rewriter.erase_op(mask.owner)
+
+
+def _conditions_of(where: SSAValue) -> Sequence[Predicate] | None:
+    """The conditions that a truth value says hold; None for one that comes from elsewhere."""
+    op = where.owner
+    if not isinstance(op, IfThenElseOp):
+        return None
+    ends = [region.block.last_op for region in op.regions]
+    values = [end.operands[0].owner for end in ends if end is not None]
+    numbers = [v.value.value.data for v in values if isinstance(v, arith.ConstantOp) and isa(v.value, IntegerAttr)]
+    return op.conditions if list(map(bool, numbers)) == [True, False] else None
 
 
 def _yielding(op: Operation) -> Region:

@@ -6,22 +6,45 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tilework.analysis.schedule_state import Split, Stage, refuse
+from tilework.analysis.schedule_state import ScheduleState, Split, Stage, refuse
 from tilework.analysis.schedule_state.handles import Handles
-from tilework.analysis.schedule_state.replay import handles_before
-from tilework.dialects.schedule import FuseOp, ReorderOp, SequenceOp, SplitOp, StageOp, Tail
-from tilework.dialects.te import KernelOp
-from tilework.transforms.schedule.dataflow.handles import erase, position
+from tilework.analysis.schedule_state.replay import replayed
+from tilework.dialects.schedule import FuseOp, ReorderOp, SingletonOp, SplitOp, StageOp, Tail
+from tilework.transforms.schedule.dataflow.handles import erase, users
+from tilework.transforms.schedule.dataflow.kernel_stages import KernelStages
 
 SHAPING = (SplitOp, FuseOp, ReorderOp)
 """The primitives that make axes of axes, and that order them."""
 
 
-def state_before(kernel: KernelOp, op: Operation) -> Handles:
-    """What the primitives before `op` have made of the stages."""
-    sequence = op.parent_op()
-    assert isinstance(sequence, SequenceOp)
-    return handles_before(kernel, sequence, op)
+def state_before(stages: KernelStages, op: Operation, stage_op: StageOp) -> Handles:
+    """What the primitives before `op` have made of the axes of a stage.
+
+    Only those are replayed that use these axes, and what they need, so that of other stages little is known.
+    """
+    return _state_at(stages, stages.place(op), stage_op)
+
+
+def _state_at(stages: KernelStages, end: int, stage_op: StageOp) -> Handles:
+    primitives = _shaping(stages, end, stage_op)
+    named = [stages.named(op.stage.data) for op in primitives if isinstance(op, StageOp)]
+    only = None if stages.has_scans else [staged for staged in named if staged is not None]
+    return replayed(ScheduleState(stages.kernel, only), primitives)
+
+
+def _shaping(stages: KernelStages, end: int, stage_op: StageOp) -> list[Operation]:
+    """The primitives in front of a place that use axes of a stage, and those that made what they use."""
+    singletons = [use.operation for use in stage_op.handle.uses if isinstance(use.operation, SingletonOp)]
+    pending: list[Operation] = [stage_op, *singletons, *users(stage_op.axes)]
+    found: dict[Operation, None] = {}
+    while pending:
+        op = pending.pop()
+        if op in found or stages.place(op) >= end:
+            continue
+        found[op] = None
+        pending += [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+        pending += () if isinstance(op, StageOp) else users(op.results)
+    return stages.in_order(found)
 
 
 def made_of(axes: Iterable[SSAValue]) -> list[SSAValue]:
@@ -37,32 +60,27 @@ def made_of(axes: Iterable[SSAValue]) -> list[SSAValue]:
     return list(found)
 
 
-def users_before(op: Operation, values: Iterable[SSAValue]) -> list[Operation]:
+def users_before(stages: KernelStages, op: Operation, values: Iterable[SSAValue]) -> list[Operation]:
     """The primitives before `op` that use these stages or axes, in the order of the sequence."""
-    return [user for user in _users_of(values) if position(user) < position(op)]
+    return stages.in_order(user for user in set(users(values)) if stages.place(user) < stages.place(op))
 
 
-def users_after(op: Operation, values: Iterable[SSAValue]) -> list[Operation]:
+def users_after(stages: KernelStages, op: Operation, values: Iterable[SSAValue]) -> list[Operation]:
     """The primitives behind `op` that use these stages or axes, in the order of the sequence."""
-    return [user for user in _users_of(values) if position(user) > position(op)]
+    return stages.in_order(user for user in set(users(values)) if stages.place(user) > stages.place(op))
 
 
-def _users_of(values: Iterable[SSAValue]) -> list[Operation]:
-    return sorted({use.operation for value in values for use in value.uses}, key=position)
-
-
-def order_spatial_axes_only(kernel: KernelOp, stage_op: StageOp, reorders: Sequence[ReorderOp]) -> None:
+def order_spatial_axes_only(stages: KernelStages, stage_op: StageOp, reorders: Sequence[ReorderOp]) -> None:
     """Let these reorders name the spatial axes of the stage only, which keep their order; its reduce axes go away."""
-    orders = [_spatial_order_after(kernel, stage_op, reorder) for reorder in reorders]
+    orders = [_spatial_order_after(stages, stage_op, reorder) for reorder in reorders]
     for reorder, order in zip(reorders, orders, strict=True):
         reorder.operands = order
         if len(order) < 2:
             erase(reorder)
 
 
-def _spatial_order_after(kernel: KernelOp, stage_op: StageOp, reorder: ReorderOp) -> list[SSAValue]:
-    assert reorder.next_op is not None
-    handles = state_before(kernel, reorder.next_op)
+def _spatial_order_after(stages: KernelStages, stage_op: StageOp, reorder: ReorderOp) -> list[SSAValue]:
+    handles = _state_at(stages, stages.place(reorder) + 1, stage_op)
     value_of = {axis: value for value, axis in handles.axes.items()}
     return [value_of[axis] for axis in handles.stages[stage_op.handle].leaves if not axis.reduce]
 

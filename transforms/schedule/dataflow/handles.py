@@ -4,37 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.schedule import ScheduleOp, SetScopeOp, StageOp
-from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ScanOp, stage_of, stages_of
-
-
-def compute_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp, StageOp]:
-    """The compute of a handle, and the operation that gave the handle. Raises CompileError for any other stage."""
-    staged, stage_op = staged_of(kernel, handle, op)
-    name = stage_op.stage.data
-    if isinstance(staged, ExternOp):
-        raise CompileError(f"{op.name} of extern '{name}': it takes set_scope, and is not rewritten", op)
-    if isinstance(staged, ScanOp):
-        raise CompileError(f"{op.name} of scan '{name}', which is not rewritten; rewrite the stages of its steps", op)
-    return staged, stage_op
-
-
-def staged_of(kernel: KernelOp, handle: SSAValue, op: Operation) -> tuple[ComputeOp | ScanOp | ExternOp, StageOp]:
-    """What a stage's handle stands for, and the operation that gave the handle."""
-    stage_op = handle.owner
-    if not isinstance(stage_op, StageOp):
-        given = stage_op.name if isinstance(stage_op, ScheduleOp) else "that"
-        raise CompileError(f"{op.name} takes a stage, not what {given} gives; use the handle of a compute", op)
-    staged = stage_of(kernel, stage_op.stage.data)
-    if staged is None:
-        names = ", ".join(c.stage.data for c in kernel.computes)
-        message = f"kernel @{kernel.sym_name.data} has no stage '{stage_op.stage.data}'; its stages are {names}"
-        raise CompileError(message, op)
-    return staged, stage_op
+from tilework.dialects.schedule import SetScopeOp, StageOp
+from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ReturnOp, stages_of
 
 
 def stage_names(kernel: KernelOp) -> UniqueNames:
@@ -44,9 +19,18 @@ def stage_names(kernel: KernelOp) -> UniqueNames:
 
 def whole_reader(compute: ComputeOp) -> str | None:
     """What takes a compute that is not returned as a whole, in words; None where all read elements."""
-    users = [use.operation for result in compute.results for use in result.uses]
-    other = next((user for user in users if not isinstance(user, ReadOp)), None)
+    other = next((user for user in users(compute.results) if not isinstance(user, ReadOp)), None)
     return None if other is None else "an extern" if isinstance(other, ExternOp) else "a scan"
+
+
+def is_returned(compute: ComputeOp) -> bool:
+    """Whether the kernel returns a result of a compute."""
+    return any(isinstance(user, ReturnOp) for user in users(compute.results))
+
+
+def users(values: Iterable[SSAValue]) -> list[Operation]:
+    """The operations that use any of the values, as often as they do."""
+    return [use.operation for value in values for use in value.uses]
 
 
 def check_names(op: Operation, given: Sequence[str], axes: Sequence[str]) -> None:
@@ -75,31 +59,8 @@ def replace_values(old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
         value.replace_all_uses_with(replacement)
 
 
-def replace_compute(old: ComputeOp, *new: ComputeOp) -> None:
-    """Put computes in place of one; the last of them makes its tensors."""
-    block = old.parent_block()
-    assert isinstance(block, Block)
-    for op in new:
-        op.location = old.location
-        block.insert_op_before(op, old)
-    replace_values(old.results, new[-1].results)
-    erase(old)
-
-
 def erase(*ops: Operation) -> None:
     """Remove operations that nothing uses."""
     for op in ops:
         op.detach()
         op.erase()
-
-
-def erase_together(ops: Iterable[Operation]) -> None:
-    """Remove operations of one sequence that nothing but each other uses."""
-    erase(*sorted(ops, key=position, reverse=True))
-
-
-def position(op: Operation) -> int:
-    """The place of a primitive in its sequence."""
-    block = op.parent_block()
-    assert block is not None
-    return block.get_operation_index(op)

@@ -15,6 +15,7 @@ from tilework.dialects.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp
 from tilework.transforms.schedule.dataflow.bodies import clone_body, gather_of, guard_reads
 from tilework.transforms.schedule.dataflow.earlier_uses import SHAPING, check_tails, made_of, users_before
+from tilework.transforms.schedule.dataflow.kernel_stages import KernelStages
 
 
 def is_another_layout(stage: Stage) -> bool:
@@ -26,13 +27,13 @@ def is_another_layout(stage: Stage) -> bool:
     return [a for a in stage.leaves if not a.reduce and a not in singletons] != stage.spatial
 
 
-def layout_primitives(op: Operation, stage: Stage, stage_op: StageOp) -> list[Operation]:
+def layout_primitives(stages: KernelStages, op: Operation, stage: Stage, stage_op: StageOp) -> list[Operation]:
     """What before `op` made the layout. Raises CompileError where something else was asked of the stage's axes.
 
     Strides of the stage's buffer may have been: they are those of dimensions, which the stage keeps.
     """
-    singletons = [user for user in users_before(op, [stage_op.handle]) if isinstance(user, SingletonOp)]
-    users = users_before(op, made_of([*stage_op.axes, *(singleton.axis for singleton in singletons)]))
+    singletons = [user for user in users_before(stages, op, [stage_op.handle]) if isinstance(user, SingletonOp)]
+    users = users_before(stages, op, made_of([*stage_op.axes, *(singleton.axis for singleton in singletons)]))
     for user in users:
         if not isinstance(user, (*SHAPING, StorageAlignOp)):
             message = f"cache_write of stage '{stage.name}' comes after {user.name} used its axes"

@@ -7,32 +7,32 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import ceildiv, var
 from tilework.algebra.predicate import less_than
 from tilework.analysis.schedule_state import refuse
-from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
 from tilework.dialects.shapes import element_type, tensor_type
-from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.dialects.te import ComputeOp
 from tilework.transforms.schedule.dataflow.bodies import guard_reads, guard_reduction
 from tilework.transforms.schedule.dataflow.earlier_uses import state_before
-from tilework.transforms.schedule.dataflow.handles import compute_of, erase, replace_compute, whole_reader
+from tilework.transforms.schedule.dataflow.handles import erase, is_returned, whole_reader
+from tilework.transforms.schedule.dataflow.kernel_stages import KernelStages
 
 
-def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp, names: UniqueNames) -> None:
+def apply_pad_to_multiple(stages: KernelStages, op: PadToMultipleOp) -> None:
     """Lengthen the axis. Raises CompileError for an axis that was split or fused into being, and for outputs."""
     stage_op = op.axis.owner
     if not isinstance(stage_op, StageOp):
         name = op.axis.name_hint or "it"
         message = f"axis '{name}' was made by a split or fuse: only an axis of a tensor is padded; pad before splitting"
         raise CompileError(message, op)
-    compute, _ = compute_of(kernel, stage_op.handle, op)
+    compute, _ = stages.compute_of(stage_op.handle, op)
     at = list[SSAValue](stage_op.axes).index(op.axis)
     factor = number_of(op.factor)
     axes = [*compute.spatial, *compute.reduction]
     name, extent = axes[at]
     spatial = len(compute.spatial)
-    obstacle = _obstacle(kernel, compute, name) if at < spatial else None
+    obstacle = _obstacle(compute, name) if at < spatial else None
     if obstacle is not None:
-        stage = state_before(kernel, op).stages[stage_op.handle]
+        stage = state_before(stages, op, stage_op).stages[stage_op.handle]
         message = f"stage '{stage.name}' {obstacle} cannot be longer; use cache_write and pad the cache"
         refuse(op, stage, message, stage.roots[at])
     axes[at] = (name, ceildiv(extent, factor) * factor)
@@ -41,12 +41,12 @@ def apply_pad_to_multiple(kernel: KernelOp, op: PadToMultipleOp, names: UniqueNa
     guard(body, [] if axes[at][1] == extent else [less_than(var(name), extent)])
     dims = [e for _, e in axes[:spatial]]
     types = [tensor_type(dims, element_type(t)) for t in compute.result_types]
-    replace_compute(compute, ComputeOp(compute.stage.data, axes[:spatial], axes[spatial:], types, body))
+    stages.replace(compute, ComputeOp(compute.stage.data, axes[:spatial], axes[spatial:], types, body))
     erase(op)
 
 
-def _obstacle(kernel: KernelOp, compute: ComputeOp, axis: str) -> str | None:
-    if any(result in kernel.results_returned for result in compute.results):
+def _obstacle(compute: ComputeOp, axis: str) -> str | None:
+    if is_returned(compute):
         return f"is an output of the kernel, whose axis '{axis}'"
     taker = whole_reader(compute)
     return None if taker is None else f"is taken by {taker} as a whole: its axis '{axis}'"

@@ -10,10 +10,9 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.bound_inference import StageBounds, bounds_alone
 from tilework.analysis.schedule_state import Axis, Fuse, Singleton, Split, Stage, refuse
-from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.schedule import ReorderOp, RFactorOp, StageOp
 from tilework.dialects.shapes import element_type, tensor_type
-from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ReduceOp
+from tilework.dialects.te import ComputeOp, ReadOp, ReduceOp
 from tilework.transforms.schedule.dataflow.bodies import clone_body, guard_reduction, reducer_of
 from tilework.transforms.schedule.dataflow.earlier_uses import (
     SHAPING,
@@ -24,41 +23,34 @@ from tilework.transforms.schedule.dataflow.earlier_uses import (
     users_after,
     users_before,
 )
-from tilework.transforms.schedule.dataflow.handles import (
-    check_names,
-    compute_of,
-    erase,
-    erase_together,
-    new_handle,
-    replace_compute,
-    replace_values,
-)
+from tilework.transforms.schedule.dataflow.handles import check_names, erase, new_handle, replace_values
+from tilework.transforms.schedule.dataflow.kernel_stages import KernelStages
 
 
-def apply_rfactor(kernel: KernelOp, op: RFactorOp, names: UniqueNames) -> None:
+def apply_rfactor(stages: KernelStages, op: RFactorOp) -> None:
     """Factor the reduction. Raises CompileError for an axis that cannot become a dimension.
 
     What was done to the spatial axes before goes on being done to the stage, which stays where it was placed.
     """
-    compute, stage_op = compute_of(kernel, op.stage, op)
-    state = state_before(kernel, op)
+    compute, stage_op = stages.compute_of(op.stage, op)
+    state = state_before(stages, op, stage_op)
     stage = state.stages[stage_op.handle]
     axis = state.leaf(op, op.axis)
     at = _check(op, stage, axis)
     _check_reducer(op, stage, compute)
-    users = _reduce_users(op, stage, stage_op)
+    users = _reduce_users(stages, op, stage, stage_op)
     check_tails(op, stage, "a stage", (r for r in stage.relations if isinstance(r, Split) and r.parent.reduce))
     stage = _reduction_only(stage)
     b = bounds_alone(state.state, stage)
-    if set(b.extents[axis].variables()) - set(kernel.symbols):
+    if set(b.extents[axis].variables()) - set(state.state.symbols):
         refuse(op, stage, f"the extent {b.extents[axis]} of axis '{axis}' depends on other axes; rfactor another", axis)
-    order_spatial_axes_only(kernel, stage_op, [user for user in users if isinstance(user, ReorderOp)])
-    factored = _factored(compute, names.fresh(f"{stage.name}.rf"), stage, axis, at, b)
+    order_spatial_axes_only(stages, stage_op, [user for user in users if isinstance(user, ReorderOp)])
+    factored = _factored(compute, stages.names.fresh(f"{stage.name}.rf"), stage, axis, at, b)
     check_names(op, [a.data for a in op.axis_names], [n for n, _ in (*factored.spatial, *factored.reduction)])
     rest = _rest(compute, factored, axis, at, b)
-    replace_compute(compute, factored, rest)
+    stages.replace(compute, factored, rest)
     _renew_handles(op, stage_op, factored, rest)
-    erase_together([user for user in users if not isinstance(user, ReorderOp)])
+    stages.erase_together([user for user in users if not isinstance(user, ReorderOp)])
     erase(stage_op)
 
 
@@ -103,14 +95,14 @@ def _check_reducer(op: RFactorOp, stage: Stage, compute: ComputeOp) -> None:
         refuse(op, stage, f"rfactor of stage '{stage.name}' joins parts of its elements by themselves: {why}")
 
 
-def _reduce_users(op: RFactorOp, stage: Stage, stage_op: StageOp) -> list[Operation]:
+def _reduce_users(stages: KernelStages, op: RFactorOp, stage: Stage, stage_op: StageOp) -> list[Operation]:
     """What used the reduce axes, and axes made of them, before: splits, fuses and reorders, and nothing else."""
     axes = made_of(stage_op.axes[len(stage.spatial) :])
-    for user in users_after(op, axes):
+    for user in users_after(stages, op, axes):
         used = next(axis for axis in axes if axis in user.operands)
         name = f"axis '{used.name_hint}', which rfactor has taken from stage '{stage.name}'"
         refuse(user, stage, f"{user.name} uses {name}; use the axes that schedule.rfactor gives")
-    users = users_before(op, axes)
+    users = users_before(stages, op, axes)
     for user in users:
         if not isinstance(user, SHAPING):
             message = f"rfactor of stage '{stage.name}' comes after {user.name} used its reduce axes; call it first"

@@ -1,0 +1,69 @@
+"""Long sums in blocks: a number that is added to a large sum loses its last digits.
+
+The error of a running sum grows with the number of its terms. Where blocks of terms are summed by themselves, and then
+the sums of blocks, it grows with the lengths of either. There are blocks of blocks where there are many of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from xdsl.dialects.builtin import AnyFloat, StringAttr
+from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
+
+from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.te import ComputeOp, ReduceOp
+
+BLOCKS = 32
+"""How many blocks are summed one by one, at most, where they can be put into blocks of their own."""
+
+Ordered = TypeVar("Ordered")
+
+
+def block_lengths(compute: ComputeOp, count: int, length: int) -> Sequence[int]:
+    """In blocks of which lengths a stage had better sum `count` terms: those of all levels of blocks, longest first.
+
+    length: of the innermost blocks. None where there are few terms, and where the stage does not add up floats.
+    """
+    return _lengths(count, length) if adds_floats(compute) else []
+
+
+def _lengths(count: int, length: int) -> Sequence[int]:
+    return [] if count <= 2 * length else [*_lengths(count, length * BLOCKS), length]
+
+
+def adds_floats(compute: ComputeOp) -> bool:
+    """Whether a stage is a sum of floating-point numbers."""
+    match compute.terminator:
+        case ReduceOp(kind=StringAttr(data="add"), values=[value]):
+            return isa(value.type, AnyFloat)
+        case _:
+            return False
+
+
+def sum_in_blocks(
+    s: ScheduleBuilder,
+    stage: StageHandle,
+    name: str,
+    lengths: Sequence[int],
+    around: SSAValue,
+    scope: str,
+    order: Callable[[StageHandle, SSAValue], Ordered],
+) -> Ordered:
+    """Compute a stage, which sums along its last axis, in a loop of its consumer, block by block along that axis.
+
+    lengths: as `block_lengths` gives them. scope: where the results of the innermost blocks are. order: puts the loops
+    of a stage in order, given the axis that is left of that which it sums along; what it returns for the innermost
+    stage is returned.
+    """
+    for length in lengths:
+        blocks, _ = s.split(stage.axes[name], length)
+        *others, _ = stage.axes
+        parts, left = s.rfactor(stage, blocks, [f"{name}.outer", *others, f"{name}.inner"])
+        s.compute_at(stage, around, "local")
+        order(stage, left)
+        stage, around, name = parts, left, f"{name}.inner"
+    s.compute_at(stage, around, scope)
+    return order(stage, stage.axes[name])
