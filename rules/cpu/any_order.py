@@ -65,9 +65,10 @@ def is_row(compute: ComputeOp, tile: Tile | None) -> bool:
 
     And of rows of a few elements one behind the other, of any type: they become lanes of several rows.
     """
-    if tile is None or not any(abs(read.step(tile.vector)) > 1 for read in reads_of(compute)):
-        return False
-    return is_any_order(compute) or _are_few(compute, tile)
+    if tile is None:
+        return is_any_order(compute)
+    apart = any(abs(read.step(tile.vector)) > 1 for read in reads_of(compute))
+    return apart and (is_any_order(compute) or _are_few(compute, tile))
 
 
 def _are_few(compute: ComputeOp, tile: Tile) -> bool:
