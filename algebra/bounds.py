@@ -149,6 +149,12 @@ class Domain:
             low = self._lower(rest + bound, depth + 1)
             if low is not None and (best is None or low > best):
                 best = low
+        if atom.kind == "floordiv" and (d := atom.args[1].constant) and (best is None or best < 0):
+            # (x - d + 1) / d <= x floordiv d <= x / d, which is rounded when all is added up
+            x = atom.args[0]
+            low = self._lower(rest * d + (x - d + 1 if c > 0 else x) * c, depth + 1)
+            if low is not None and (best is None or -(-low // d) > best):
+                best = -(-low // d)
         if _is_worst(atom, c):
             lows = [self._lower(rest + a * c, depth + 1) for a in atom.args]
             known = [x for x in lows if x is not None]
@@ -293,8 +299,8 @@ def _no_greater(e: Expr) -> Iterable[Expr]:
 
 
 def _is_worst(atom: Compound, c: int) -> bool:
-    """Whether `c * atom` is the least of its arguments: a minimum, or a maximum that is subtracted."""
-    return atom.kind == ("min" if c > 0 else "max")
+    """Whether `c * atom` is any of its arguments, or the least: a minimum, or a maximum that is subtracted."""
+    return atom.kind in ("broadcast", "min" if c > 0 else "max")
 
 
 def _priority(term: tuple[Compound, int]) -> tuple[int, int]:

@@ -1,5 +1,7 @@
 """Integer index expressions: linear combinations of variables, quotients, remainders, minima and maxima.
 
+Sizes that broadcast together are joined by `broadcast`.
+
 An `Expr` is always in one canonical form, a constant plus integer multiples of *atoms* in a fixed order, so that
 `i + j - i` *is* `j` and equality is structural. Division is floor division and `mod` has the sign of the divisor, as in
 MLIR's affine expressions and in Python; by 0 the quotient is 0, and 0 is left. Only where a quotient by variables
@@ -24,6 +26,9 @@ from typing import Any, TypeAlias
 Key: TypeAlias = Hashable
 ExprLike: TypeAlias = "Expr | int"
 
+CALLS = ("min", "max", "broadcast")
+"""The kinds of atoms that are written as calls of functions."""
+
 
 class Var:
     """A loop variable, axis or symbol."""
@@ -47,7 +52,7 @@ class Var:
 
 
 class Compound:
-    """A non-linear atom: `floordiv` and `mod` of two expressions, `min`, `max` and `product` of two or more.
+    """A non-linear atom: `floordiv` and `mod` of two expressions; `product` and the `CALLS` of two or more.
 
     The order of the arguments counts for the first two only.
     """
@@ -69,7 +74,7 @@ class Compound:
         return self._hash
 
     def __str__(self) -> str:
-        if self.kind in ("min", "max"):
+        if self.kind in CALLS:
             return f"{self.kind}({', '.join(map(str, self.args))})"
         word = {"floordiv": " floordiv ", "mod": " mod ", "product": " * "}[self.kind]
         return word.join(_parenthesized(a) for a in self.args)
@@ -81,7 +86,7 @@ Atom: TypeAlias = Var | Compound
 def _parenthesized(e: Expr) -> str:
     bare = e.is_constant or (len(e.terms) == 1 and not e.offset and e.terms[0][1] == 1)
     if bare and e.terms and isinstance(e.terms[0][0], Compound):
-        bare = e.terms[0][0].kind in ("min", "max")
+        bare = e.terms[0][0].kind in CALLS
     return str(e) if bare and not str(e).startswith("-") else f"({e})"
 
 
@@ -243,6 +248,16 @@ class Expr:
                     total[inner] = total.get(inner, 0) + c * factor
         return Expr(tuple((a, c) for a, c in total.items() if c), offset)
 
+    def replace_atoms(self, values: Mapping[Expr, Expr]) -> Expr:
+        """Replace atoms, inside compounds too; those that `values` does not name stay."""
+        total = const(self.offset)
+        for atom, c in self.terms:
+            own = Expr(((atom, 1),), 0)
+            if own not in values and isinstance(atom, Compound):
+                own = _build(atom.kind, [a.replace_atoms(values) for a in atom.args])
+            total = total + values.get(own, own) * c
+        return total
+
     def rename(self, rename: Callable[[Key], Key]) -> Expr:
         """Replace the key of every variable."""
         return self.substitute({k: var(rename(k)) for k in self.variables()})
@@ -280,7 +295,7 @@ class Expr:
             text = str(atom)
             # a leading minus binds to the first factor
             binds = abs(c) != 1 or (c < 0 and not parts)
-            if isinstance(atom, Compound) and atom.kind not in ("min", "max") and binds:
+            if isinstance(atom, Compound) and atom.kind not in CALLS and binds:
                 text = f"({text})"
             text = text if abs(c) == 1 else f"{abs(c)} * {text}"
             parts.append(("- " if c < 0 else "+ ") + text)
@@ -319,6 +334,32 @@ def maximum(*args: ExprLike) -> Expr:
     return _extremum("max", max, args)
 
 
+def broadcast(*sizes: ExprLike) -> Expr:
+    """The size that these have together when they broadcast: all are equal, but for those that are 1.
+
+    Whether they are is the caller's matter: of sizes that differ and are not 1, it is one of them.
+    """
+    flat: dict[Expr, None] = {}
+    for size in map(to_expr, sizes):
+        flat.update(dict.fromkeys(broadcast_parts(size)))
+    kept = [e for e in flat if e != 1]
+    if not kept:
+        return const(1)
+    known = next((e for e in kept if e.is_constant), None)
+    if known is not None:
+        return known
+    return kept[0] if len(kept) == 1 else _atom("broadcast", *sorted(kept, key=str))
+
+
+def broadcast_parts(size: Expr) -> tuple[Expr, ...]:
+    """The sizes that `broadcast` has joined to this one; else itself."""
+    match size.terms:
+        case ((Compound(kind="broadcast") as atom, 1),) if not size.offset:
+            return atom.args
+        case _:
+            return (size,)
+
+
 def ceildiv(a: ExprLike, b: int) -> Expr:
     """`a / b` rounded up, for a positive `b`."""
     return (to_expr(a) + (b - 1)) // b
@@ -349,7 +390,7 @@ def _build(kind: str, args: list[Expr]) -> Expr:
         if args[1] == 0:
             return const(0)
         return args[0] // args[1] if kind == "floordiv" else args[0] % args[1]
-    return product(args) if kind == "product" else (minimum if kind == "min" else maximum)(*args)
+    return product(args) if kind == "product" else _BUILDERS[kind](*args)
 
 
 def _split_multiples(e: Expr, d: int) -> tuple[Expr, Expr]:
@@ -395,6 +436,28 @@ def _term_quotient(term: tuple[Atom, int], by: tuple[Atom, int]) -> Expr | None:
     return product(left) * (term[1] // by[1])
 
 
+def without_rounding(e: Expr) -> Expr:
+    """What a sum of sizes would be if they divided: d * (x floordiv d) becomes x, also for a divisor that varies."""
+    total = const(e.offset)
+    for atom, c in e.terms:
+        total = total + _without_rounding(atom, c)
+    return total
+
+
+def _without_rounding(atom: Atom, c: int) -> Expr:
+    factors = _factors(atom)
+    for i, factor in enumerate(factors):
+        match factor.terms:
+            case ((Compound(kind="floordiv", args=(x, d)), 1),) if not factor.offset:
+                others = product([c, *factors[:i], *factors[i + 1 :]])
+                times, rest = (others // d, others % d) if d.is_constant else divide(others, d)
+                if rest == 0:
+                    return without_rounding(x * times)
+            case _:
+                pass
+    return Expr(((atom, c),), 0)
+
+
 def _product(a: Expr, b: Expr) -> Expr:
     """Distribute; the product of two atoms is an atom with its factors in a fixed order."""
     total = const(a.offset * b.offset)
@@ -430,12 +493,22 @@ def _extremum(kind: str, fold: Callable[..., int], args: Iterable[ExprLike]) -> 
     return _atom(kind, *sorted(best.values(), key=str))
 
 
+def joined_sizes(*sizes: Any) -> Any:
+    """`broadcast` of integers, or of numpy's arrays of them."""
+    return reduce(lambda a, b: a + (a == 1) * (b - 1), sizes)  # the next one in place of a 1
+
+
+_BUILDERS = {"min": minimum, "max": maximum, "broadcast": broadcast}
+
+
 def _evaluate(atom: Compound, values: Mapping[Any, Any]) -> Any:
     args = [a.evaluate(values) for a in atom.args]
     if atom.kind in ("floordiv", "mod"):
         return (floor_quotient if atom.kind == "floordiv" else floor_remainder)(*args)
     if atom.kind == "product":
         return reduce(lambda a, b: a * b, args)
+    if atom.kind == "broadcast":
+        return joined_sizes(*args)
     if all(isinstance(a, int) for a in args):
         return min(args) if atom.kind == "min" else max(args)
     import numpy as np

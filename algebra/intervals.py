@@ -114,6 +114,8 @@ def _atom_interval(atom: Atom, ranges: Mapping[Key, Interval]) -> Interval:
     ends = [interval(a, ranges) for a in atom.args]
     if atom.kind == "min":
         return minimum(*(e[0] for e in ends)), minimum(*(e[1] for e in ends))
+    if atom.kind == "broadcast":
+        return minimum(*(e[0] for e in ends)), maximum(*(e[1] for e in ends))
     if atom.kind == "max":
         return maximum(*(e[0] for e in ends)), maximum(*(e[1] for e in ends))
     if atom.kind == "floordiv":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
-from tilework.algebra.index_expr import Compound, Expr, Var
+from tilework.algebra.index_expr import CALLS, Compound, Expr, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def _of_compound(atom: Compound) -> ModularSet:
     parts = [modular_set(a) for a in atom.args]
     if atom.kind == "product":
         return reduce(_times, parts)
-    if atom.kind in ("min", "max"):
+    if atom.kind in CALLS:
         return reduce(_either, parts)
     x, d = parts[0], atom.args[1].constant
     if d is None or (atom.kind == "floordiv" and x.coeff % d):

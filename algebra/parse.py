@@ -2,16 +2,18 @@
 
 expr      ::= term (('+' | '-') term)*
 term      ::= factor (('*' | 'floordiv' | 'mod') factor)*
-factor    ::= integer | variable | '-' factor | '(' expr ')' | ('min' | 'max') '(' expr (',' expr)* ')'
+factor    ::= integer | variable | '-' factor | '(' expr ')' | call '(' expr (',' expr)* ')'
+call      ::= 'min' | 'max' | 'broadcast'
 predicate ::= expr ('>=' | '==') '0'
 """
 
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
-from tilework.algebra.index_expr import Expr, const, maximum, minimum, var
+from tilework.algebra.index_expr import Expr, broadcast, const, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
 
 
@@ -85,7 +87,7 @@ def _factor(tokens: Tokens) -> Expr:
         inner = parse_expr(tokens)
         _expect(tokens, ")")
         return inner
-    for name, build in (("min", minimum), ("max", maximum)):
+    for name, build in (("min", minimum), ("max", maximum), ("broadcast", broadcast)):
         if tokens.accept(name):
             _expect(tokens, "(")
             args = [parse_expr(tokens)]
@@ -143,8 +145,20 @@ class TextTokens:
 
 def parse(text: str) -> Expr:
     """Read an expression from a string that holds nothing else. Raises ValueError."""
+    return _whole(text, parse_expr)
+
+
+def parse_condition(text: str) -> Predicate:
+    """Read a predicate from a string that holds nothing else. Raises ValueError."""
+    return _whole(text, parse_predicate)
+
+
+Read = TypeVar("Read")
+
+
+def _whole(text: str, read: Callable[[Tokens], Read]) -> Read:
     tokens = TextTokens(text)
-    result = parse_expr(tokens)
+    result = read(tokens)
     if tokens.next:
         raise tokens.fail("the end")
     return result

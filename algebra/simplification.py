@@ -6,7 +6,7 @@ from itertools import permutations
 from math import gcd
 from typing import Protocol
 
-from tilework.algebra.index_expr import Compound, Expr, Key, Var, const, divide, maximum, minimum
+from tilework.algebra.index_expr import Compound, Expr, Key, Var, broadcast, const, divide, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least, less_than
 
 
@@ -61,6 +61,8 @@ def _simplified_atom(atom: Compound, ranges: Ranges) -> Expr:
     args = [simplified(a, ranges) for a in atom.args]
     if atom.kind in ("min", "max"):
         return _simplified_extremum(atom.kind, args, ranges)
+    if atom.kind == "broadcast":
+        return broadcast(*args)
     if atom.kind == "product":
         result = const(1)
         for a in args:

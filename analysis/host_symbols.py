@@ -21,6 +21,9 @@ DIMS = "tilework.dims"
 NAME = "tilework.name"
 """That which holds the name of an input or output for the caller."""
 
+NEEDS = "tilework.needs"
+"""That which says, of an input that takes fewer sizes than it declares, which operators need that."""
+
 OUTPUT = "tilework.output"
 """That of the arguments which are outputs."""
 

@@ -13,6 +13,12 @@ from tilework.analysis.functions import graphs_of
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
 
+DEFAULTS = "tilework.defaults"
+"""The attribute of a function that names parameters which the caller may replace: a dictionary of symbols."""
+
+FIXED_DEFAULTS = "tilework.fixed_defaults"
+"""The attribute of a function that names parameters which the caller may give again, but not others in their place."""
+
 PREPARE = "prepare"
 """The function that computes parameters from parameters, once, when a module is compiled."""
 
@@ -41,6 +47,23 @@ def parameter_bytes(graph: Block) -> int:
     types = [op.result.type for op in graph.walk() if isinstance(op, ParameterOp)]
     elements = [(prod(t.get_shape()), t.element_type) for t in types]
     return sum(count * e.bitwidth // 8 for count, e in elements if isinstance(e, FixedBitwidthType))
+
+
+def computation_of(value: SSAValue) -> set[Operation]:
+    """The operations that a value depends on."""
+    found: set[Operation] = set()
+    pending = [value.owner]
+    while pending:
+        op = pending.pop()
+        if isinstance(op, Operation) and op not in found:
+            found.add(op)
+            pending += [operand.owner for operand in op.operands]
+    return found
+
+
+def parameters_read(value: SSAValue) -> set[str]:
+    """The names of the parameters that a value depends on."""
+    return {op.sym_name.data for op in computation_of(value) if isinstance(op, ParameterOp)}
 
 
 def values_from_parameters(func: FuncOp) -> set[SSAValue]:

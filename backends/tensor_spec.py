@@ -10,11 +10,20 @@ Dim = int | str
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """Name, numpy dtype name and shape of an input, output or parameter."""
+    """Name, numpy dtype name and shape of an input, output or parameter.
+
+    `needs` says which operators need that an input's sizes are those of others, or numbers, though it declares symbols.
+    """
 
     name: str
     dtype: str
     shape: tuple[Dim, ...]
+    needs: str = ""
+
+    @property
+    def reason(self) -> str:
+        """What is to be added to a message about a size that does not fit."""
+        return f"; {self.needs}" if self.needs else ""
 
     @property
     def shape_text(self) -> str:

@@ -118,6 +118,20 @@ class DimsAttr(_IndexAttr):
 
 
 @irdl_attr_definition
+class WidthsAttr(_IndexAttr):
+    """`#graph.widths<[0, N mod 8 - 1]>`: how much is added to the ends of axes, below zero for what is taken away."""
+
+    name = "graph.widths"
+
+
+@irdl_attr_definition
+class GraphWhenAttr(_WhenAttr):
+    """`#graph.when<[N mod 2 eq 0]>`: conditions over named symbols, one of which holds."""
+
+    name = "graph.when"
+
+
+@irdl_attr_definition
 class TeIndexAttr(_IndexAttr):
     """`#te.index<[n, y + r - 1]>`: indices over axis names."""
 

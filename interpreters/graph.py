@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -15,10 +15,11 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilework.algebra.index_expr import Key
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import MUST_HOLD
-from tilework.analysis.parameters import PREPARE
+from tilework.analysis.parameters import PREPARE, computation_of, parameters_read
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
@@ -80,7 +81,17 @@ def evaluate_function(
     sizes = [
         pair for v, x in zip(block.args, inputs, strict=True) for pair in zip(dims_of(v.type), x.shape, strict=True)
     ]
-    return _Evaluation(parameters, observe, told_symbols(sizes)).block(block, inputs)
+    symbols = told_symbols(sizes)
+    _check_requirements(block, symbols)
+    return _Evaluation(parameters, observe, symbols).block(block, inputs)
+
+
+def _check_requirements(block: Block, symbols: Mapping[Key, int]) -> None:
+    """Raise UsageError for sizes of inputs for which a function cannot be run."""
+    for op in block.ops:
+        if isinstance(op, RequireOp) and not op.requirement.evaluate(symbols):
+            sizes = ", ".join(f"{name} = {symbols[name]}" for name in op.requirement.variables())
+            raise UsageError(f"{op.text.data} ({sizes})")
 
 
 def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
@@ -98,6 +109,18 @@ def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dic
     return {name: prepared[name] if name in prepared else _parameter(parameters, name) for name in used}
 
 
+def prepare_anew(module: ModuleOp, parameters: Mapping[str, Array], changed: Set[str]) -> dict[str, Array]:
+    """Those parameters that `@prepare` defines from others that have changed."""
+    prepare = find_function(module, PREPARE)
+    assert prepare is not None
+    definitions = [op for op in body_of(prepare).ops if isinstance(op, DefineParameterOp)]
+    return {
+        op.sym_name.data: _evaluate_slice(op.value, parameters)
+        for op in definitions
+        if not changed.isdisjoint(parameters_read(op.value))
+    }
+
+
 def find_function(module: ModuleOp, name: str) -> func.FuncOp | None:
     """The module's function of that name, or None."""
     return next((op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name), None)
@@ -105,18 +128,12 @@ def find_function(module: ModuleOp, name: str) -> func.FuncOp | None:
 
 def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
     """The value, from the operations it depends on and no others."""
-    needed: set[Operation] = set()
-    pending = [value.owner]
-    while pending:
-        op = pending.pop()
-        if isinstance(op, Operation) and op not in needed:
-            needed.add(op)
-            pending += [operand.owner for operand in op.operands]
+    needed = computation_of(value)
     block = value.owner.parent if isinstance(value.owner, Operation) else None
     assert block is not None, "@prepare takes no arguments"
     evaluation = _Evaluation(parameters, None, {})
     evaluation.run([op for op in block.ops if op in needed], kept=[value])
-    return evaluation.values[value]
+    return np.asarray(evaluation.values[value])
 
 
 class _Evaluation:
@@ -161,6 +178,8 @@ class _Evaluation:
         operands = [self.values[operand] for operand in op.operands]
         if isinstance(op, ReshapeOp) and all(self.symbols.keys() >= {*d.variables()} for d in op.shape.data):
             return [operands[0].reshape([int(d.evaluate(self.symbols)) for d in op.shape.data])]
+        if isinstance(op, RequireOp):
+            return []
         if isinstance(op, GraphOp):
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
                 made = op.evaluate(*operands)

@@ -30,7 +30,7 @@ from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbo
 from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.loop import ApplyOp, CallOp, ForOp, WordsOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
 from tilework.dialects.te import KernelOp as TeKernelOp
@@ -152,6 +152,10 @@ class _Host:
                 for i in range(*self._evaluate([op.lower, op.upper])):
                     self.values[op.index] = i
                     self._run(op.body.block)
+            case IfOp():
+                holds = all(condition.evaluate(self.values) for condition in op.conditions)
+                for block in (op.then_body if holds else op.else_body).blocks:
+                    self._run(block)
             case cf.AssertOp():
                 if not self.values[op.arg]:
                     raise CompileError(f"an assertion fails: {op.msg.data}", op)

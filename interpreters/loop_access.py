@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient, floor_remainder
+from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient, floor_remainder, joined_sizes
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import LoadOp, StoreOp
@@ -267,5 +267,11 @@ def _maximum(*values: Any) -> Any:
     return max(values) if all(isinstance(v, int) for v in values) else reduce(np.maximum, values)
 
 
-_FUNCTIONS = {"_min": _minimum, "_max": _maximum, "_floordiv": floor_quotient, "_mod": floor_remainder}
+_FUNCTIONS = {
+    "_min": _minimum,
+    "_max": _maximum,
+    "_broadcast": joined_sizes,
+    "_floordiv": floor_quotient,
+    "_mod": floor_remainder,
+}
 """What the source of an index expression calls."""

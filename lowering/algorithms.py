@@ -32,6 +32,7 @@ from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp, winograd_tiles
 from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type
+from tilework.lowering.joined_sizes import usual_version
 from tilework.lowering.te_kernels import build_kernel
 from tilework.lowering.words_of_groups import (
     argument_for_words,
@@ -337,7 +338,7 @@ class Algorithms:
 
     def _cycles(self, group: FusedOp, least_benefit: int = 0) -> float:
         """Infinite where only rules of less benefit match, which are not made for such kernels."""
-        kernel = build_kernel(group.label.data, group)
+        kernel = build_kernel(group.label.data, usual_version(group))
         rule = choose_rule(kernel, self.target)
         return rule.cycles(kernel, self.target, parameters_of(group)) if rule.BENEFIT >= least_benefit else inf
 

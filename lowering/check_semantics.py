@@ -133,7 +133,7 @@ class SemanticCheck(Instrumentation):
 
     def _data(self, program: Program[Any], *, positive: bool = False, filled: bool = False) -> list[Data]:
         data: list[Data] = []
-        for case, symbols in enumerate(symbol_values(program.dims)):
+        for case, symbols in enumerate(symbol_values(program.dims, program.requirements)):
             inputs = [
                 self._input(program, i, spec, symbols, case, positive=positive) for i, spec in enumerate(program.inputs)
             ]

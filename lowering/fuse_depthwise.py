@@ -25,6 +25,7 @@ from tilework.dialects.locations import copy_location
 from tilework.dialects.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.lowering.algorithms import parameters_of
+from tilework.lowering.joined_sizes import usual_version
 from tilework.lowering.packed_groups import unpack_argument
 from tilework.lowering.te_kernels import build_kernel
 from tilework.rules.registry import choose_rule
@@ -139,11 +140,11 @@ def _joined(group: FusedOp, reader: FusedOp) -> FusedOp | None:
 
 def _with_packed_parameters(group: FusedOp, target: Target) -> KernelOp:
     """The kernel that the group will be when its parameters have the layouts that the rule for it asks for."""
-    kernel, parameters = build_kernel(group.label.data, group), parameters_of(group)
+    kernel, parameters = build_kernel(group.label.data, usual_version(group)), parameters_of(group)
     trial = group.clone()
     for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
         unpack_argument(trial, packing.argument, packing.axis, packing.block)
-    packed = build_kernel(group.label.data, trial)
+    packed = build_kernel(group.label.data, usual_version(trial))
     trial.erase()
     return packed
 

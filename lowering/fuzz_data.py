@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from tilework.algebra.index_expr import Expr, Key
+from tilework.algebra.predicate import at_least
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array
 
 LARGEST = 4
@@ -48,24 +50,33 @@ SCALES = (1, 3, 5, 9, 17, 33, 65, 129, 257, 513, 4, 16, 64)
 """How large symbols are tried to be; the last ones for sizes that have to be multiples."""
 
 
-def symbol_values(dims: Iterable[Expr]) -> list[dict[Key, int]]:
+MOST_CHOICES = 4
+"""How many symbols are tried to be one while others are not."""
+
+
+def symbol_values(dims: Iterable[Expr], requirements: Sequence[Requirement] = ()) -> list[dict[Key, int]]:
     """Values for the symbols in these dimensions: different small odd ones, and one for all where that is enough.
 
-    They are enough where no dimension becomes less than one; larger ones are tried until they are.
+    They are enough where requirements are met and no dimension becomes less than one; larger ones are tried until they
+    are, then equal ones, also those that requirements name. Where symbols may be equal or one, each is one for itself,
+    too.
     """
     dims = [e for e in dims if not e.is_constant]
-    names = list(dict.fromkeys(key for e in dims for key in e.variables()))
+    needs = [*(Requirement.of(at_least(e, 1), "") for e in dims), *requirements]
+    names = list(dict.fromkeys(key for need in needs for key in need.variables()))
     if not names:
         return [{}]
-    ones = {key: 1 for key in names}
-    first = next(
-        values
-        for scale in SCALES
-        if _all_positive(dims, values := {key: scale * (3 + 2 * i) for i, key in enumerate(names)})
-        or scale == SCALES[-1]
-    )
-    return [first, ones] if _all_positive(dims, ones) else [first]
+    different = ({key: scale * (3 + 2 * i) for i, key in enumerate(names)} for scale in SCALES)
+    named = {abs(condition.expr.offset) for need in requirements for condition in need.any_of}
+    equal = (dict.fromkeys(names, size) for size in (*(3 * scale for scale in SCALES), *sorted(named - {0, 1})))
+    ones = dict.fromkeys(names, 1)
+    largest = {key: SCALES[-1] * (3 + 2 * i) for i, key in enumerate(names)}
+    last = ones if _are_met(needs, ones) else largest
+    first = next((values for values in (*different, *equal) if _are_met(needs, values)), last)
+    choices = dict.fromkeys(key for need in requirements if len(need.any_of) > 1 for key in need.variables())
+    others = [{**first, key: 1} for key in [*choices][:MOST_CHOICES]]
+    return [first, *(values for values in (ones, *others) if _are_met(needs, values))]
 
 
-def _all_positive(dims: Sequence[Expr], values: dict[Key, int]) -> bool:
-    return all(e.evaluate(values) >= 1 for e in dims)
+def _are_met(needs: Sequence[Requirement], values: dict[Key, int]) -> bool:
+    return all(need.evaluate(values) for need in needs)

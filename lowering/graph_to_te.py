@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import DIMS, NAME, OUTPUT
+from tilework.analysis.host_symbols import DIMS, NAME, NEEDS, OUTPUT
 from tilework.analysis.parameters import PREPARE, graph_functions
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.diagnostics import CompileError
@@ -25,7 +25,7 @@ from tilework.dialects.names import identifier
 from tilework.dialects.shapes import dims_of
 from tilework.lowering.host_blocks import HostBlock, located, lower_graph
 from tilework.lowering.host_buffers import HostBuffers, plan_placements
-from tilework.lowering.host_shapes import HostShapes, memref_type
+from tilework.lowering.host_shapes import HostInput, HostShapes, memref_type
 from tilework.lowering.te_kernels import KernelTable
 from tilework.transforms.base import TileworkPass
 
@@ -117,7 +117,7 @@ class HostFunction:
     def build(self) -> func.FuncOp:
         """The function, in no module yet."""
         attributes = [*self._input_attributes(), *self._output_attributes()]
-        names = [cast(StringAttr, a.data[NAME]).data for a in attributes]
+        names = [_text(a, NAME) for a in attributes]
         for argument, name in zip(self._block.args, names, strict=True):
             argument.name_hint = identifier(name)
         at = Builder(InsertPoint.at_end(self._block))
@@ -127,7 +127,7 @@ class HostFunction:
         for _, argument, value in inputs:
             buffers.put(value, argument)
         with located(self._block, self._function):
-            shapes.bind([(name, argument, dims_of(value.type)) for name, argument, value in inputs])
+            shapes.bind([HostInput(*each, _text(a, NEEDS)) for each, a in zip(inputs, attributes, strict=False)])
         lower_graph(self._graph, HostBlock(self._block, at, shapes, buffers, self._kernels))
         with located(self._block, self._returned):
             at.insert(func.ReturnOp())
@@ -156,6 +156,11 @@ class HostFunction:
             DictionaryAttr({NAME: StringAttr(f"output{i}"), **own, OUTPUT: UnitAttr(), DIMS: _dims(value)})
             for i, (own, value) in enumerate(zip(given, values, strict=True))
         ]
+
+
+def _text(attributes: DictionaryAttr, name: str) -> str:
+    text = attributes.data.get(name)
+    return text.data if isinstance(text, StringAttr) else ""
 
 
 def _attributes(given: ArrayAttr[DictionaryAttr] | None, count: int) -> list[dict[str, Attribute]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.dialects import memref
 from xdsl.dialects.arith import ConstantOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import var
@@ -17,13 +17,15 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.diagnostics import CompileError, name_of
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.locations import copy_location
-from tilework.dialects.loop import CallOp, ForOp
+from tilework.dialects.loop import CallOp, ForOp, IfOp
 from tilework.lowering.host_buffers import HostBuffers, is_made_here, plan_placements
 from tilework.lowering.host_shapes import HostShapes, memref_type
+from tilework.lowering.joined_sizes import KernelVersion, versions_of
 from tilework.lowering.te_kernels import KernelTable
 
 
@@ -63,6 +65,8 @@ def lower_graph(graph: Block, host: HostBlock) -> None:
 def _lower(op: Operation, host: HostBlock) -> None:
     is_view = VIEW in op.attributes
     match op:
+        case RequireOp():
+            host.shapes.require(op.requirement)
         case _ if not any(result.uses for result in op.results):
             return  # constants that moved into the kernels, and other dead code
         case FusedOp():
@@ -87,12 +91,23 @@ def _lower(op: Operation, host: HostBlock) -> None:
 
 
 def _call(group: FusedOp, host: HostBlock) -> None:
+    """A call of the first version of the group whose conditions hold."""
+    *versions, general = [(version, _call_of(version, group, host)) for version in versions_of(group)]
+    call: Operation = general[1]
+    for version, special in reversed(versions):
+        values = host.shapes.values_of(*(p.expr for p in version.conditions))
+        then, otherwise = (Region(Block([op])) for op in (special, call))
+        call = IfOp([p.substitute(values) for p in version.conditions], then, otherwise)
+    host.at.insert(call)
+
+
+def _call_of(version: KernelVersion, group: FusedOp, host: HostBlock) -> CallOp:
     values = [*group.inputs, *group.outputs]
     buffers = [host.buffers.of(v) for v in values]
-    kernel = host.kernels.kernel_for(group, [host.buffers.layout_for_kernel(v) for v in values])
+    kernel = host.kernels.kernel_for(version.group, [host.buffers.layout_for_kernel(v) for v in values])
     count = len(group.inputs)
-    symbols = [host.shapes.symbol(name) for name in kernel.symbols]
-    host.at.insert(CallOp(kernel.sym_name.data, buffers[:count], buffers[count:], (), symbols))
+    symbols = [host.shapes.value(version.size_of(name)) for name in kernel.symbols]
+    return CallOp(kernel.sym_name.data, buffers[:count], buffers[count:], (), symbols)
 
 
 # -- scans

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.builder import Builder
@@ -11,10 +12,22 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAt
 from xdsl.ir import Attribute, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.predicate import Predicate
+from tilework.algebra.requirement import Requirement
 from tilework.dialects import arith
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import INDEX, ApplyOp
 from tilework.dialects.shapes import dims_of
+
+
+@dataclass(frozen=True)
+class HostInput:
+    """An input by its name, its buffer, what the graph calls it, and why it takes fewer sizes than it declares."""
+
+    name: str
+    buffer: SSAValue
+    value: SSAValue
+    needs: str = ""
 
 
 class HostShapes:
@@ -31,43 +44,47 @@ class HostShapes:
         shapes._symbols, shapes._values = self._symbols, dict(self._values)
         return shapes
 
-    def bind(self, inputs: Sequence[tuple[str, SSAValue, Sequence[Expr]]]) -> None:
-        """Bind every symbol to the first dimension that is the symbol itself, and check all other dimensions with one.
-
-        An input is its name, its buffer and its dimensions.
-        """
+    def bind(self, inputs: Sequence[HostInput]) -> None:
+        """Bind every symbol to the first dimension that is the symbol itself; check all other dimensions with one."""
         sources: dict[Key, str] = {}
-        checks: list[tuple[SSAValue, Expr, str]] = []
-        for name, buffer, dims in inputs:
-            for axis, dim in enumerate(dims):
+        checks: list[tuple[SSAValue, Expr, str, str]] = []
+        for given in inputs:
+            for axis, dim in enumerate(dims_of(given.value.type)):
                 if dim.is_constant:
                     continue
-                extent = self._at.insert(memref.DimOp(buffer, self.value(axis))).result
-                where = f"dimension {axis} of input '{name}'"
+                extent = self._at.insert(memref.DimOp(given.buffer, self.value(axis))).result
+                where = f"dimension {axis} of input '{given.name}'"
                 symbol = dim.as_var
                 if symbol is None or symbol in self._symbols:
-                    checks.append((extent, dim, where))
+                    checks.append((extent, dim, where, f"; {given.needs}" if given.needs else ""))
                     continue
                 extent.name_hint = str(symbol)
                 self._symbols[symbol], sources[symbol] = extent, where
-        for extent, dim, where in checks:
-            self._check(extent, dim, where, sources)
+        for extent, dim, where, reason in checks:
+            self._check(extent, dim, where, reason, sources)
 
-    def _check(self, extent: SSAValue, dim: Expr, where: str, sources: dict[Key, str]) -> None:
+    def _check(self, extent: SSAValue, dim: Expr, where: str, reason: str, sources: dict[Key, str]) -> None:
         unbound = [str(symbol) for symbol in dim.variables() if symbol not in sources]
         if unbound:
             raise CompileError(f"{where} is {dim}, but no input has a dimension that is {unbound[0]} itself")
         origins = " and ".join(f"{symbol} is {sources[symbol]}" for symbol in dim.variables())
         equal = self._at.insert(arith.CmpiOp(extent, self.value(dim), "eq")).result
-        self._at.insert(cf.AssertOp(equal, f"{where} is not {dim}, where {origins}"))
+        self._at.insert(cf.AssertOp(equal, f"{where} is not {dim}, where {origins}{reason}"))
 
-    def symbol(self, name: str) -> SSAValue:
-        """The value of a symbol."""
-        return self._symbols[name]
+    def require(self, requirement: Requirement) -> None:
+        """Let the function fail where a requirement is not met."""
+        holds, *others = (self._truth(condition) for condition in requirement.any_of)
+        for other in others:
+            holds = self._at.insert(arith.OrIOp(holds, other)).result
+        self._at.insert(cf.AssertOp(holds, requirement.text))
 
-    def values_of(self, expr: Expr) -> dict[Key, Expr]:
-        """For each symbol in an expression, its value."""
-        return {key: var(self._symbols[key]) for key in expr.variables()}
+    def _truth(self, condition: Predicate) -> SSAValue:
+        relation = "sge" if condition.kind == ">=" else "eq"
+        return self._at.insert(arith.CmpiOp(self.value(condition.expr), self.value(0), relation)).result
+
+    def values_of(self, *exprs: Expr) -> dict[Key, Expr]:
+        """For each symbol in expressions, its value."""
+        return {key: var(self._symbols[key]) for expr in exprs for key in expr.variables()}
 
     def value(self, expr: Expr | int) -> SSAValue:
         """The value of an expression over symbols and index values."""

@@ -17,6 +17,7 @@ from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.locations import copy_location
 from tilework.lowering.algorithms import parameters_of
+from tilework.lowering.joined_sizes import usual_version
 from tilework.lowering.packed_groups import pack_of, unpack_argument
 from tilework.lowering.te_kernels import build_kernel
 from tilework.rules.base import Packing
@@ -65,7 +66,7 @@ def _asked(group: FusedOp, target: Target, parameters: Set[int]) -> Sequence[Pac
     """The layouts in which the rule for a group's kernel wants its parameters."""
     if not parameters:
         return ()
-    kernel = build_kernel(group.label.data, group)
+    kernel = build_kernel(group.label.data, usual_version(group))
     return choose_rule(kernel, target).packings(kernel, target, parameters)
 
 

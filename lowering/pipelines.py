@@ -31,6 +31,7 @@ from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
+from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.loop.check_bounds import CheckBounds
@@ -61,7 +62,8 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 GRAPH: tuple[ModulePass, ...] = (
-    RemoveIdentities(),  # first: what changes nothing hides neighbours from the folds
+    StateRequirements(),  # first: operators still know the nodes that they come from
+    RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds
     WidenHalfPrecision(),  # behind it: casts to the type that a value has would round; before what looks for floats
     FoldPadding(),
     KeepBytes(),  # before what multiplies bytes is found

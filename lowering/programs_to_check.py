@@ -22,11 +22,12 @@ from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.intervals import Interval, interval
+from tilework.algebra.requirement import Requirement
 from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
-from tilework.analysis.sizes_that_must_be_positive import sizes_that_must_be_positive
 from tilework.dialects import arith
-from tilework.dialects.graph.base import Array
+from tilework.dialects.graph.base import Array, GraphOp
+from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.loop.annotations import CHECKS
@@ -73,6 +74,11 @@ class Program(ABC, Generic[OpT]):
     def dims(self) -> list[Expr]:
         """Everything that must not become less than one."""
 
+    @property
+    def requirements(self) -> Sequence[Requirement]:
+        """What else symbols must be."""
+        return ()
+
     @abstractmethod
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         """The outputs; of those elements at least that are `wanted`, if that saves work."""
@@ -104,7 +110,12 @@ class GraphProgram(Program[func.FuncOp]):
     def dims(self) -> list[Expr]:
         types = (value.type for op in self.op.walk() for value in op.results)
         made = [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
-        return [*made, *(e + 1 for e in sizes_that_must_be_positive(self.op))]
+        return made
+
+    @property
+    def requirements(self) -> Sequence[Requirement]:
+        stated = [op.requirement for op in self.op.walk() if isinstance(op, RequireOp)]
+        return [*stated, *(r for op in self.op.walk() if isinstance(op, GraphOp) for r in op.requirements())]
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         module = self.in_module()
@@ -133,15 +144,19 @@ class HostProgram(Program[func.FuncOp]):
 
     @property
     def dims(self) -> list[Expr]:
+        own = [e for dims, _ in self.inputs for e in dims]
+        symbols = {key for e in own for key in e.variables()}
         kernels = [e for k in self.module.values() if isinstance(k, TeKernelOp) for e in TeProgram("", "", k).dims]
-        return [e for dims, _ in self.inputs for e in dims] + kernels
+        return own + [e for e in kernels if symbols.issuperset(e.variables())]
 
     def work(self, symbols: Mapping[Key, int]) -> float:
-        total = 0.0
+        total, largest_size = 0.0, max(symbols.values(), default=0)
         for op in self.op.walk():
             kernel = self.module.get(op.kernel_name) if isinstance(op, CallOp) else None
             program = None if kernel is None else program_of(kernel, {})
-            total += 0.0 if program is None else program.work(symbols)
+            if program is not None:  # what the symbols that only a kernel has are is told where it is called
+                own = {str(key) for e in program.dims for key in e.variables()}
+                total += program.work({**dict.fromkeys(own, largest_size), **symbols})
         return total
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:

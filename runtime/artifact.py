@@ -23,10 +23,10 @@ from tilework.runtime.arrays import Array, check_arrays
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
 
-FORMAT = 3
+FORMAT = 4
 """Raised with every change that an older Tilework could not read, and where what is compiled and what calls it changes:
 format 1 called OpenMP, the workers of format 2 lack `calls.ll`, and those of the first artefact in a process serve all
-others."""
+others; requirements of format 3 are expressions that must be positive."""
 
 _MANIFEST, _PARAMETERS, _WORKERS = "manifest.json", "parameters.safetensors", "workers.o"
 _LOCAL_HEADER_BYTES = 30

@@ -8,7 +8,7 @@ from functools import lru_cache
 from struct import pack
 
 from tilework.backends.tensor_spec import Dim, TensorSpec
-from tilework.runtime.shapes import InputShapes, Requirements, Shape, SymbolicShape, Symbols
+from tilework.runtime.shapes import InputShapes, Shape, SymbolicShape, Symbols
 
 REMEMBERED = 256
 """For how many combinations of input shapes the sizes are kept: a model mostly sees the same few again."""
@@ -30,23 +30,14 @@ class SizesOfCalls:
     Raises UsageError for shapes that do not fit each other, the specs or the requirements.
     """
 
-    def __init__(
-        self,
-        inputs: InputShapes,
-        outputs: Sequence[TensorSpec],
-        scratch: Sequence[Dim],
-        requirements: Requirements | None = None,
-    ):
+    def __init__(self, inputs: InputShapes, outputs: Sequence[TensorSpec], scratch: Sequence[Dim]):
         self._inputs = inputs
         self._outputs = [SymbolicShape(spec.shape) for spec in outputs]
         self._scratch = SymbolicShape(scratch)
-        self._requirements = requirements
         self.of = lru_cache(REMEMBERED)(self._compute)
 
     def _compute(self, shapes: tuple[Shape, ...]) -> CallSizes:
         symbols = self._inputs.bind(shapes)
-        if self._requirements is not None:
-            self._requirements.check(symbols)
         return CallSizes(
             symbols,
             pack(f"{len(symbols)}q", *symbols.values()),

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.requirement import Requirement
 from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.native import Linked
-from tilework.runtime.shapes import InputShapes, Requirements
+from tilework.runtime.shapes import InputShapes
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.nibbles import is_narrow, unpack
 
@@ -29,7 +30,7 @@ class FunctionInfo:
     int32 num_threads)`. arguments: the arrays in the order of the Python call; inputs, outputs: which of them are the
     kernel's, in its order. symbols: the names of its symbols in its order, each somewhere an input's dimension by
     itself. scratch_bytes: the size of each scratch buffer, over the symbols. target: as `parse_target` reads.
-    requirements: expressions over the symbols that are 0 or more where it may be called, and what is wrong elsewhere.
+    requirements: what the symbols must be where it may be called.
     checks: what is wrong where a subscript that the kernel checks is out of bounds; if there are any, it has one more
     output: for each of them three int64, whether it was so, with what subscript, and the size.
     """
@@ -42,7 +43,7 @@ class FunctionInfo:
     symbols: tuple[str, ...]
     scratch_bytes: tuple[Dim, ...]
     target: str
-    requirements: Mapping[str, str] = field(default_factory=dict[str, str])
+    requirements: tuple[Requirement, ...] = ()
     checks: tuple[str, ...] = ()
 
 
@@ -63,10 +64,9 @@ class Function:
         self._unpacked = self._narrow & self._written
         self._passed = (*info.inputs, *info.outputs)
         self._sizes = SizesOfCalls(
-            InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name),
+            InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name, info.requirements),
             [info.arguments[i] for i in info.outputs],
             info.scratch_bytes,
-            Requirements(info.requirements),
         )
         self._arenas = ArenaPool()
         pointers = [ctypes.c_void_p] * (len(info.arguments) + bool(info.checks) + len(info.scratch_bytes))

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from tilework.algebra.requirement import Requirement
 from tilework.backends.tensor_spec import Dim, TensorSpec
+
+
+@dataclass(frozen=True)
+class Default:
+    """An input that has a default: how that looks, and the parameter that it replaces.
+
+    fixed: the code was made for the default, so that nothing else can be given.
+    """
+
+    input: TensorSpec
+    parameter: str
+    fixed: bool
 
 
 @dataclass(frozen=True)
@@ -17,8 +30,9 @@ class Manifest:
     `int32 entry(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 num_threads)`,
     whose result is 0 or the number of a failed check, which `messages` explains. `symbols` orders the int64 array.
     Each symbol is somewhere an input's dimension by itself. Inputs and outputs are aligned to their element, the
-    arena and the parameters to 64 bytes. kernels: how many the entry calls. requirements: expressions over symbols that
-    must be at least 0, and what to say where one is not.
+    arena and the parameters to 64 bytes. kernels: how many the entry calls. requirements: what symbols must be, which
+    the entry checks too; a caller who checks it first can name the inputs and their sizes. defaults: further inputs,
+    whose defaults are among the parameters or what these are computed from, by @prepare of the module `prepare`.
     """
 
     target: str
@@ -30,11 +44,16 @@ class Manifest:
     kernels: int = 0
     messages: Mapping[int, str] = field(default_factory=dict[int, str])
     entry: str = "tilework_main"
-    requirements: Mapping[str, str] = field(default_factory=dict[str, str])
+    requirements: tuple[Requirement, ...] = ()
+    defaults: tuple[Default, ...] = ()
+    prepare: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back."""
-        return {**asdict(self), "messages": {str(code): text for code, text in self.messages.items()}}
+        plain = asdict(replace(self, requirements=()))
+        requirements = [{"any_of": [*map(str, r.any_of)], "text": r.text} for r in self.requirements]
+        messages = {str(code): text for code, text in self.messages.items()}
+        return {**plain, "messages": messages, "requirements": requirements}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Manifest:
@@ -52,9 +71,11 @@ class Manifest:
             data["kernels"],
             {int(code): text for code, text in data["messages"].items()},
             data["entry"],
-            dict(data["requirements"]),
+            tuple(Requirement.parse(r["any_of"], r["text"]) for r in data["requirements"]),
+            tuple(Default(_tensor(d["input"]), d["parameter"], d["fixed"]) for d in data["defaults"]),
+            data["prepare"],
         )
 
 
 def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
-    return TensorSpec(spec["name"], spec["dtype"], tuple(spec["shape"]))
+    return TensorSpec(spec["name"], spec["dtype"], tuple(spec["shape"]), spec["needs"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.backends.tensor_spec import TensorSpec
 from tilework.runtime.addresses import address_table, addresses
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import (
@@ -24,10 +25,11 @@ from tilework.runtime.arrays import (
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
+from tilework.runtime.defaults import Defaults
 from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.native import Linked
-from tilework.runtime.shapes import InputShapes, Requirements, Shape
+from tilework.runtime.shapes import InputShapes, Shape
 from tilework.runtime.threads import get_num_threads
 from tilework.runtime.workers import UNLIKE, workers_code
 from tilework.targets import parse_target
@@ -62,15 +64,16 @@ class Module:
         self.objects = list(objects)
         check_arrays(parameters, manifest.parameters)
         self.parameters = {spec.name: aligned(parameters[spec.name]) for spec in manifest.parameters}
+        others = {name: array for name, array in parameters.items() if name not in self.parameters}
+        self._defaults = Defaults(manifest, self.parameters, others)
         self._input_specs = {spec.name: spec for spec in manifest.inputs}
         self._output_names = [spec.name for spec in manifest.outputs]
         self._input_dtypes = [dtype_named(spec.dtype) for spec in manifest.inputs]
         self._output_dtypes = [dtype_named(spec.dtype) for spec in manifest.outputs]
         self._sizes = SizesOfCalls(
-            InputShapes(manifest.inputs, manifest.symbols),
+            InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements),
             manifest.outputs,
             (manifest.arena_bytes,),
-            Requirements(manifest.requirements),
         )
         self._arenas = ArenaPool()
         self._linked = Linked(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, self._workers)
@@ -82,7 +85,7 @@ class Module:
         """Of the inputs of the last call that was none of those known."""
         self._input_table = address_table(len(manifest.inputs))
         self._output_table = address_table(len(manifest.outputs))
-        self._parameter_table = address_table(len(self.parameters))(*addresses(list(self.parameters.values())))
+        self._parameter_table = self._table_of(list(self.parameters.values()))
 
     @staticmethod
     def load(path: str | Path) -> Module:
@@ -99,14 +102,25 @@ class Module:
         if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
             raise UsageError(f"an artefact is saved at a path, not at a value of type {type(path).__name__}")
         workers = self._workers or workers_code(parse_target(self.manifest.target))
-        write_artifact(Path(path), self.manifest, self.objects, self.parameters, workers)
+        parameters = {**self._defaults.others, **self.parameters}
+        write_artifact(Path(path), self.manifest, self.objects, parameters, workers)
 
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""
         self._linked.code()
 
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """What the module takes: first what has to be given, then what has a default."""
+        return (*self.manifest.inputs, *(default.input for default in self.manifest.defaults))
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """What the module returns."""
+        return self.manifest.outputs
+
     def __call__(self, *inputs: object) -> Array | tuple[Array, ...]:
-        """Run on inputs given in order. Returns the output, or a tuple where there are several, as fresh arrays.
+        """Run on inputs given in order, with all defaults. Returns the output, or a tuple of several, as fresh arrays.
 
         Raises UsageError for an input of wrong kind, dtype or shape, TileworkError where a check of the program fails.
         """
@@ -116,21 +130,43 @@ class Module:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def run(self, inputs: Mapping[str, object], out: Mapping[str, object] | None = None) -> dict[str, Array]:
-        """Run on inputs given by name. Returns the outputs by name.
+        """Run on inputs given by name; those that have a default may be left out. Returns the outputs by name.
 
         out: arrays to write outputs to, by name; the other outputs are fresh. Raises as `__call__` does.
         """
         _require_mapping(inputs, "inputs")
+        replaced: dict[str, object] = {}
         if inputs.keys() != self._input_specs.keys():
-            raise self._wrong_names(inputs)
+            replaced = {name: inputs[name] for name in self._defaults.names if name in inputs}
+            if inputs.keys() - replaced.keys() != self._input_specs.keys():
+                raise self._wrong_names(inputs)
         if out is not None:
             self._check_output_names(out)
-        outputs = self._run(tuple(map(inputs.__getitem__, self._input_specs)), out or {})
+        given = tuple(map(inputs.__getitem__, self._input_specs))
+        outputs = self._run_with(given, out or {}, replaced) if replaced else self._run(given, out or {})
         return dict(zip(self._output_names, outputs, strict=True))
 
     def __repr__(self) -> str:
-        takes, returns = (", ".join(map(str, specs)) for specs in (self.manifest.inputs, self.manifest.outputs))
+        takes, returns = (", ".join(map(str, specs)) for specs in (self.inputs, self.outputs))
         return f"Module({takes}) -> ({returns})"
+
+    def _run_with(
+        self, given: Sequence[object], out: Mapping[str, object], replaced: Mapping[str, object]
+    ) -> list[Array]:
+        """With other values of inputs that have a default."""
+        parameters = self._defaults.parameters_with(replaced)
+        inputs = [
+            placed_input(value, spec, dtype)[0]
+            for value, spec, dtype in zip(given, self.manifest.inputs, self._input_dtypes, strict=True)
+        ]
+        sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
+        outputs = self._given_outputs(out, sizes, inputs)
+        status = self._call(addresses(inputs), addresses(outputs), sizes, self._table_of(parameters))
+        self._check(status)
+        return outputs
+
+    def _table_of(self, parameters: Sequence[Array]) -> bytes:
+        return address_table(len(parameters))(*addresses(parameters))
 
     def _run(self, given: Sequence[object], out: Mapping[str, object]) -> list[Array]:
         known = self._known
@@ -162,13 +198,13 @@ class Module:
                 array, place = placed_empty(shape, dtype)
                 outputs.append(array)
                 places.append(place)
-        status = self._call(sources, places, sizes)
+        status = self._call(sources, places, sizes, self._parameter_table)
         if not out:
             self._know(given, shapes)
         self._check(status)
         return outputs
 
-    def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes) -> int:
+    def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes) -> int:
         """The one native call, of arrays at these addresses; the status it returns."""
         entry = self._linked.code().entry
         arena = self._arenas.take(sizes.scratch[0])
@@ -176,7 +212,7 @@ class Module:
             return entry(
                 self._input_table(*inputs),
                 self._output_table(*outputs),
-                self._parameter_table,
+                parameters,
                 arena.address,
                 sizes.symbol_table,
                 get_num_threads(),
@@ -218,7 +254,8 @@ class Module:
 
     def _wrong_names(self, inputs: Mapping[str, object]) -> UsageError:
         missing = [f"'{spec.name}' is missing" for spec in self.manifest.inputs if spec.name not in inputs]
-        unknown = [f"'{name}' is unknown" for name in inputs if name not in self._input_specs]
+        known = (*self._input_specs, *self._defaults.names)
+        unknown = [f"'{name}' is unknown" for name in inputs if name not in known]
         return UsageError(f"{', '.join(missing + unknown)}: the module takes {self._known_inputs()}")
 
     def _check_output_names(self, out: Mapping[str, object]) -> None:
@@ -228,8 +265,9 @@ class Module:
                 raise UsageError(f"out['{name}'] is no output: the module returns {', '.join(self._output_names)}")
 
     def _known_inputs(self) -> str:
-        specs = self.manifest.inputs
-        return f"{len(specs)} input{'s' if len(specs) != 1 else ''} ({'; '.join(map(str, specs))})"
+        specs, defaults = self.manifest.inputs, [default.input for default in self.manifest.defaults]
+        known = [*map(str, specs), *(f"{spec} with a default" for spec in defaults)]
+        return f"{len(known)} input{'s' if len(known) != 1 else ''} ({'; '.join(known)})"
 
 
 _shape_of = attrgetter("shape")

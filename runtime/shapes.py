@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.parse import parse
+from tilework.algebra.requirement import Requirement
 from tilework.backends.tensor_spec import Dim, TensorSpec
 
 Symbols = dict[str, int]
@@ -14,11 +15,18 @@ Shape = tuple[int, ...]
 
 
 class InputShapes:
-    """The shapes that `taker` takes. `bind` gives the symbols' values for one call."""
+    """The shapes that `taker` takes, if they meet requirements. `bind` gives the symbols' values for one call."""
 
-    def __init__(self, specs: Sequence[TensorSpec], symbols: Sequence[str], taker: str = "the module"):
+    def __init__(
+        self,
+        specs: Sequence[TensorSpec],
+        symbols: Sequence[str],
+        taker: str = "the module",
+        requirements: Sequence[Requirement] = (),
+    ):
         self._specs = specs
         self._taker = taker
+        self._requirements = requirements
         self._sources = {symbol: _source(symbol, specs) for symbol in symbols}
         self._expressions = {
             (spec.name, axis): parse(dim)
@@ -34,6 +42,10 @@ class InputShapes:
         values = {symbol: shapes[index][axis] for symbol, (index, axis) in self._sources.items()}
         for spec, shape in zip(self._specs, shapes, strict=True):
             self._check_symbols(spec, shape, values)
+        for requirement in self._requirements:
+            if not requirement.evaluate(values):
+                origins = ", ".join(self._origin(str(symbol), values) for symbol in requirement.variables())
+                raise UsageError(f"{requirement.text} ({origins})")
         return values
 
     def _check_symbols(self, spec: TensorSpec, shape: Shape, values: Symbols) -> None:
@@ -47,25 +59,12 @@ class InputShapes:
                 raise UsageError(
                     f"dimension {axis} of input '{spec.name}' is {extent}, but {dim} is {expected}: "
                     + ", ".join(self._origin(symbol, values) for symbol in used)
+                    + spec.reason
                 )
 
     def _origin(self, symbol: str, values: Symbols) -> str:
         index, axis = self._sources[symbol]
         return f"{symbol} = {values[symbol]} is dimension {axis} of input '{self._specs[index].name}'"
-
-
-class Requirements:
-    """What a module needs of the symbols besides."""
-
-    def __init__(self, texts: Mapping[str, str]):
-        self._texts = {parse(expression): text for expression, text in texts.items()}
-
-    def check(self, values: Mapping[str, int]) -> None:
-        """Raise UsageError where sizes of the inputs are too small."""
-        for expression, text in self._texts.items():
-            if int(expression.evaluate(values)) < 0:
-                sizes = ", ".join(f"{symbol} = {value}" for symbol, value in values.items())
-                raise UsageError(f"inputs with {sizes}: {text}")
 
 
 class SymbolicShape:
@@ -105,5 +104,5 @@ def _check_numbers(spec: TensorSpec, shape: Shape, taker: str) -> None:
         if isinstance(dim, int) and dim != extent:
             raise UsageError(
                 f"input '{spec.name}' has shape {shape}, {taker} takes {spec.shape_text}: "
-                f"dimension {axis} must be {dim}"
+                f"dimension {axis} must be {dim}{spec.reason}"
             )

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of, takes
+from tilework.backends.tensor_spec import TensorSpec
 from tilework.runtime.arrays import aligned
-from tilework.runtime.manifest import Manifest
+from tilework.runtime.manifest import Default, Manifest
 from tilework.runtime.module import Module
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
     from tilework.backends.cache import KernelCache
     from tilework.backends.llvm.compile_model import CompiledModel, Progress
+    from tilework.backends.llvm.replaceable import Replaceable
     from tilework.frontends.te.schedule import Schedule
     from tilework.frontends.te.tensor import Tensor
     from tilework.frontends.te.text import LoweredModule
@@ -71,7 +73,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     del arrays
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
     own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
-    result = Module(_manifest(compiled, str(machine)), compiled.objects, own)
+    others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
+    result = Module(_manifest(compiled, str(machine)), compiled.objects, {**others, **own})
     result.report = compiled.report
     return result
 
@@ -128,6 +131,15 @@ def _check_options(processes: object, instrumentations: object, progress: object
         raise UsageError(f"progress= takes a function of a text and two numbers, not a {type(progress).__name__}")
 
 
+def _defaults(replaceable: Replaceable) -> tuple[Default, ...]:
+    def default(name: str, symbol: str, *, fixed: bool) -> Default:
+        array = replaceable.parameters[symbol]
+        return Default(TensorSpec(name, array.dtype.name, array.shape), symbol, fixed)
+
+    free = (default(name, symbol, fixed=False) for name, symbol in replaceable.symbols.items())
+    return (*free, *(default(name, symbol, fixed=True) for name, symbol in replaceable.fixed.items()))
+
+
 def _manifest(compiled: CompiledModel, target: str) -> Manifest:
     info = compiled.info
     return Manifest(
@@ -140,5 +152,7 @@ def _manifest(compiled: CompiledModel, target: str) -> Manifest:
         info.kernels,
         info.messages,
         info.entry,
-        {str(expression): text for expression, text in compiled.requirements.items()},
+        compiled.requirements,
+        _defaults(compiled.replaceable),
+        compiled.replaceable.prepare,
     )

@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
-from tilework.algebra.index_expr import Expr
-from tilework.analysis.parameters import PREPARE, graph_functions
-from tilework.analysis.sizes_that_must_be_positive import sizes_that_must_be_positive
+from tilework.algebra.requirement import Requirement
+from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.backends.cache import KernelCache, source_hash
 from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import HostInfo, emit_host
 from tilework.backends.llvm.pool import CompilePool
 from tilework.backends.llvm.price_ahead import price_ahead
+from tilework.backends.llvm.replaceable import Replaceable, defaults_of
 from tilework.backends.llvm.worker import CompiledKernel, FailedKernel, KernelJob, Outcome, raise_failure
 from tilework.dialects import loop, te
+from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.registration import make_context
 from tilework.dialects.source_parser import SourceParser
 from tilework.interpreters.graph import find_function, prepare_parameters
@@ -62,8 +63,9 @@ class CompiledModel:
     info: HostInfo
     parameters: dict[str, Array]
     report: CompileReport
-    requirements: Mapping[Expr, str]
-    """What must be at least 0, and what to say where it is not."""
+    requirements: tuple[Requirement, ...]
+    """What symbols must be; the entry asks too."""
+    replaceable: Replaceable
 
 
 def compile_module(
@@ -89,16 +91,18 @@ def compile_module(
         passes = with_options(PIPELINES[name], target=str(target), precision=precision)
         PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
 
-    requirements = sizes_that_must_be_positive(module)
+    defaults, fixed = (defaults_of(module, kind) for kind in (DEFAULTS, FIXED_DEFAULTS))
     with no_cyclic_gc(), CompilePool(processes) as pool:
         progress("graph passes", 0, 1)
         with report.phase("graph"):
             run("optimize-graph")
+            requirements = tuple(op.requirement for op in module.walk() if isinstance(op, RequireOp))
             for function in graph_functions(module):
                 price_ahead(function, target, precision, cache, pool)
             run("apply-rules")
         with report.phase("parameters"):
             prepared = prepare_parameters(module, parameters)
+            replaceable = Replaceable.of(module, defaults, fixed, parameters)
             drop_prepare(module)
         with report.phase("te"):
             run("lower-to-te")
@@ -110,7 +114,7 @@ def compile_module(
             # it does nothing but call kernels, and may be one block of thousands of calls
             objects.append(compile_ir(text, target, opt_level=1, codegen_level=0))
     used = {p.name: np.asarray(prepared[p.name], order="C") for p in info.parameters}
-    return CompiledModel(objects, info, used, report, requirements)
+    return CompiledModel(objects, info, used, report, requirements, replaceable)
 
 
 def _silent(phase: str, done: int, total: int) -> None:

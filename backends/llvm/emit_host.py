@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, MUST_HOLD, NAME, OUTPUT, HostSymbols
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, MUST_HOLD, NAME, NEEDS, OUTPUT, HostSymbols
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
@@ -132,10 +132,13 @@ class _Argument:
         self.dims = () if self.role == "arena" else symbols.argument_dims(value)
         name = attributes.get(NAME)
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
+        needs = attributes.get(NEEDS)
+        self.needs = needs.data if isinstance(needs, StringAttr) else ""
 
     @property
     def info(self) -> TensorSpec:
-        return TensorSpec(self.name, dtype_name(self.type.element_type, self.op), tuple(map(_dim, self.dims)))
+        dtype = dtype_name(self.type.element_type, self.op)
+        return TensorSpec(self.name, dtype, tuple(map(_dim, self.dims)), self.needs)
 
 
 def _role(attributes: Mapping[str, Attribute]) -> str:

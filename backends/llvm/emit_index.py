@@ -89,6 +89,8 @@ class IndexWriter:
             return self._fold(f"call i64 @llvm.s{atom.kind}.i64(i64 {{}}, i64 {{}})", atom.args)
         if atom.kind == "product":
             return self._fold("mul nsw i64 {}, {}", atom.args)
+        if atom.kind == "broadcast":
+            return reduce(self._broadcast, map(self.expr, atom.args))
         dividend, divisor = atom.args
         d = divisor.constant
         quotient = atom.kind == "floordiv"
@@ -102,6 +104,11 @@ class IndexWriter:
         if divisor.is_constant or self._is_never_negative(divisor - 1):
             return self._floor_division(quotient, a, b)
         return self._division_by_any(quotient, a, self._text.value(f"freeze i64 {b}"))
+
+    def _broadcast(self, a: str, b: str) -> str:
+        """The second of two sizes where the first is 1."""
+        is_one = self._text.value(f"icmp eq i64 {a}, 1")
+        return self._text.value(f"select i1 {is_one}, i64 {b}, i64 {a}")
 
     def _division_by_any(self, quotient: bool, a: str, b: str) -> str:
         """By 0 the quotient is 0, and nothing is left, as by 1."""

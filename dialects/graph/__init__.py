@@ -70,6 +70,7 @@ from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, Lrn
 from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
+from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.resize import ResizeOp
 from tilework.dialects.graph.roi_align import RoiAlignOp
@@ -81,9 +82,9 @@ from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, St
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
-from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
 
-STRUCTURE = [ParameterOp, DefineParameterOp, FusedOp, ScanOp, YieldOp]
+STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, ScanOp, YieldOp]
 
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
@@ -100,4 +101,4 @@ OPERATORS = [
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
 
-Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr])
+Graph = Dialect("graph", [*STRUCTURE, *OPERATORS], [DimsAttr, GraphWhenAttr, WidthsAttr])

@@ -26,6 +26,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import Expr, Key
+from tilework.algebra.predicate import at_least
+from tilework.algebra.requirement import Requirement
+from tilework.dialects.locations import source_name
 from tilework.dialects.shapes import dims_of
 from tilework.dialects.te_builder import KernelBuilder, Tensor
 
@@ -53,12 +56,16 @@ class Category(IntEnum):
 
 
 class SizesDiffer(VerifyException):
-    """Two sizes differ that have to be equal: maybe not where a symbol is a certain number."""
+    """Two sizes differ that have to be equal: maybe not for some values of symbols.
 
-    def __init__(self, one: Expr, other: Expr, message: str):
+    `places` say which operand could have which other size along which axis, any of which would do.
+    """
+
+    def __init__(self, one: Expr, other: Expr, message: str, *places: tuple[int, int, Expr]):
         super().__init__(message)
         self.one = one
         self.other = other
+        self.places = places
 
 
 class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
@@ -119,6 +126,26 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         """The operator's name without its dialect: the name of the te stage it defines."""
         return self.name.removeprefix("graph.")
 
+    @property
+    def title(self) -> str:
+        """What messages call it: with the name of the node that it came from, where it has one."""
+        source = source_name(self.location)
+        return self.label if source is None else f"{self.label} '{source}'"
+
+    def requirements(self) -> Iterable[Requirement]:
+        """What symbols must be where it is run, besides what the types say; perhaps what is always so, too."""
+        return ()
+
+    def joined_sizes(self) -> Iterable[tuple[Expr, Expr]]:
+        """For operands that broadcast, a size along each axis, and that which it becomes."""
+        return ()
+
+    def windows_fit(self) -> Iterable[Requirement]:
+        """That an operator whose windows slide over the axes behind the second has a window at all."""
+        for axis, dim in list(enumerate(dims_of(self.results[0].type)))[2:]:
+            what = f"the windows of {self.title} do not fit into the image: dimension {axis} of its result would be"
+            yield Requirement.of(at_least(dim, 1), f"{what} {dim}")
+
     def category_of(self, operand: int) -> Category:
         """How it reads that operand."""
         return self.CATEGORY
@@ -147,10 +174,10 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         Raises TileworkError where no dimension tells a symbol by itself.
         """
         dims = [d for i in range(len(self.operands)) for d in self.dims(i)]
-        found = runtime_shape(sizes, dims, [n for x in inputs for n in x.shape])
-        if -1 in found:
-            raise TileworkError(f"{self.name}: no dimension of an operand tells what {sizes[found.index(-1)]} is")
-        return found
+        found = _runtime_sizes(sizes, dims, [n for x in inputs for n in x.shape])
+        if None in found:
+            raise TileworkError(f"{self.name}: no dimension of an operand tells what {sizes[found.index(None)]} is")
+        return [n for n in found if n is not None]
 
     def require_same_dtype(self) -> None:
         """Refuse operands of different element types."""
@@ -213,13 +240,17 @@ def normalize_axis(axis: int, rank: int) -> int:
 
 def runtime_shape(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[int]) -> list[int]:
     """`target` in numbers, for an input of dimensions `dims` that has this shape; -1 for what that does not tell."""
+    return [-1 if n is None else n for n in _runtime_sizes(target, dims, shape)]
+
+
+def _runtime_sizes(target: Sequence[Expr], dims: Sequence[Expr], shape: Sequence[int]) -> list[int | None]:
     sizes = dict(zip(dims, shape, strict=True))
     symbols = {key: (size - d.offset) // d.coefficient(key) for d, size in sizes.items() for key in linear_in(d)}
 
-    def size(d: Expr) -> int:
+    def size(d: Expr) -> int | None:
         if d in sizes:
             return sizes[d]
-        return int(d.evaluate(symbols)) if set(d.variables()) <= symbols.keys() else -1
+        return int(d.evaluate(symbols)) if set(d.variables()) <= symbols.keys() else None
 
     return [size(d) for d in target]
 

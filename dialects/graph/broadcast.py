@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,30 +14,12 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, is_float, numpy_dtype
-from tilework.dialects.shapes import tensor_type
+from tilework.algebra.index_expr import Expr
+from tilework.algebra.requirement import Requirement
+from tilework.dialects.graph.base import Array, Category, GraphOp, is_float, numpy_dtype
+from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
+from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
-
-
-def broadcast_dims(left: Sequence[Expr], right: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The dimensions of both operands together: aligned at the last, a 1 yields. Raises VerifyException."""
-    pairs = list(zip_longest(reversed(left), reversed(right), fillvalue=const(1)))
-    for a, b in pairs:
-        if a != b and a != 1 and b != 1:
-            shapes = " and ".join(f"[{', '.join(map(str, dims))}]" for dims in (left, right))
-            raise SizesDiffer(a, b, f"shapes {shapes} do not broadcast: {a} is not {b}")
-    return tuple(b if a == 1 else a for a, b in reversed(pairs))
-
-
-def read_broadcast(x: Tensor, dims: Sequence[Expr], index: Sequence[Expr]) -> Scalar:
-    """The element of `x` that stands at `index` of a tensor of dimensions `dims`, to which `x` broadcasts."""
-    skipped = len(dims) - len(x.dims)
-    own = (
-        const(0) if d == 1 and full != 1 else i
-        for d, full, i in zip(x.dims, dims[skipped:], index[skipped:], strict=True)
-    )
-    return x[tuple(own)]
 
 
 class BinaryOp(GraphOp, ABC):
@@ -56,6 +37,12 @@ class BinaryOp(GraphOp, ABC):
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_same_dtype()
         return [tensor_type(broadcast_dims(self.dims(0), self.dims(1)), self.dtype())]
+
+    def joined_sizes(self) -> Iterable[tuple[Expr, Expr]]:
+        return sizes_beside(dims_of(self.result.type), self.dims(0), self.dims(1))
+
+    def requirements(self) -> Iterable[Requirement]:
+        return broadcast_requirements(self.title, self.dims(0), self.dims(1))
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         a, b = inputs

@@ -71,7 +71,7 @@ def join(op: GraphOp) -> GraphOp | None:
     match op:
         case ReshapeOp():
             before = op.input.owner
-            return ReshapeOp.of(before.input, shape=op.shape) if isinstance(before, ReshapeOp) else None
+            return before.under(op.shape, op.sizes) if isinstance(before, ReshapeOp) else None
         case TransposeOp():
             source, permutation = _transposed(op)
             if _moves_only_ones(source, permutation):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +13,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.predicate import multiple_of
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
@@ -67,10 +69,16 @@ class ConvOp(GraphOp):
             raise VerifyException(f"input and weight are of one rank, at least 2, not {len(x)} and {len(w)}")
         if groups < 1 or x[1] != w[1] * groups:
             what = f"{groups} group(s) of a weight for {w[1]} channels need {w[1] * groups}"
-            raise SizesDiffer(x[1], w[1] * groups, f"the input has {x[1]} channels; {what}")
-        if (filters := w[0].constant) is None or filters % groups:
+            raise SizesDiffer(x[1], w[1] * groups, f"the input has {x[1]} channels; {what}", (0, 1, w[1] * groups))
+        if (w[0] % groups).constant not in (0, None):
             raise VerifyException(f"{w[0]} filters do not divide into {groups} groups")
         return [tensor_type((x[0], w[0], *self.windows.positions(x[2:])), dtype)]
+
+    def requirements(self) -> Iterable[Requirement]:
+        filters, groups = self.dims(1)[0], self.groups.value.data
+        text = f"the {filters} filters of {self.title} do not divide into {groups} groups"
+        yield Requirement.of(multiple_of(filters, groups), text)
+        yield from self.windows_fit()
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, w = inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,11 +13,12 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import factors, matrix_product_type, multiplied, rounded
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
-from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
+from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
 from tilework.dialects.graph.windows import with_axes
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
 
@@ -45,7 +46,8 @@ class DenseOp(GraphOp):
         if len(x) < 1 or len(w) != 2:
             raise VerifyException(f"a row or more and a matrix are multiplied, not ranks {len(x)} and {len(w)}")
         if x[-1] != w[1]:
-            raise SizesDiffer(x[-1], w[1], f"the input's rows have {x[-1]} elements, the weight's {w[1]}")
+            message = f"the input's rows have {x[-1]} elements, the weight's {w[1]}"
+            raise SizesDiffer(x[-1], w[1], message, (0, len(x) - 1, w[1]), (1, 1, x[-1]))
         return [tensor_type((*x[:-1], w[0]), dtype)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
@@ -93,8 +95,15 @@ class MatmulOp(GraphOp):
         if len(a) < 2 or len(b) < 2:
             raise VerifyException(f"matrices are multiplied, not operands of rank {len(a)} and {len(b)}")
         if a[-1] != b[-2]:
-            raise SizesDiffer(a[-1], b[-2], f"the left operand has {a[-1]} columns, the right one {b[-2]} rows")
+            message = f"the left operand has {a[-1]} columns, the right one {b[-2]} rows"
+            raise SizesDiffer(a[-1], b[-2], message, (1, len(b) - 2, a[-1]), (0, len(a) - 1, b[-2]))
         return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), dtype)]
+
+    def joined_sizes(self) -> Iterable[tuple[Expr, Expr]]:
+        return sizes_beside(dims_of(self.result.type)[:-2], self.dims(0)[:-2], self.dims(1)[:-2])
+
+    def requirements(self) -> Iterable[Requirement]:
+        return broadcast_requirements(self.title, self.dims(0)[:-2], self.dims(1)[:-2])
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         a, b = inputs

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import base, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, const
-from tilework.algebra.predicate import at_least, less_than
+from tilework.algebra.index_expr import Expr, const, maximum, minimum
+from tilework.algebra.predicate import at_least, equal, less_than
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.padding import ends_of, padded_dims, padding_told
 from tilework.dialects.graph.windows import spatial_axes, with_axes
+from tilework.dialects.index_attr import WidthsAttr
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -26,7 +29,8 @@ MODES = ("edge", "reflect")
 class ExtendOp(GraphOp):
     """The input continued; `pads` lists how far in front of every axis, then how far behind every one.
 
-    By the outermost element again and again (`edge`), or mirrored at it (`reflect`), as numpy's pad does.
+    By the outermost element again and again (`edge`), or mirrored at it (`reflect`), as numpy's pad does. Widths may be
+    over symbols; further operands, whose elements are not read, tell those that the input does not.
 
     %y = graph.extend %x {pads = array<i64: 0, 1, 0, 2>, mode = "edge"} : (tensor<4x5xf32>) -> tensor<4x8xf32>
     """
@@ -34,46 +38,48 @@ class ExtendOp(GraphOp):
     name = "graph.extend"
     CATEGORY: ClassVar[Category] = Category.INJECTIVE
     input = operand_def(TensorType)
-    pads = prop_def(DenseArrayBase.constr(i64))
+    sizes = var_operand_def(TensorType)
+    pads = prop_def(DenseArrayBase.constr(i64) | base(WidthsAttr))
     mode = prop_def(StringAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
-    def ends(self) -> list[tuple[int, int]]:
-        """How far it is continued in front of and behind every axis."""
-        pads, rank = self.pads.get_values(), len(self.dims(0))
-        return list(zip(pads[:rank], pads[rank:], strict=True))
-
-    def least(self, axis: int) -> int:
+    def least(self, axis: int) -> Expr:
         """How many elements there must be along an axis."""
-        longest = max(self.ends()[axis])
-        return longest + 1 if self.mode.data == "reflect" else min(longest, 1)
+        longest = maximum(*ends_of(self.pads)[axis])
+        return longest + 1 if self.mode.data == "reflect" else minimum(longest, 1)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        x, pads = self.dims(0), self.pads.get_values()
         if self.mode.data not in MODES:
             raise VerifyException(f"the mode is {' or '.join(MODES)}, it is not {self.mode.data}")
-        if len(pads) != 2 * len(x):
-            raise VerifyException(f"{len(x)} axes need {2 * len(x)} pads, not {len(pads)}")
-        if min(pads, default=0) < 0:
-            raise VerifyException(f"pads are not negative, {min(pads)} is; graph.slice removes elements")
-        for axis, d in enumerate(x):
-            if d.constant is not None and any(self.ends()[axis]) and d.constant < self.least(axis):
-                raise VerifyException(
-                    f"axis {axis} of size {d} is too short: {self.mode.data} takes {self.least(axis)} elements"
-                )
-        return [tensor_type([d + (b + a) for d, (b, a) in zip(x, self.ends(), strict=True)], self.dtype())]
+        dims = padded_dims(self, self.pads)
+        for requirement in self.requirements():
+            if all(condition.constant is False for condition in requirement.any_of):
+                raise VerifyException(requirement.text)
+        return [tensor_type(dims, self.dtype())]
+
+    def requirements(self) -> Iterable[Requirement]:
+        for axis, (dim, ends) in enumerate(zip(self.dims(0), ends_of(self.pads), strict=True)):
+            if ends == (0, 0):
+                continue
+            for width in ends:
+                text = f"{self.title} continues axis {axis} by {width} elements, which is less than none"
+                yield Requirement.of(at_least(width, 0), text)
+            least = self.least(axis)
+            what = f"axis {axis} of the input of {self.title}, of size {dim}, is too short"
+            enough = at_least(dim, least), equal(maximum(*ends), 0)
+            yield Requirement(enough, f"{what}: {self.mode.data} takes {least} elements")
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
-        [x] = inputs
-        if not any(self.pads.get_values()):
+        x, ends = inputs[0], ends_of(self.pads)
+        if all(widths == (0, 0) for widths in ends):
             return k.compute("extend", x.dims, lambda *i: x[i])
-        for axis, (before, after) in enumerate(self.ends()):
-            if before or after:
+        for axis, (before, after) in enumerate(ends):
+            if (before, after) != (0, 0):
                 x = self._extended(k, x, axis, before, after)
         return x
 
-    def _extended(self, k: KernelBuilder, x: Tensor, axis: int, before: int, after: int) -> Tensor:
+    def _extended(self, k: KernelBuilder, x: Tensor, axis: int, before: Expr, after: Expr) -> Tensor:
         """Along one axis: loops are cut where the choices change, so that each part is a plain copy."""
         extent, edge = x.dims[axis], self.mode.data == "edge"
 
@@ -98,6 +104,7 @@ class ExtendOp(GraphOp):
         return k.compute("extend", dims, with_axes(spatial_axes(len(dims)), element))
 
     def evaluate(self, *inputs: Array) -> Array:
+        widths = padding_told(self, self.pads, inputs)
         if self.mode.data == "edge":
-            return np.pad(inputs[0], self.ends(), mode="edge")
-        return np.pad(inputs[0], self.ends(), mode="reflect")
+            return np.pad(inputs[0], widths, mode="edge")
+        return np.pad(inputs[0], widths, mode="reflect")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +12,11 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, product
+from tilework.algebra.predicate import at_least, equal
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -53,6 +56,19 @@ class GatherOp(GraphOp):
     def category_of(self, operand: int) -> Category:
         """Numbers are read again for each element that they name: to compute them there would be no gain."""
         return Category.OPAQUE if operand == INDICES else self.CATEGORY
+
+    def requirements(self) -> Iterable[Requirement]:
+        size = self.dims(0)[self.axis.value.data]
+        text = f"{self.title} has nothing to take elements of: dimension {self.axis.value.data} of its input is {size}"
+        yield Requirement((at_least(size, 1), equal(self._taken(), 0)), text)
+
+    def _taken(self) -> Expr:
+        """How many elements it takes, in all steps of scans around it."""
+        around, count = self.parent_op(), product(self.dims(INDICES))
+        while around is not None:
+            count = count * around.steps if isinstance(around, ScanOp) else count
+            around = around.parent_op()
+        return count
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, indices = inputs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +13,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.index_expr import Expr
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp
-from tilework.dialects.graph.broadcast import BinaryOp, broadcast_dims, read_broadcast
+from tilework.dialects.graph.broadcast import BinaryOp
 from tilework.dialects.graph.elementwise import UnaryOp
+from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
 from tilework.dialects.shapes import dims_of, tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -189,6 +192,12 @@ class WhereOp(GraphOp):
             raise VerifyException(f"{self.name} chooses between {self.dtype(1)} and {self.dtype(2)}, two types")
         dims = broadcast_dims(self.dims(0), broadcast_dims(self.dims(1), self.dims(2)))
         return [tensor_type(dims, self.dtype(1))]
+
+    def joined_sizes(self) -> Iterable[tuple[Expr, Expr]]:
+        return sizes_beside(dims_of(self.result.type), *map(self.dims, range(3)))
+
+    def requirements(self) -> Iterable[Requirement]:
+        return broadcast_requirements(self.title, *map(self.dims, range(3)))
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         dims = broadcast_dims(inputs[0].dims, broadcast_dims(inputs[1].dims, inputs[2].dims))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import base, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import less_than
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, normalize_axis
-from tilework.dialects.graph.broadcast import broadcast_dims, read_broadcast
+from tilework.dialects.graph.joint_shapes import broadcast_to_requirements, read_broadcast, sizes_beside
+from tilework.dialects.graph.padding import padded_dims, padding_requirements, padding_told, widths_of
 from tilework.dialects.graph.windows import pad_stage
-from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.index_attr import DimsAttr, WidthsAttr
 from tilework.dialects.shapes import tensor_type
 from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 
@@ -78,12 +80,15 @@ class ConcatOp(GraphOp):
         total = const(0)
         for i in range(len(self.inputs)):
             dims = self.dims(i)
-            pairs = list(zip(first, dims, strict=False))
-            differing = [(one, other) for one, other in [*pairs[:axis], *pairs[axis + 1 :]] if one != other]
+            pairs = list(enumerate(zip(first, dims, strict=False)))
+            differing = [(at, pair) for at, pair in pairs if at != axis and pair[0] != pair[1]]
             if differing or len(dims) != len(first):
                 types = f"{self.operands[0].type} and {self.operands[i].type}"
                 message = f"operands differ along axis {axis} only, not as {types}"
-                raise SizesDiffer(*differing[0], message) if len(dims) == len(first) else VerifyException(message)
+                if len(dims) != len(first):
+                    raise VerifyException(message)
+                at, (one, other) = differing[0]
+                raise SizesDiffer(one, other, message, (i, at, one), (0, at, other))
             total = total + dims[axis]
         return [tensor_type((*first[:axis], total, *first[axis + 1 :]), self.dtype())]
 
@@ -184,40 +189,51 @@ class PadOp(GraphOp):
     """`value` around the input; `pads` lists how much in front of every axis, then how much behind every one.
 
     %y = graph.pad %x {pads = array<i64: 0, 1, 0, 2>, value = 0.0 : f32} : (tensor<4x5xf32>) -> tensor<4x8xf32>
+    %y = graph.pad %x {pads = #graph.widths<[0, 4 - N]>, value = 0.0 : f32}
+        : (tensor<?xf32, #graph.dims<[N]>>) -> tensor<4xf32>
+
+    Widths over symbols may be negative, and then elements are taken away. Further operands, whose elements are not
+    read, tell symbols that the input does not.
     """
 
     name = "graph.pad"
     CATEGORY: ClassVar[Category] = Category.INJECTIVE
     input = operand_def(TensorType)
-    pads = prop_def(DenseArrayBase.constr(i64))
+    sizes = var_operand_def(TensorType)
+    pads = prop_def(DenseArrayBase.constr(i64) | base(WidthsAttr))
     value = prop_def(FloatAttr | IntegerAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
-    def ends(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The padding in front of and behind every axis."""
+    def ends(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The padding in front of and behind every axis, where symbols do not decide it."""
+        if isinstance(self.pads, WidthsAttr):
+            return None
         pads, rank = self.pads.get_values(), len(self.dims(0))
         return pads[:rank], pads[rank:]
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        x, pads = self.dims(0), self.pads.get_values()
         if self.value.type != self.dtype():
             raise VerifyException(f"the value is of the elements' type, {self.dtype()}, not {self.value.type}")
-        if len(pads) != 2 * len(x):
-            raise VerifyException(f"{len(x)} axes need {2 * len(x)} pads, not {len(pads)}")
-        if min(pads, default=0) < 0:
-            raise VerifyException(f"pads are not negative, {min(pads)} is; graph.slice removes elements")
-        before, after = self.ends()
-        return [tensor_type([d + (b + a) for d, b, a in zip(x, before, after, strict=True)], self.dtype())]
+        return [tensor_type(padded_dims(self, self.pads), self.dtype())]
+
+    def requirements(self) -> Iterable[Requirement]:
+        return padding_requirements(self)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
-        [x] = inputs
-        before, after = self.ends()
-        dims = [d + (b + a) for d, b, a in zip(x.dims, before, after, strict=True)]
-        return pad_stage(k, x, before, dims, self.value.value.data)
+        x = inputs[0]
+        before = widths_of(self.pads)[: len(x.dims)]
+        return pad_stage(k, x, before, padded_dims(self, self.pads), self.value.value.data)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.pad(inputs[0], list(zip(*self.ends(), strict=True)), constant_values=self.value.value.data)
+        x = inputs[0]
+        widths = padding_told(self, self.pads, inputs)
+        result = np.full([n + b + a for n, (b, a) in zip(x.shape, widths, strict=True)], self.value.value.data, x.dtype)
+        kept = [max(min(n, n + a) - max(-b, 0), 0) for n, (b, a) in zip(x.shape, widths, strict=True)]
+        source = tuple(slice(max(-b, 0), max(-b, 0) + count) for (b, _), count in zip(widths, kept, strict=True))
+        target = tuple(slice(max(b, 0), max(b, 0) + count) for (b, _), count in zip(widths, kept, strict=True))
+        result[target] = x[source]
+        return result
 
 
 @irdl_op_definition
@@ -240,9 +256,15 @@ class BroadcastOp(GraphOp):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_told(self.shape)
-        if broadcast_dims(self.dims(0), self.shape.data) != self.shape.data:
+        if len(self.dims(0)) > len(self.shape) or any(r.is_never_met() for r in self.requirements()):
             raise VerifyException(f"{self.input.type} does not broadcast to [{', '.join(map(str, self.shape))}]")
         return [tensor_type(self.shape.data, self.dtype())]
+
+    def joined_sizes(self) -> Iterable[tuple[Expr, Expr]]:
+        return sizes_beside(self.shape.data, self.dims(0))
+
+    def requirements(self) -> Iterable[Requirement]:
+        return broadcast_to_requirements(self.title, self.dims(0), self.shape.data)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, dims = inputs[0], self.shape.data

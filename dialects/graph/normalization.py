@@ -50,7 +50,9 @@ class BatchNormOp(GraphOp):
             dims = self.dims(i)
             if dims != (x[1],):
                 message = f"the {what} is a vector over the {x[1]} channels, not {self.operands[i].type}"
-                raise SizesDiffer(x[1], dims[0], message) if len(dims) == 1 else VerifyException(message)
+                if len(dims) != 1:
+                    raise VerifyException(message)
+                raise SizesDiffer(x[1], dims[0], message, (i, 0, x[1]), (0, 1, dims[0]))
         return [self.operand_type(0)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from math import prod
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, maximum, product
 from tilework.algebra.predicate import at_least, less_than
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import accumulator, widened, widened_array
 from tilework.dialects.graph.arguments import is_extremum
 from tilework.dialects.graph.base import Array, Category, GraphOp, extremes, numpy_dtype
@@ -56,6 +57,9 @@ class PoolOp(GraphOp, ABC):
             if max(before, after) >= span:
                 raise VerifyException(f"padding {max(before, after)} is not smaller than the window, {span}")
         return [tensor_type((*x[:2], *windows.positions(x[2:])), self.dtype())]
+
+    def requirements(self) -> Iterable[Requirement]:
+        return self.windows_fit()
 
     def result_dims(self, x: Tensor) -> tuple[Expr, ...]:
         """The dimensions of the result."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product as combinations
 from typing import ClassVar
@@ -16,7 +16,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, maximum, minimum, product
-from tilework.algebra.predicate import at_least
+from tilework.algebra.predicate import at_least, equal
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import accumulator, rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.loop import PARALLEL_WORK, Kind
@@ -61,6 +62,12 @@ class RegionOp(GraphOp, ABC):
         if types[0] != types[1] or not isinstance(types[0], AnyFloat):
             raise VerifyException(f"images and regions are of one floating-point type, not {types[0]} and {types[1]}")
         return [tensor_type((regions[0], *map(const, self.bins), x[3]), self.dtype())]
+
+    def requirements(self) -> Iterable[Requirement]:
+        regions = self.dims(1)[0]
+        for axis, size in enumerate(self.dims(0)[:3]):
+            text = f"{self.title} has nothing to take elements of: dimension {axis} of its input is {size}"
+            yield Requirement((at_least(size, 1), equal(regions, 0)), text)
 
     @abstractmethod
     def pool(self, bin_: Bin, corners: Sequence[Scalar], extents: Sequence[Expr]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import at_least, less_than
+from tilework.algebra.requirement import Requirement
 from tilework.dialects import loop
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.graph.gather import INDEX_TYPES, INDICES
@@ -73,12 +74,18 @@ class ScatterOp(GraphOp):
             raise VerifyException(f"truth values are replaced, not combined by '{self.combine.data}'")
         if not len(x) == len(indices) == len(updates):
             raise VerifyException(f"{len(indices)} axes of indices and {len(updates)} of updates for {len(x)}")
-        for i, (size, named, extent) in enumerate(zip(updates, indices, x, strict=True)):
+        for i, (size, named) in enumerate(zip(updates, indices, strict=True)):
             if named not in (size, 1):
                 raise VerifyException(f"{named} indices for {size} updates along axis {i}")
-            if i != axis and not _fits(size, extent):
-                raise VerifyException(f"{size} updates do not fit {extent} along axis {i}")
+        for requirement in self.requirements():
+            if requirement.is_never_met():
+                raise VerifyException(requirement.text)
         return [tensor_type(x, self.dtype())]
+
+    def requirements(self) -> Iterable[Requirement]:
+        for i, (size, extent) in enumerate(zip(self.dims(2), self.dims(0), strict=True)):
+            if i != self.axis.value.data:
+                yield Requirement.of(at_least(extent, size), f"{size} updates do not fit {extent} along axis {i}")
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, indices, updates = inputs
@@ -137,13 +144,6 @@ class ScatterOp(GraphOp):
         else:
             COMBINE[self.combine.data][1].at(result, tuple(at), updates[in_range])
         return result
-
-
-def _fits(size: Expr, extent: Expr) -> bool:
-    """Whether so many updates are no more than there are places."""
-    return size == extent or (
-        size.constant is not None and extent.constant is not None and size.constant <= extent.constant
-    )
 
 
 def _from_front(k: KernelBuilder, number: Scalar, extent: Expr) -> Expr:

@@ -5,17 +5,19 @@ Their last operands, `sizes`, are tensors in whose dimensions the symbols occur;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
+from tilework.algebra.predicate import at_least, equal, less_than
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import tensor_type
@@ -45,6 +47,10 @@ class RangeOp(GraphOp):
         self.require_told([*self.first, *self.count])
         return [tensor_type(self.count.data, i64)]
 
+    def requirements(self) -> Iterable[Requirement]:
+        [count] = self.count.data
+        yield Requirement.of(at_least(count, 0), f"{self.title} would be of {count} numbers")
+
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [first], step = self.first.data, self.step.value.data
 
@@ -60,12 +66,12 @@ class RangeOp(GraphOp):
 
 @irdl_op_definition
 class SectionOp(GraphOp):
-    """`size` elements along an axis, from `start` on. They have to lie in the input when the program runs.
-
-    With `whole` they have to be all of them: what is known of the size of the axis, besides how it was computed.
+    """`size` elements along an axis, from `start` on, which have to lie in the input when the program runs.
 
     %y = graph.section %table, %x {axis = 0 : i64, start = #graph.dims<[0]>, size = #graph.dims<[N]>}
         : (tensor<512x8xf32>, tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #graph.dims<[N, 8]>>
+
+    With a `step` other than 1 they are so far apart, or below zero, one in front of the other.
     """
 
     name = "graph.section"
@@ -75,14 +81,14 @@ class SectionOp(GraphOp):
     axis = prop_def(IntegerAttr)
     start = prop_def(DimsAttr)
     size = prop_def(DimsAttr)
-    whole = opt_prop_def(UnitAttr)
+    step = opt_prop_def(IntegerAttr)
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     @property
-    def left(self) -> Expr:
-        """How many elements there are behind the section."""
-        return self.dims(0)[self.axis.value.data] - self.start.data[0] - self.size.data[0]
+    def distance(self) -> int:
+        """From an element to the next one."""
+        return 1 if self.step is None else self.step.value.data
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         x, axis = self.dims(0), self.axis.value.data
@@ -91,20 +97,30 @@ class SectionOp(GraphOp):
         _require_single(self, "start", self.start)
         _require_single(self, "size", self.size)
         self.require_told([*self.start, *self.size])
-        [start], [size] = self.start.data, self.size.data
-        least = (start, size, self.left, *([] if self.whole is None else [-self.left]))
-        if any(e.constant is not None and e.constant < 0 for e in least):
-            raise VerifyException(f"{size} elements from {start} on do not lie in axis {axis} of size {x[axis]}")
-        return [tensor_type((*x[:axis], size, *x[axis + 1 :]), self.dtype())]
+        for requirement in self.requirements():
+            if all(condition.constant is False for condition in requirement.any_of):
+                raise VerifyException(requirement.text)
+        return [tensor_type((*x[:axis], self.size.data[0], *x[axis + 1 :]), self.dtype())]
+
+    def requirements(self) -> Iterable[Requirement]:
+        [start], [size], axis, step = self.start.data, self.size.data, self.axis.value.data, self.distance
+        extent, last = self.dims(0)[axis], start + (size - 1) * step
+        steps = "" if step == 1 else f" in steps of {step}"
+        where = f"dimension {axis} of the input of {self.title}, which is {extent}"
+        text = f"{size} elements from {start} on{steps} do not lie in {where}"
+        yield Requirement.of(at_least(size, 0), text)
+        front, behind = (start, last) if step > 0 else (last, start)
+        for condition in (at_least(front, 0), less_than(behind, extent)):
+            yield Requirement((condition, equal(size, 0)), text)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, axis, [start], [size] = inputs[0], self.axis.value.data, self.start.data, self.size.data
-        dims = (*x.dims[:axis], size, *x.dims[axis + 1 :])
-        return k.compute("section", dims, lambda *i: x[(*i[:axis], i[axis] + start, *i[axis + 1 :])])
+        dims, step = (*x.dims[:axis], size, *x.dims[axis + 1 :]), self.distance
+        return k.compute("section", dims, lambda *i: x[(*i[:axis], i[axis] * step + start, *i[axis + 1 :])])
 
     def evaluate(self, *inputs: Array) -> Array:
         start, size = self.told([*self.start, *self.size], inputs)
-        return inputs[0].take(np.arange(start, start + size), axis=self.axis.value.data)
+        return inputs[0].take(start + self.distance * np.arange(size), axis=self.axis.value.data)
 
 
 def _require_single(op: GraphOp, name: str, dims: DimsAttr) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, minimum, product
 from tilework.algebra.predicate import at_least, less_than
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.loop import PARALLEL_WORK, Kind
@@ -53,6 +54,11 @@ class TopKOp(GraphOp):
             raise VerifyException(f"from 1 to {x[axis]} elements along axis {axis} can be chosen, not {count}")
         dims = (*x[:axis], const(count), *x[axis + 1 :])
         return [tensor_type(dims, self.dtype()), tensor_type(dims, i64)]
+
+    def requirements(self) -> Iterable[Requirement]:
+        axis, count = self.axis.value.data, self.count.value.data
+        what = f"dimension {axis} of the input of {self.title} is too short: {count} are taken"
+        yield Requirement.of(at_least(self.dims(0)[axis], count), what)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
         [x] = inputs

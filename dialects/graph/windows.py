@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum
+from tilework.algebra.index_expr import Expr, ExprLike, ceildiv, const, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects.graph.base import Array
 from tilework.dialects.te_builder import KernelBuilder, Tensor
@@ -137,7 +137,7 @@ class Windows:
         return windows[(..., *steps, *taps)]
 
 
-def pad_stage(k: KernelBuilder, x: Tensor, before: Sequence[int], dims: Sequence[Expr], fill: float) -> Tensor:
+def pad_stage(k: KernelBuilder, x: Tensor, before: Sequence[ExprLike], dims: Sequence[Expr], fill: float) -> Tensor:
     """`x` inside a tensor of dimensions `dims` that is `fill` elsewhere; `x` itself where these are its own."""
     if tuple(dims) == x.dims:
         return x
@@ -145,7 +145,7 @@ def pad_stage(k: KernelBuilder, x: Tensor, before: Sequence[int], dims: Sequence
     def element(*index: Expr):
         inside: list[Predicate] = []
         for i, b, extent, whole in zip(index, before, x.dims, dims, strict=True):
-            if b:
+            if b != 0:
                 inside.append(at_least(i, b))
             if whole != extent + b:
                 inside.append(less_than(i, extent + b))

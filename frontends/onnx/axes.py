@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import SliceOp
 from tilework.dialects.graph.base import ints
-from tilework.frontends.onnx.node import Node, is_integer
+from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.value_names import is_integer
 from tilework.frontends.onnx.values import Value, as_dims, known
 
 SLICE_INPUTS = ("starts", "ends", "axes", "steps")

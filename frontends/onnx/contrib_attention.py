@@ -36,8 +36,9 @@ MASKED = """
 
 def _check_mask(node: Node, i: int) -> None:
     """Refuse masks that are more than a number for each of the batch, as onnxruntime has them for other processors."""
-    if node.has(i) and len(node.dims(i)) == 1 and node.dims(i) != node.dims(0)[:1]:
-        raise node.error(f"its mask has a row, or a number of keys, for each of the batch of {node.dims(0)[0]}")
+    if node.has(i) and len(node.dims(i)) == 1:
+        what = f"its mask has a row, or a number of keys, for each of the batch of {node.dims(0)[0]}"
+        node.require_equal(node.dims(i)[0], node.dims(0)[0], what)
 
 
 def _check_flags(node: Node, *names: str) -> None:
@@ -114,8 +115,9 @@ def multi_head_attention(node: Node) -> str:
     by_heads, heads = len(node.dims(1)) == 4, node.attribute("num_heads", 0)
     if by_heads and node.has(3):
         raise node.error("a bias beside keys and values of rank 4 is not supported")
-    if node.attribute("unidirectional", 0) and node.dims(1)[2 if by_heads else 1] != node.dims(0)[1]:
-        raise node.error("unidirectional attention has as many new keys as queries")
+    if node.attribute("unidirectional", 0):
+        keys, queries = node.dims(1)[2 if by_heads else 1], node.dims(0)[1]
+        node.require_equal(keys, queries, "unidirectional attention has as many new keys as queries")
     _check_mask(node, 4)
     added = "added" if node.has(4) or node.has(5) else ""
     past_key, past_value = ("past_key", "past_value") if node.has(6) else ("", "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from tilework.frontends.onnx.defined import DOMAIN, define, defined
-from tilework.frontends.onnx.node import Node, element_number
+from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.value_names import element_number
 
 # ---- Quantized numbers in and out ------------------------------------------------------------------------------------
 

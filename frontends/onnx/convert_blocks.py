@@ -18,7 +18,7 @@ DEPTH_LAST = "DCR"
 def depth_to_space(node: Node) -> Value:
     """Channels become blocks of size b x b."""
     (n, c, h, w), b = _image(node)
-    kept = _quotient(node, "number of channels", c, b * b)
+    kept = node.quotient(c, b * b, f"the number of channels, {c}, is no multiple of {b * b}")
     if _mode(node) == DEPTH_LAST:  # n, y, x, c, h, w -> n, c, h, y, w, x
         apart, permutation = [n, const(b), const(b), kept, h, w], [0, 3, 4, 1, 5, 2]
     else:  # n, c, y, x, h, w -> n, c, h, y, w, x
@@ -30,7 +30,8 @@ def depth_to_space(node: Node) -> Value:
 def space_to_depth(node: Node) -> Value:
     """Blocks of size b x b become channels."""
     (n, c, h, w), b = _image(node)
-    rows, columns = _quotient(node, "height", h, b), _quotient(node, "width", w, b)
+    rows = node.quotient(h, b, f"the height, {h}, is no multiple of {b}")
+    columns = node.quotient(w, b, f"the width, {w}, is no multiple of {b}")
     apart = [n, c, rows, const(b), columns, const(b)]  # n, c, h, y, w, x
     permutation = [0, 3, 5, 1, 2, 4] if _mode(node) == DEPTH_LAST else [0, 1, 3, 5, 2, 4]
     return _rearranged(node, apart, permutation, [n, c * (b * b), rows, columns])
@@ -50,13 +51,6 @@ def _image(node: Node) -> tuple[tuple[Expr, ...], int]:
     if block < 1:
         raise node.error(f"its block size is positive, it is not {block}")
     return dims, block
-
-
-def _quotient(node: Node, what: str, size: Expr, divisor: int) -> Expr:
-    quotient = size // divisor
-    if quotient * divisor != size:
-        raise node.error(f"the {what}, {size}, is no multiple of {divisor}")
-    return quotient
 
 
 def _rearranged(node: Node, apart: Sequence[Expr], permutation: Sequence[int], dims: Sequence[Expr]) -> Value:

@@ -13,7 +13,6 @@ from tilework.dialects.graph import AddOp, DivOp, FmodOp, IntegerPowOp, MaxOp, M
 from tilework.dialects.graph.base import GraphOp, is_float, numpy_dtype
 from tilework.frontends.onnx.axes import right_operand
 from tilework.frontends.onnx.node import Node, converter
-from tilework.frontends.onnx.sizes import of_sizes
 from tilework.frontends.onnx.values import Known, Value
 
 BINARY: dict[str, type[GraphOp]] = {"Add": AddOp, "Sub": SubOp, "Mul": MulOp, "Div": DivOp}
@@ -23,7 +22,7 @@ VARIADIC: dict[str, type[GraphOp]] = {"Max": MaxOp, "Min": MinOp}
 
 def binary(node: Node) -> Value:
     """Operands broadcast as numpy's do."""
-    return node.emit(BINARY[node.op_type], node.value(0), of_sizes(node, right_operand(node), node.dims(0)))
+    return node.emit(BINARY[node.op_type], node.value(0), right_operand(node))
 
 
 def variadic(node: Node) -> Value:

@@ -9,12 +9,14 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import ConcatOp, NotOp, WhereOp
-from tilework.frontends.onnx.axes import from_front, sliced
-from tilework.frontends.onnx.node import Node, converter, int_attr, kind_name, value_dims
-from tilework.frontends.onnx.open_axes import in_steps
-from tilework.frontends.onnx.requirements import required_where
+from tilework.frontends.onnx.axes import from_front
+from tilework.frontends.onnx.data_requirements import required_where
+from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
-from tilework.frontends.onnx.sizes import OPEN_END
+from tilework.frontends.onnx.sizes import section
+from tilework.frontends.onnx.truths import Truth
+from tilework.frontends.onnx.value_names import kind_name, onnx_name
 from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence
 
 MOST_STEPS = 2**31 - 1
@@ -27,16 +29,75 @@ _TRUE = np.array(True)
 def if_(node: Node) -> Sequence[AnyValue]:
     """The branch that is taken; where that depends on data, one of what both branches make."""
     condition, branches, count = node.value(0), ("then_branch", "else_branch"), len(node.proto.output)
-    if isinstance(condition, Known):
+    if isinstance(condition, Known) and not condition.is_symbolic:
         return node.graph(branches[not _truth(node, condition)], [], count)
+    if isinstance(condition, Known) and not _make_the_same(*map(node.trial, branches)):
+        return node.graph(_branch_of_sizes(node, _truth_of_sizes(node, condition)), [], count)
     if product(value_dims(condition)) != 1:
         raise node.error("its condition is one truth value")
     taken = node.reshape(condition, [])
     made: list[list[AnyValue]] = []
     for name, where in zip(branches, (taken, node.emit(NotOp, taken)), strict=True):
         with required_where(node, where):
-            made.append(node.graph(name, [], count))
+            made.append(_one_of_two(node, name, count))
     return [_either(node, taken, a, b) for a, b in zip(*made, strict=True)]
+
+
+def _one_of_two(node: Node, name: str, count: int) -> list[AnyValue]:
+    """What a branch makes that may not be taken: what it needs of a symbol says nothing of sizes for the other one."""
+    try:
+        return node.graph(name, [], count)
+    except SameSizes as found:
+        if isinstance(found.other, str):
+            raise
+        raise node.error(f"its {name} is for {found.one} = {found.other}") from found
+
+
+def _truth_of_sizes(node: Node, condition: Known) -> Truth:
+    if condition.array.size != 1 or not isinstance(condition.array.item(), Truth):
+        raise node.error("its condition is one truth value")
+    return condition.array.item()
+
+
+def _make_the_same(*made: Sequence[AnyValue] | Exception) -> bool:
+    """Whether both branches can be imported, and make values of the same types."""
+    first, second = (None if isinstance(values, Exception) else list(map(_kind, values)) for values in made)
+    return first is not None and first == second
+
+
+def _kind(value: AnyValue) -> object:
+    return (value_dims(value), onnx_name(value)) if isinstance(value, SSAValue | Known) else onnx_name(value)
+
+
+def _branch_of_sizes(node: Node, truth: Truth) -> str:
+    """The only branch of two that is imported, where sizes decide which one is taken: others are refused.
+
+    That is the one whose results have as many axes as the model declares; if that is open, the one for most sizes.
+    """
+    usual, other = ("else_branch", "then_branch") if truth.is_exceptional() else ("then_branch", "else_branch")
+    fitness, of_other = (_fitness(node, node.trial(name)) for name in (usual, other))
+    taken = node.branch(usual, other) if fitness == of_other else usual if fitness > of_other else other
+    refused = other if taken == usual else usual
+    what = f"it would take its {refused}, which does not make what its {taken} does, and that alone is compiled"
+    for clause in (truth if taken == "then_branch" else ~truth).clauses:
+        if len(clause) == 1 and clause[0].kind == "==":
+            node.require_equal(clause[0].expr, const(0), what)
+        else:
+            node.require(what, *clause)
+    return taken
+
+
+def _fitness(node: Node, made: Sequence[AnyValue] | Exception) -> int:
+    """How well a branch suits the ranks that the model declares: more than 1 if it does, 1 if that is open."""
+    if isinstance(made, SameSizes):  # of its ranks where sizes are those
+        return 1
+    if isinstance(made, Exception):
+        return -1
+    ranks = [len(value_dims(v)) if isinstance(v, SSAValue | Known) else None for v in made]
+    declared = [(rank, found) for rank, found in zip(node.declared_ranks(), ranks, strict=True) if rank is not None]
+    if any(rank != found for rank, found in declared):
+        return 0
+    return 2 if declared else 1
 
 
 def _either(node: Node, condition: Value, first: AnyValue, second: AnyValue) -> AnyValue:
@@ -60,9 +121,12 @@ def _either(node: Node, condition: Value, first: AnyValue, second: AnyValue) -> 
 
 def _either_tensor(node: Node, condition: Value, first: Value, second: Value) -> Value:
     """An element from where it is taken."""
-    if value_dims(first) != value_dims(second) or node.dtype_of(first) != node.dtype_of(second):
-        raise node.error("which branch it takes depends on data, so both have to make tensors of the same type")
-    return node.emit(WhereOp, condition, first, second)
+    what = "which branch it takes depends on data, so both have to make tensors of the same type"
+    if node.dtype_of(first) != node.dtype_of(second):
+        raise node.error(what)
+    texts = [f"[{', '.join(map(str, value_dims(v)))}]" for v in (first, second)]
+    alike = node.of_dims(second, value_dims(first), f"{what}, not of {' and '.join(texts)}")
+    return node.emit(WhereOp, condition, first, alike)
 
 
 @converter("Loop")
@@ -166,7 +230,7 @@ def scan_(node: Node) -> Sequence[Value]:
         values = [inside.one_tensor(v, "what its body makes") for v in outputs]
         return values[: len(states)], values[len(states) :]
 
-    sequences = [_axis_first(node, v, axis) for v, axis in zip(given, axes, strict=True)]
+    sequences = _of_one_length(node, [_axis_first(node, v, axis) for v, axis in zip(given, axes, strict=True)])
     over = [_turned(node, v, direction != reverse) for v, direction in zip(sequences, directions, strict=True)]
     ends, new = scan(node, states, over, step, reverse=reverse)
     turned = [_turned(node, v, direction != reverse) for v, direction in zip(new, new_directions, strict=True)]
@@ -184,14 +248,19 @@ def _of_each(node: Node, what: str, sequences: int, made: int) -> tuple[Sequence
     return found[0], found[1]
 
 
+def _of_one_length(node: Node, sequences: Sequence[Value]) -> list[Value]:
+    """The sequences, which have as many elements each; where that is open, it is required."""
+    [steps, *_] = value_dims(sequences[0])
+    lengths = ", ".join(str(value_dims(v)[0]) for v in sequences)
+    return [node.of_size(v, 0, steps, f"its sequences are of different lengths: {lengths}") for v in sequences]
+
+
 def _turned(node: Node, sequence: Value, is_turned: bool) -> Value:
     """The sequence, from its end to its beginning if `is_turned`."""
     if not is_turned:
         return sequence
-    steps = value_dims(sequence)[0].constant
-    if steps is None:
-        return in_steps(node, sequence, 0, -1, -OPEN_END, -1)
-    return sliced(node, sequence, {0: range(steps)[::-1]})
+    steps = value_dims(sequence)[0]
+    return section(node, sequence, 0, steps - 1, steps, -1)
 
 
 def _axis_first(node: Node, sequence: Value, axis: int) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilework.algebra.index_expr import const
 from tilework.dialects.graph import AddOp, DenseOp, MatmulOp, MulOp
 from tilework.frontends.onnx.node import Node, converter, value_dims
+from tilework.frontends.onnx.sizes import of_shape
 from tilework.frontends.onnx.values import Value
 
 
@@ -20,7 +21,8 @@ def gemm(node: Node) -> Value:
     result = _scaled(node, node.emit(DenseOp, a, b), node.attribute("alpha", 1.0))
     if not node.has(2) or (beta := node.attribute("beta", 1.0)) == 0:
         return result
-    return node.emit(AddOp, result, _scaled(node, node.value(2), beta))
+    added = of_shape(node, node.value(2), value_dims(result), "what is added does not broadcast to the product")
+    return node.emit(AddOp, result, _scaled(node, added, beta))
 
 
 def _scaled(node: Node, value: Value, factor: float) -> Value:

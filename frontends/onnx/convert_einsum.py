@@ -9,11 +9,11 @@ from string import ascii_letters
 
 from xdsl.dialects.builtin import BoolAttr
 
-from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import MatmulOp, MulOp, ReduceSumOp, TransposeOp
+from tilework.algebra.index_expr import Expr, broadcast, const, product
+from tilework.dialects.graph import GatherOp, MatmulOp, MulOp, ReduceSumOp, TransposeOp
 from tilework.dialects.graph.base import ints
-from tilework.frontends.onnx.axes import sliced
-from tilework.frontends.onnx.node import Node, converter, value_dims
+from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.sizes import repeated, section
 from tilework.frontends.onnx.values import Value
 
 
@@ -70,18 +70,23 @@ def _diagonal(node: Node, term: _Term) -> _Term:
             continue
         at = [i for i, x in enumerate(term.letters) if x == letter]
         rest = [i for i, x in enumerate(term.letters) if x != letter]
-        dims = value_dims(term.value)
-        size, other = dims[at[0]], next((dims[i] for i in at if dims[i] != dims[at[0]]), dims[at[0]])
-        if other != size:
-            raise node.error(f"'{letter}' of its equation is {size} and {other}")
-        if size.constant is None:
-            raise node.error(f"'{letter}' of its equation is a diagonal, of constant size only, not of {size}")
-        elements, step = size.constant**count, sum(size.constant**n for n in range(count))
-        ahead = node.transposed(term.value, [*at, *rest])
-        row = node.reshape(ahead, [const(elements), *(dims[i] for i in rest)])
+        value, size = term.value, value_dims(term.value)[at[0]]
+        for i in at[1:]:
+            value = node.of_size(value, i, size, _differ(letter, size, value_dims(value)[i]))
+        dims = value_dims(value)
+        elements, step = product([size] * count), sum((product([size] * n) for n in range(count)), const(0))
+        row = node.reshape(node.transposed(value, [*at, *rest]), [elements, *(dims[i] for i in rest)])
         letters = letter + "".join(term.letters[i] for i in rest)
-        term = _Term(sliced(node, row, {0: range(0, elements, step)}), letters)
+        term = _Term(_every(node, row, size, step), letters)
     return term
+
+
+def _every(node: Node, row: Value, size: Expr, step: Expr) -> Value:
+    """So many elements of the first axis, so far from each other."""
+    if step.constant is not None:
+        return section(node, row, 0, const(0), size, step.constant)
+    places = node.emit(MulOp, node.emitter.range(const(0), size, 1, node.title), node.size(step))
+    return node.emit(GatherOp, row, places, axis=int_attr(0))
 
 
 def _sizes(node: Node, terms: Sequence[_Term], result: str) -> dict[str, Expr]:
@@ -91,9 +96,9 @@ def _sizes(node: Node, terms: Sequence[_Term], result: str) -> dict[str, Expr]:
     for term in terms:
         for letter, size in zip(term.letters, value_dims(term.value), strict=True):
             known, what = sizes.get(letter, size), letter if letter in equation else "..."
-            if known != size and (letter in equation or 1 not in (known, size)):
-                raise node.error(f"'{what}' of its equation is {known} and {size}")
-            sizes[letter] = size if known == 1 else known
+            if letter in equation or (known.is_constant and size.is_constant and 1 not in (known, size)):
+                node.require_equal(known, size, _differ(what, known, size))
+            sizes[letter] = known if letter in equation else broadcast(known, size)
     if unknown := [letter for letter in result if letter not in sizes]:
         raise node.error(f"its result has an axis '{unknown[0]}', which no operand has")
     if len(set(result)) < len(result):
@@ -101,10 +106,18 @@ def _sizes(node: Node, terms: Sequence[_Term], result: str) -> dict[str, Expr]:
     return sizes
 
 
+def _differ(letter: str, one: Expr, other: Expr) -> str:
+    return f"'{letter}' of its equation is {one} and {other}"
+
+
 def _without_broadcast(node: Node, term: _Term, sizes: Mapping[str, Expr]) -> _Term:
-    """The tensor without the axes of `...` that are of size 1 where others are not."""
-    kept = [(x, d) for x, d in zip(term.letters, value_dims(term.value), strict=True) if d == sizes[x]]
-    return _Term(node.reshape(term.value, [d for _, d in kept]), "".join(x for x, _ in kept))
+    """The tensor without the axes of `...` that are of size 1 where others are not; of open ones as large as those."""
+    dims = value_dims(term.value)
+    kept = [(x, d) for x, d in zip(term.letters, dims, strict=True) if d == sizes[x] or d != 1]
+    value = node.reshape(term.value, [d for _, d in kept])
+    of_own, wanted = all(x in node.attribute("equation") for x, d in kept if d != sizes[x]), [sizes[x] for x, _ in kept]
+    value = node.reshape(value, wanted) if of_own else repeated(node, value, wanted)
+    return _Term(value, "".join(x for x, _ in kept))
 
 
 # ---- Operators -------------------------------------------------------------------------------------------------------

@@ -54,8 +54,8 @@ def short_time_fourier_transform(node: Node) -> Value:
     length = node.count(3, "frame length") if node.has(3) else node.dims(2)[0] if node.has(2) else dims[1]
     if step is None or step < 1 or length.constant is None or length.constant < 1:
         raise node.error(f"frames are of a constant length and step, not of {length} every {step}")
-    if node.has(2) and node.dims(2) != (length,):
-        raise node.error(f"its window is as long as a frame, {length}")
+    if node.has(2):
+        node.require_equal(node.dims(2)[0], length, f"its window is as long as a frame, {length}")
     room = dims[1] - length
     if room.constant is not None and room.constant < 0:
         raise node.error(f"no frame of {length} fits in a signal of {dims[1]}")

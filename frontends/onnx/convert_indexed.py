@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i64
 
 from tilework.algebra.index_expr import Expr, const, product
+from tilework.algebra.predicate import at_least
 from tilework.dialects.graph import AddOp, CastOp, EqualOp, GatherOp, LessOp, MulOp, WhereOp
 from tilework.frontends.onnx.axes import axis_from_front, from_front, sliced
+from tilework.frontends.onnx.data_requirements import Chosen, require_in_range
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
-from tilework.frontends.onnx.requirements import Chosen, require_in_range
 from tilework.frontends.onnx.values import Value
 
 
@@ -21,6 +22,9 @@ def gather_elements(node: Node) -> Value:
     axis = axis_from_front(node, 0)
     if len(dims) != len(wanted):
         raise node.error(f"its indices have as many axes as its input, {len(dims)}, not {len(wanted)}")
+    for i, (size, extent) in enumerate(zip(wanted, dims, strict=True)):
+        if i != axis:
+            node.require(f"its indices have {size} elements along axis {i}, its input {extent}", at_least(extent, size))
     require_in_range(node, Chosen(node.value(1), axis, dims[axis]))
     return elements_at(node, node.value(0), axis, not_negative(node, node.cast(node.value(1), i64), dims[axis]), wanted)
 
@@ -29,6 +33,8 @@ def gather_elements(node: Node) -> Value:
 def gather_nd(node: Node) -> Value:
     """For every row of indices the part of the input that it names; the first `batch_dims` axes are those of both."""
     dims, batch = node.dims(0), int(node.attribute("batch_dims", 0))
+    for i, (size, other) in enumerate(zip(dims[:batch], node.dims(1), strict=False)):
+        node.require_equal(size, other, f"axis {i} is one of the batch, but of sizes {size} and {other}")
     numbers, named = parts_named(node, batch)
     rows = node.reshape(node.value(0), [product(dims[:named]), *dims[named:]])
     return node.emit(GatherOp, rows, numbers, axis=int_attr(0))

@@ -22,6 +22,7 @@ from tilework.dialects.graph import (
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.frontends.onnx.axes import axis_from_front, from_front
 from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr, value_dims
+from tilework.frontends.onnx.sizes import of_shape
 from tilework.frontends.onnx.values import Value
 
 SOFTMAX: dict[str, type[GraphOp]] = {"Softmax": SoftmaxOp, "LogSoftmax": LogSoftmaxOp}
@@ -128,16 +129,19 @@ def group_normalization(node: Node) -> Value:
 
 def _normalized_groups(node: Node) -> Value:
     dims, groups = node.dims(0), node.attribute("num_groups")
-    if groups < 1 or dims[1] // groups * groups != dims[1]:
-        raise node.error(f"{dims[1]} channels do not make {groups} groups")
-    apart = [dims[0], const(groups), dims[1] // groups, *dims[2:]]
+    what = f"{dims[1]} channels do not make {groups} groups"
+    if groups < 1:
+        raise node.error(what)
+    apart = [dims[0], const(groups), node.quotient(dims[1], groups, what), *dims[2:]]
     return _normalized(node, node.reshape(node.value(0), apart), range(2, len(apart)))
 
 
 def _scaled(node: Node, x: Value) -> Value:
     """Times input 1 plus input 2, vectors over axis 1."""
-    behind = [const(1)] * (len(value_dims(x)) - 2)
-    scale, bias = (node.reshape(node.value(i), [*node.dims(i), *behind]) for i in (1, 2))
+    dims = value_dims(x)
+    what = f"scale and bias are vectors over the {dims[1]} channels"
+    vectors = (node.of_dims(node.value(i), dims[1:2], what) for i in (1, 2))
+    scale, bias = (node.reshape(vector, [dims[1], *[const(1)] * (len(dims) - 2)]) for vector in vectors)
     return node.emit(AddOp, node.emit(MulOp, x, scale), bias)
 
 
@@ -148,8 +152,8 @@ def layer_normalization(node: Node) -> Sequence[Value]:
     mean = _mean(node, x, axes)
     centred = node.emit(SubOp, x, mean)
     deviation = _deviation(node, centred, axes)
-    result = node.emit(MulOp, node.narrowed(node.emit(DivOp, centred, deviation)), node.value(1))
-    result = node.emit(AddOp, result, node.value(2)) if node.has(2) else result
+    result = node.emit(MulOp, node.narrowed(node.emit(DivOp, centred, deviation)), _over_rows(node, 1))
+    result = node.emit(AddOp, result, _over_rows(node, 2)) if node.has(2) else result
     if not any(node.proto.output[1:]):
         return [result]
     inverse = node.emit(DivOp, node.scalar(1.0, deviation), deviation)
@@ -162,7 +166,12 @@ def rms_normalization(node: Node) -> Value:
     x = node.widened(node.value(0))
     axes = range(axis_from_front(node, -1), len(node.dims(0)))
     normalized = node.narrowed(node.emit(DivOp, x, _deviation(node, x, axes)))
-    return node.emit(MulOp, node.cast(normalized, node.dtype(1)), node.value(1))
+    return node.emit(MulOp, node.cast(normalized, node.dtype(1)), _over_rows(node, 1))
+
+
+def _over_rows(node: Node, i: int) -> Value:
+    """A scale or bias, which broadcasts to input 0."""
+    return of_shape(node, node.value(i), node.dims(0), f"input {i} does not broadcast to the first one")
 
 
 def _normalized(node: Node, value: Value, axes: Sequence[int]) -> Value:

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, FloatAttr, IntegerType, Signedness, f32
 from xdsl.ir import Attribute
 
-from tilework.algebra.index_expr import Expr, const
+from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.dialects.graph import (
     AddOp,
     ClipOp,
@@ -30,7 +30,9 @@ from tilework.dialects.graph.base import ints, numpy_dtype
 from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.convert_dense import matrix_product
 from tilework.frontends.onnx.convert_windows import bias_of, convolution
-from tilework.frontends.onnx.node import Node, converter, element_number, int_attr, onnx_name, value_dims
+from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
+from tilework.frontends.onnx.sizes import of_shape
+from tilework.frontends.onnx.value_names import element_number, onnx_name
 from tilework.frontends.onnx.values import Known, Value, known
 
 i32 = IntegerType(32)
@@ -137,21 +139,22 @@ def _spread(node: Node, i: int) -> Value:
     axis, size = axis_from_front(node, 1), node.attribute("block_size", 0)
     if size == 0:
         return _vector(node, part, i, axis, dims)
+    blocks = [ceildiv(d, max(size, 1)) if at == axis else d for at, d in enumerate(dims)] if size > 0 else []
+    part = node.of_dims(part, blocks, f"input {i} has no number for each block of {size} along axis {axis}")
     extent = dims[axis].constant
-    if extent is None:
-        raise node.error(f"only an axis of constant size has scales of blocks; axis {axis} has size {dims[axis]}")
-    blocks = tuple(const(-(-extent // size)) if at == axis else d for at, d in enumerate(dims)) if size > 0 else ()
-    if value_dims(part) != blocks:
-        raise node.error(f"input {i} has no number for each block of {size} along axis {axis}")
-    indices = known(np.arange(extent) // size, node.title)
-    return node.emit(GatherOp, part, indices, axis=int_attr(axis))
+    if extent is not None:
+        return node.emit(GatherOp, part, known(np.arange(extent) // size, node.title), axis=int_attr(axis))
+    numbers = node.emitter.range(const(0), dims[axis], 1, node.title)
+    return node.emit(GatherOp, part, node.emit(DivOp, numbers, node.size(size)), axis=int_attr(axis))
 
 
 def _vector(node: Node, part: Value, i: int, axis: int, dims: Sequence[Expr]) -> Value:
     """Input `i`, a vector along one of these axes."""
-    if value_dims(part) != (dims[axis],):
-        raise node.error(f"input {i} is one number, or a vector of {dims[axis]} along axis {axis}")
-    return node.reshape(part, [d if at == axis else const(1) for at, d in enumerate(dims)])
+    what = f"input {i} is one number, or a vector of {dims[axis]} along axis {axis}"
+    if len(value_dims(part)) != 1:
+        raise node.error(what)
+    vector = of_shape(node, part, dims[axis : axis + 1], what)
+    return node.reshape(vector, [d if at == axis else const(1) for at, d in enumerate(dims)])
 
 
 def _alone(node: Node, i: int) -> Value:

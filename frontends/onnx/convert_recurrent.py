@@ -30,7 +30,6 @@ from tilework.frontends.onnx.recurrent_cells import (
     lstm_step,
     rnn_step,
 )
-from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import repeated
 from tilework.frontends.onnx.values import Known, Value
@@ -87,7 +86,7 @@ def recurrent(node: Node) -> Sequence[Value]:
     With layout=1 the batch is the first axis.
     """
     kind, steps = KINDS[node.op_type], _steps(node)
-    _check_shapes(node, kind)
+    node = _fitting(node, kind)
     lengths = _lengths(node, steps)
     is_short = steps.constant is not None and steps.constant <= MOST_UNROLLED
     if is_short and lengths is None:
@@ -282,16 +281,20 @@ def _lengths(node: Node, steps: Expr) -> Value | None:
     lengths, batch = node.value(4), node.dims(0)[not _batch_first(node)]
     if isinstance(lengths, Known) and all(to_expr(length) == steps for length in lengths.array.flat):
         return None
-    if node.dims(4) != (batch,):
-        raise node.error(f"sequence_lens is of shape [{batch}]")
+    lengths = node.of_dims(lengths, [batch], f"sequence_lens is of shape [{batch}]")
     return node.emit(CastOp, node.reshape(lengths, [batch, const(1)]), to=i64)
 
 
-def _check_shapes(node: Node, kind: _Kind) -> None:
+def _fitting(node: Node, kind: _Kind) -> Node:
+    """The node, whose weights and states are of the shapes they should have; where that is open, it is required."""
     if len(node.dims(2)) != 3:
         raise node.error(f"its recurrent weight has rank 3, not {len(node.dims(2))}")
-    if (hidden := node.dims(2)[-1].constant) is None or node.attribute("hidden_size", hidden) != hidden:
-        raise node.error(f"hidden_size is that of the weight, {node.dims(2)[-1]}")
+    found = node.dims(2)[-1]
+    hidden = node.attribute("hidden_size", found.constant)
+    if hidden is None:
+        raise node.error(f"hidden_size is not said, and that of the weight is open, {found}")
+    node.require_equal(found, const(hidden), f"hidden_size is that of the weight, {found}")
+    fitting: dict[int, Value] = {}
     directions, rows = const(len(_directions(node))), const(kind.gates * hidden)
     batch = node.dims(0)[not _batch_first(node)]
     state = (batch, directions, const(hidden)) if _batch_first(node) else (directions, batch, const(hidden))
@@ -303,7 +306,7 @@ def _check_shapes(node: Node, kind: _Kind) -> None:
         6: state,
         7: (directions, const(3 * hidden)),
     }.items():
-        if node.has(i) and node.dims(i) != wanted:
-            for size, other in zip(node.dims(i), wanted, strict=False):
-                find_same_sizes(size, other)
-            raise node.error(f"input {i} is of shape [{', '.join(map(str, wanted))}]")
+        if node.has(i):
+            what = f"input {i} is of shape [{', '.join(map(str, wanted))}]"
+            fitting[i] = node.of_dims(node.value(i), wanted, what)
+    return node.given(fitting)

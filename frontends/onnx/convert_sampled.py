@@ -34,7 +34,6 @@ from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.convert_indexed import along, numbered
 from tilework.frontends.onnx.cubics import cubic_weights
 from tilework.frontends.onnx.node import Node, converter, float_attr, int_attr, value_dims
-from tilework.frontends.onnx.sizes import of_sizes
 from tilework.frontends.onnx.values import Value
 
 MODES = {"bilinear": "linear", "bicubic": "cubic"}
@@ -61,13 +60,15 @@ def grid_sample(node: Node) -> Value:
     rank = len(dims) - 2
     if mode == "cubic" and rank != 2:
         raise node.error(f"mode 'cubic' takes images of two axes, not of {rank}")
-    if rank < 1 or len(grid) != len(dims) or grid[0] != dims[0] or grid[-1] != rank:
-        raise node.error("the grid has a place for each element of the result, as many numbers as the image has axes")
+    what = "the grid has a place for each element of the result, as many numbers as the image has axes"
+    if rank < 1 or len(grid) != len(dims):
+        raise node.error(what)
     wanted = grid[1:-1]
+    places = node.of_dims(node.value(1), [dims[0], *wanted, const(rank)], what)
     taps: list[list[Tap]] = []
     for axis, extent in enumerate(dims[2:]):
         at = rank - 1 - axis  # a place begins with the last axis
-        column = sliced(node, node.value(1), {len(grid) - 1: range(at, at + 1)})
+        column = sliced(node, places, {len(grid) - 1: range(at, at + 1)})
         place = _place(node, node.reshape(column, [dims[0], const(1), *wanted]), extent)
         taps.append(list(_taps(node, mode, place, extent)))
     return reduce(lambda a, b: node.emit(AddOp, a, b), (_term(node, tap, wanted) for tap in combinations(*taps)))
@@ -192,11 +193,12 @@ def _pooled_regions(
     """So many bins of regions of input 0, whose channels are next to each other meanwhile."""
     if len(node.dims(0)) != 4:
         raise node.error(f"it takes images with channels, of 4 axes, not of {len(node.dims(0))}")
+    what = f"each of {value_dims(regions)[0]} regions has the number of an image, an i64"
     pooled = node.emit(
         op,
         node.transposed(node.value(0), [0, 2, 3, 1]),
         regions,
-        of_sizes(node, node.cast(images, i64), value_dims(regions)[:1]),
+        node.of_dims(node.cast(images, i64), value_dims(regions)[:1], what),
         height=int_attr(bins[0]),
         width=int_attr(bins[1]),
         scale=float_attr(node.attribute("spatial_scale", 1.0)),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 import onnx
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.frontends.onnx.axes import axis_from_front, from_front, sliced
+from tilework.frontends.onnx.axes import axis_from_front, from_front
 from tilework.frontends.onnx.convert_movement import concatenated
-from tilework.frontends.onnx.node import Node, converter, element_number, is_integer, onnx_name, value_dims
-from tilework.frontends.onnx.sizes import of_size, require_sizes, section
+from tilework.frontends.onnx.node import Node, converter, value_dims
+from tilework.frontends.onnx.sizes import parts_of
 from tilework.frontends.onnx.types import type_text
+from tilework.frontends.onnx.value_names import element_number, is_integer, onnx_name
 from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence, as_dims, known
 
 # ---- Sequences -------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def split_to_sequence(node: Node) -> ValueSequence:
     write the 1 too, and onnxruntime reads it so.
     """
     axis, value, element = axis_from_front(node, 0), node.value(0), element_number(node.value(0))
-    parts = _parts(node, value, axis, _sizes(node, axis))
+    parts = parts_of(node, value, axis, _sizes(node, axis))
     is_single = not node.has(1) or node.dims(1) == () and node.number(1, "size of parts") == 1
     if is_single and not node.attribute("keepdims", 1):
         dims = node.dims(0)
@@ -134,24 +134,6 @@ def _sizes(node: Node, axis: int) -> list[Expr]:
     if extent is None:
         raise node.error(f"how many parts it makes is open: axis {axis} has size {node.dims(0)[axis]}")
     return [const(min(size, extent - start)) for start in range(0, extent, size)]
-
-
-def _parts(node: Node, value: Value, axis: int, sizes: Sequence[Expr]) -> list[Value]:
-    """Slices of these sizes, which are all there is of the axis; where that is open, it is asked when it is run."""
-    require_sizes(node, sizes, "list of sizes")
-    ends = list(accumulate(sizes, initial=const(0)))
-    extent = value_dims(value)[axis]
-    if (extent - ends[-1]).is_constant and extent != ends[-1]:
-        raise node.error(f"sizes [{', '.join(map(str, sizes))}] do not add up to {extent}")
-    value = of_size(node, value, axis, ends[-1])
-    return [_part(node, value, axis, start, end) for start, end in zip(ends, ends[1:], strict=False)]
-
-
-def _part(node: Node, value: Value, axis: int, start: Expr, end: Expr) -> Value:
-    extent, first, last = value_dims(value)[axis].constant, start.constant, end.constant
-    if extent is None or first is None or last is None:
-        return section(node, value, axis, start, end)
-    return value if last - first == extent else sliced(node, value, {axis: range(first, last)})
 
 
 @converter("ConcatFromSequence")

@@ -6,8 +6,8 @@ import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import ceildiv, const
-from tilework.dialects.graph.broadcast import broadcast_dims
-from tilework.frontends.onnx.node import Node, converter
+from tilework.dialects.graph.joint_shapes import are_computed_alike, broadcast_dims
+from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.sizes import repeated, require_sizes
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
@@ -36,10 +36,14 @@ def constant_of_shape(node: Node) -> Value:
 @converter("Expand")
 def expand(node: Node) -> Value:
     """Broadcast with a shape, in both directions."""
-    target = as_dims(node.array(1, "shape"))
+    target, value = as_dims(node.array(1, "shape")), node.value(0)
     require_sizes(node, target)
+    for axis, (size, wanted) in enumerate(zip(reversed(node.dims(0)), reversed(target), strict=False), start=1):
+        if are_computed_alike(wanted, size):
+            at = len(node.dims(0)) - axis
+            value = node.of_size(value, at, wanted, f"axis {at} has size {size}, not {wanted}")
     try:
-        dims = broadcast_dims(node.dims(0), target)
+        dims = broadcast_dims(value_dims(value), target)
     except VerifyException as error:
         raise node.error(str(error)) from error
-    return node.value(0) if dims == node.dims(0) else repeated(node, node.value(0), dims)
+    return value if dims == value_dims(value) else repeated(node, value, dims)

@@ -11,9 +11,10 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, ConcatOp, ConvOp, PadOp, TransposeOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.axes import sliced
-from tilework.frontends.onnx.convert_windows import positive
+from tilework.frontends.onnx.convert_padding import padded
+from tilework.frontends.onnx.convert_windows import positive, with_window
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
-from tilework.frontends.onnx.same_sizes import find_same_sizes
+from tilework.frontends.onnx.sizes import section
 from tilework.frontends.onnx.values import Value
 
 MOST_RUNS = 4
@@ -109,16 +110,17 @@ class _Axis:
 @converter("ConvTranspose")
 def conv_transpose(node: Node) -> Value:
     """Convolutions of stride 1 behind one another, whose channels then move between the positions."""
+    node = node.given({1: with_window(node, node.value(1))[0]})
     axes, groups = _axes(node), node.attribute("group", 1)
     taps = _taps(node, axes, groups)
     parts = [_convolution(node, axes, runs, taps, groups) for runs in product(*(axis.runs for axis in axes))]
     result = parts[0] if len(parts) == 1 else node.emit(ConcatOp, *parts, axis=int_attr(1))
-    result = _cut(node, axes, _interleaved(node, axes, result, groups))
+    result = _of_shape(node, _cut(node, axes, _interleaved(node, axes, result, groups)))
     if not node.has(2):
         return result
-    if node.dims(2) != (node.dims(1)[1] * groups,):
-        raise node.error(f"the bias is a vector over the {node.dims(1)[1] * groups} filters")
-    return node.emit(AddOp, result, node.reshape(node.value(2), [*node.dims(2), *[const(1)] * len(axes)]))
+    filters = node.dims(1)[1] * groups
+    bias = node.of_dims(node.value(2), [filters], f"the bias is a vector over the {filters} filters")
+    return node.emit(AddOp, result, node.reshape(bias, [filters, *[const(1)] * len(axes)]))
 
 
 def _taps(node: Node, axes: Sequence[_Axis], groups: int) -> Value:
@@ -192,10 +194,26 @@ def _cut(node: Node, axes: Sequence[_Axis], value: Value) -> Value:
     for i, axis in enumerate(axes, start=2):
         if axis.positions * axis.stride == axis.size:
             continue
-        if (size := axis.size.constant) is None:
-            raise node.error(f"only an axis of constant size is cut; axis {i} would have size {axis.size}")
-        kept[i] = range(size)
+        if axis.size.constant is None:
+            value = section(node, value, i, const(0), axis.size)
+        else:
+            kept[i] = range(axis.size.constant)
     return sliced(node, value, kept) if kept else value
+
+
+def _of_shape(node: Node, value: Value) -> Value:
+    """Of the shape that is wanted, for axes of which only the running model knows by how much they are too long."""
+    shape = node.attribute("output_shape")
+    if shape is None:
+        return value
+    dims, rank = value_dims(value), len(shape)
+    widths = [const(0)] * (2 * len(dims))
+    for i, (size, wanted, extent) in enumerate(zip(dims[2:], shape, node.dims(0)[2:], strict=True)):
+        if extent.constant is None:
+            total = size - wanted
+            front = total // 2 if node.attribute("auto_pad", "NOTSET") == "SAME_UPPER" else total - total // 2
+            widths[2 + i], widths[4 + rank + i] = -front, front - total
+    return padded(node, value, widths, 0.0)
 
 
 # ---- Geometry --------------------------------------------------------------------------------------------------------
@@ -211,8 +229,8 @@ def _axes(node: Node) -> list[_Axis]:
     axes: list[_Axis] = []
     for i, extent in enumerate(node.dims(0)[2:]):
         excess = (kernel[i] - 1) * dilations[i] + 1 - strides[i] + added[i]  # without any pads
-        front, behind = pads[i], pads[i + rank]
-        if automatic:
+        front, behind = (0, 0) if automatic else (pads[i], pads[i + rank])
+        if automatic and (extent.constant is not None or node.attribute("output_shape") is None):
             # below zero where more is wanted than there is: zeros are added
             total = excess - _wanted_excess(node, i, extent, strides[i])
             front = total // 2 if automatic == "SAME_UPPER" else total - total // 2
@@ -225,22 +243,16 @@ def _axes(node: Node) -> list[_Axis]:
 
 
 def _kernel(node: Node) -> list[int]:
-    """The sizes of the window. Raises TileworkError where input, weight and groups do not fit together."""
+    """The sizes of the window, which are constant. Raises TileworkError where input, weight and groups do not fit."""
     x, w, groups = node.dims(0), node.dims(1), node.attribute("group", 1)
     if len(x) != len(w) or len(x) < 2:
         raise node.error(f"input and weight are of one rank, at least 2, not {len(x)} and {len(w)}")
-    find_same_sizes(x[1], w[0])
-    if x[1] != w[0]:
-        raise node.error(f"the input has {x[1]} channels, the weight is for {w[0]}")
-    if groups < 1 or x[1].constant is None or x[1].constant % groups:
-        raise node.error(f"{x[1]} channels do not divide into {groups} groups")
-    kernel = [d.constant for d in w[2:]]
-    if None in kernel:
-        raise node.error("its window is of constant size")
-    declared = list(node.attribute("kernel_shape", kernel))
-    if declared != kernel:
-        raise node.error(f"kernel_shape {declared} is not that of the weight, {kernel}")
-    return declared
+    node.require_equal(x[1], w[0], f"the input has {x[1]} channels, the weight is for {w[0]}")
+    what = f"{x[1]} channels do not divide into {groups} groups"
+    if groups < 1:
+        raise node.error(what)
+    node.quotient(x[1], groups, what)
+    return [size.offset for size in w[2:]]
 
 
 def _not_negative(node: Node, name: str, count: int) -> list[int]:
@@ -265,8 +277,4 @@ def _wants_sizes(node: Node, rank: int, pads: Sequence[int]) -> str | None:
 def _wanted_excess(node: Node, axis: int, extent: Expr, stride: int) -> int:
     """How much longer than stride times the input a spatial axis of the result is to be."""
     shape = node.attribute("output_shape")
-    if shape is None:
-        return 0
-    if extent.constant is None:
-        raise node.error(f"output_shape needs an axis of constant size, not {extent}")
-    return shape[axis] - extent.constant * stride
+    return 0 if shape is None else shape[axis] - extent.offset * stride

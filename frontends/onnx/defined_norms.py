@@ -57,13 +57,21 @@ def lp_pool(node: Node) -> str:
     pads = given_pads(node, len(kernel))
     if auto_pad not in ("NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"):
         raise node.error(f"auto_pad '{auto_pad}' is not known")
+    image = "   image = Identity (power)"
     if node.attribute("ceil_mode", 0) and (auto_pad == "NOTSET" or auto_pad == "VALID" and not any(pads)):
-        pads, auto_pad = _rounded_up(node, kernel, pads), "NOTSET"
+        if len(node.dims(0)) != len(kernel) + 2:
+            raise node.error(f"windows of {len(kernel)} axes do not slide over images of {len(node.dims(0)) - 2}")
+        if any(size.constant is None for size in node.dims(0)[2:]):
+            image, pads = _padded_openly(node, kernel, pads), [0] * len(pads)
+        else:
+            pads = _rounded_up(node, kernel, pads)
+        auto_pad = "NOTSET"
     return f"""
 LpPool <auto_pad, ceil_mode, dilations, kernel_shape, p, pads, strides> (X) => (Y) {{
 {_powers(node)}
+{image}
    mean = AveragePool <auto_pad = "{auto_pad}", count_include_pad = 1, dilations: ints = @dilations,
-                       kernel_shape: ints = @kernel_shape, pads = {pads}, strides: ints = @strides> (power)
+                       kernel_shape: ints = @kernel_shape, pads = {pads}, strides: ints = @strides> (image)
    taps = Constant <value_float = {float(prod(kernel))}> ()
    count = CastLike (taps, mean)
    total = Mul (mean, count)
@@ -99,15 +107,42 @@ def _root(node: Node) -> str:
 def _rounded_up(node: Node, kernel: Sequence[int], pads: Sequence[int]) -> list[int]:
     """The padding with which there are as many whole windows as there are, rounded up, that begin in the image."""
     rank, dims = len(kernel), node.dims(0)[2:]
-    if len(dims) != rank:
-        raise node.error(f"windows of {rank} axes do not slide over images of {len(dims)}")
     strides, dilations = positive(node, "strides", rank), positive(node, "dilations", rank)
     after: list[int] = []
     for i, size in enumerate(dims):
-        if size.constant is None:
-            raise node.error(f"as many windows as there are, rounded up, fit axes of constant size, not of {size}")
-        whole = pads[i] + size.constant
+        whole = pads[i] + size.offset
         room = whole + pads[rank + i] - ((kernel[i] - 1) * dilations[i] + 1)
         last = min(-(-room // strides[i]), (whole - 1) // strides[i])
         after.append(max(pads[rank + i] + last * strides[i] - room, 0))
     return [*pads[:rank], *after]
+
+
+def _padded_openly(node: Node, kernel: Sequence[int], pads: Sequence[int]) -> str:
+    """Lines that define `image`, `power` with that padding, computed from sizes that only the running model knows."""
+    rank = len(kernel)
+    strides, dilations = positive(node, "strides", rank), positive(node, "dilations", rank)
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    return f"""
+   sizes = Shape <start = 2> (X)
+   before = Constant <value_ints = {list(pads[:rank])}> ()
+   after = Constant <value_ints = {list(pads[rank:])}> ()
+   spans = Constant <value_ints = {spans}> ()
+   strides = Constant <value_ints = {strides}> ()
+   one = Constant <value_int = 1> ()
+   none = Constant <value_int = 0> ()
+   outer = Constant <value_ints = [0, 0]> ()
+   whole = Add (sizes, before)
+   padded = Add (whole, after)
+   room = Sub (padded, spans)
+   less = Sub (room, one)
+   more = Add (less, strides)
+   up = Div (more, strides)
+   end = Sub (whole, one)
+   inside = Div (end, strides)
+   last = Min (up, inside)
+   reached = Mul (last, strides)
+   missing = Sub (reached, room)
+   added = Add (missing, after)
+   behind = Max (added, none)
+   widths = Concat <axis = 0> (outer, before, outer, behind)
+   image = Pad (power, widths)"""

@@ -35,8 +35,8 @@ def reverse_sequence(node: Node) -> str:
     time, batch = from_front(node, [node.attribute("time_axis", 0), node.attribute("batch_axis", 1)], rank)
     if {time, batch} != {0, 1}:
         raise node.error(f"its axes of time and batch are 0 and 1, not {time} and {batch}")
-    if node.dims(1) != node.dims(0)[batch : batch + 1]:
-        raise node.error(f"it has a length for each of a batch of {node.dims(0)[batch]}")
+    what = f"it has a length for each of a batch of {node.dims(0)[batch]}"
+    node.require_dims(node.value(1), node.dims(0)[batch : batch + 1], what)
     by_batch = f"Transpose <perm = {[batch, time, *range(2, rank)]}>"
     return f"""
 ReverseSequence <batch_axis, time_axis> (X, lengths) => (Y) {{

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from tilework.algebra.index_expr import const, to_expr
 from tilework.frontends.onnx.convert_windows import given_pads, positive
 from tilework.frontends.onnx.defined import STANDARD, defined, wide
 from tilework.frontends.onnx.node import Node
@@ -81,8 +82,8 @@ def deformable_convolution(node: Node) -> str:
     groups, parts = node.attribute("group", 1), node.attribute("offset_group", 1)
     if min(groups, parts, filters, channels, *kernel) < 1 or filters % groups or channels * groups % parts:
         raise node.error(f"{groups} groups and {parts} of offsets do not part its channels and filters")
-    if dims[1] != channels * groups:
-        raise node.error(f"its images have {channels * groups} channels, not {dims[1]}")
+    what = f"its images have {channels * groups} channels, not {dims[1]}"
+    node.require_equal(dims[1], const(channels * groups), what)
     if list(node.attribute("kernel_shape", kernel)) != kernel:
         raise node.error(f"kernel_shape {node.attribute('kernel_shape')} is not that of the weight, {kernel}")
     strides, dilations = positive(node, "strides", 2), positive(node, "dilations", 2)
@@ -96,8 +97,9 @@ def deformable_convolution(node: Node) -> str:
         (3, "bias", [filters]),
         (4, "mask", [dims[0], parts * taps, *positions]),
     ):
-        if node.has(i) and list(node.dims(i)) != wanted:
-            raise node.error(f"its {what} is of [{', '.join(map(str, wanted))}]")
+        if node.has(i):
+            text = f"its {what} is of [{', '.join(map(str, wanted))}]"
+            node.require_dims(node.value(i), [*map(to_expr, wanted)], text)
     return f"""
 DeformConv <dilations, group, kernel_shape, offset_group, pads, strides> (X, W, offset, B, mask) => (Y) {{
    numbers = {wide(node)} (X)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import MaxPoolIndicesOp
 from tilework.frontends.onnx.convert_windows import given_pads, positive
 from tilework.frontends.onnx.defined import STANDARD, defined
@@ -28,8 +28,11 @@ def column_to_image(node: Node) -> str:
     spans = [(k - 1) * d + 1 - pads[i] - pads[rank + i] for i, (k, d) in enumerate(zip(window, dilations, strict=True))]
     room = [size - span for size, span in zip(image, spans, strict=True)]
     positions = [r // stride + 1 for r, stride in zip(room, strides, strict=True)]
-    if min(room) < 0 or dims[2] != prod(positions) or dims[1] % taps != 0:
-        raise node.error(f"windows {window} of {image} are {prod(positions)} columns of {taps} elements a channel")
+    what = f"windows {window} of {image} are {prod(positions)} columns of {taps} elements a channel"
+    if min(room) < 0:
+        raise node.error(what)
+    node.require_equal(dims[2], const(prod(positions)), what)
+    node.quotient(dims[1], taps, what)
     over = [r % stride for r, stride in zip(room, strides, strict=True)]
     return f"""
 Col2Im <dilations, pads, strides> (X, image_shape, window) => (Y) {{
@@ -60,8 +63,10 @@ def max_unpool(node: Node) -> str:
     kernel = node.attribute("kernel_shape")
     rank = len(kernel)
     strides, pads = positive(node, "strides", rank), given_pads(node, rank)
-    if len(node.dims(0)) != rank + 2 or node.dims(1) != node.dims(0):
-        raise node.error(f"windows of {rank} axes are of an image with a channel, and each element has one index")
+    what = f"windows of {rank} axes are of an image with a channel, and each element has one index"
+    if len(node.dims(0)) != rank + 2:
+        raise node.error(what)
+    node.require_dims(node.value(1), node.dims(0), what)
     spans = [k - front - back for k, front, back in zip(kernel, pads[:rank], pads[rank:], strict=True)]
     inner = [(size - 1) * s + span for size, s, span in zip(node.dims(0)[2:], strides, spans, strict=True)]
     fitted, ends = [*node.dims(0)[:2], *inner], [0] * (rank + 2)

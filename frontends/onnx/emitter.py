@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -23,14 +24,19 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.index_expr import Compound, Expr, const, to_expr, var
+from tilework.algebra.predicate import Predicate
+from tilework.algebra.requirement import Requirement
+from tilework.analysis.parameters import parameters_read
 from tilework.dialects import arith
-from tilework.dialects.graph import AddOp, CastOp, ConcatOp, RangeOp, ReshapeOp
+from tilework.dialects.graph import AddOp, CastOp, ConcatOp, DivOp, RangeOp, ReshapeOp
+from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.frontends.onnx.fractions import SizeFraction
 from tilework.frontends.onnx.types import element_type, numpy_element_type, numpy_type
-from tilework.frontends.onnx.values import Array, Known, Value, as_dims
+from tilework.frontends.onnx.values import Array, Known, Value, as_numbers
 
 INLINE_BYTES = 1024
 """A constant of at most so many bytes is written into the program; a larger one is a parameter."""
@@ -40,7 +46,7 @@ ONNX_NAME = "tilework.onnx_name"
 
 
 @dataclass(frozen=True)
-class Requirement:
+class DataRequirement:
     """A truth value, without dimensions, that is to hold when the model runs, and what is wrong where it does not."""
 
     holds: SSAValue
@@ -50,13 +56,18 @@ class Requirement:
 class Emitter:
     """Appends to the block of `@main`, or of a step inside. `parameters` collects the arrays by symbol name.
 
-    requirements: what has to hold of the block's values.
+    `whole` holds dividends and divisors of which a requirement says that nothing is left over, `defaults` the symbols
+    of parameters that the caller may replace, by their names, `asked_of_data` what has to hold of the block's values.
     """
 
     def __init__(self, block: Block):
         self.block = block
         self.parameters: dict[str, Array] = {}
-        self.requirements: list[Requirement] = []
+        self.whole: set[tuple[Expr, ...]] = set()
+        self.defaults: dict[str, str] = {}
+        self.fixed_defaults: dict[str, str] = {}
+        self.asked_of_data: list[DataRequirement] = []
+        self._required: set[tuple[Predicate, ...]] = set()
         self._main = block
         self._emitted: dict[Known, SSAValue] = {}
         self._symbols: dict[Known, str] = {}
@@ -64,8 +75,60 @@ class Emitter:
     def inside(self, block: Block) -> Emitter:
         """One that appends to the block of a step."""
         emitter = Emitter(block)
-        emitter.parameters, emitter._main, emitter._symbols = self.parameters, self._main, self._symbols
+        emitter.parameters, emitter.whole, emitter._required = self.parameters, self.whole, self._required
+        emitter._main, emitter._symbols, emitter.defaults = self._main, self._symbols, self.defaults
         return emitter
+
+    @contextmanager
+    def undone(self) -> Generator[None]:
+        """Take back what is emitted meanwhile."""
+        ends = [(block, block.last_op) for block in dict.fromkeys((self.block, self._main))]
+        asked = list(self.asked_of_data)
+        with ExitStack() as stack:
+            for held in (self.parameters, self._emitted, self._symbols, self.whole, self._required):
+                stack.enter_context(_restored(held))
+            try:
+                yield
+            finally:
+                self.asked_of_data = asked
+                for block, last in ends:
+                    while (op := block.last_op) is not None and op is not last:
+                        op.detach()
+                        op.erase(safe_erase=False)
+
+    def require(self, requirement: Requirement, title: str) -> None:
+        """Let `@main` require what a node of that title needs of sizes."""
+        if requirement.any_of in self._required:
+            return
+        self._required.add(requirement.any_of)
+        op = RequireOp(requirement)
+        op.location = NameLoc(StringAttr(title), UnknownLoc())
+        self._main.add_op(op)
+        match requirement.any_of:
+            case (Predicate(expr=Expr(terms=((Compound(kind="mod", args=args), _),), offset=0), kind="=="),):
+                self.whole.add(args)
+            case _:
+                pass
+
+    def fix_default(self, value: Known) -> None:
+        """Keep what the caller may give by that name again, though nothing else in its place."""
+        symbol = self._symbol(value.name)
+        self.parameters[symbol] = value.array
+        self.fixed_defaults[value.name] = symbol
+
+    def default(self, value: Known) -> SSAValue:
+        """A parameter that the caller may replace by that name."""
+        symbol = self._symbol(value.name)
+        self.parameters[symbol] = value.array
+        self.defaults[value.name] = symbol
+        op = ParameterOp(symbol, tensor_type(value.array.shape, numpy_element_type(value.array, f"'{value.name}'")))
+        op.attributes[ONNX_NAME] = StringAttr(value.name)
+        return self._insert_named(op, value.name)
+
+    def defaults_in(self, value: SSAValue) -> set[str]:
+        """The names of parameters that the caller may replace and that a value is computed from."""
+        names = {symbol: name for name, symbol in self.defaults.items()}
+        return {names[symbol] for symbol in parameters_read(value) if symbol in names}
 
     def insert(self, op: Operation, title: str) -> SSAValue:
         """Append an operation that comes from the node (or initializer) `title`; its first result."""
@@ -73,9 +136,9 @@ class Emitter:
         self.block.add_op(op)
         return op.results[0]
 
-    def require(self, holds: SSAValue, text: str) -> None:
+    def ask_of_data(self, holds: SSAValue, text: str) -> None:
         """Note that a truth value has to hold when the model runs."""
-        self.requirements.append(Requirement(holds, text))
+        self.asked_of_data.append(DataRequirement(holds, text))
 
     def tensor(self, value: Value) -> SSAValue:
         """The value as an SSA value: a known array becomes an inline constant or a parameter, once."""
@@ -99,15 +162,31 @@ class Emitter:
         return self.insert(AddOp.of(numbers, self.tensor(Known(np.array(below), title))), title) if below else numbers
 
     def _emit_sizes(self, value: Known) -> SSAValue:
-        """Integers that depend on symbolic dimensions."""
-        numbers = [self.range(e, const(1), 1, value.name) for e in as_dims(value.array)]
+        """Numbers that depend on symbolic dimensions."""
+        numbers = [self._number(e, value) for e in as_numbers(value.array).flat]
         result = numbers[0]
         if len(numbers) > 1:
             result = self.insert(ConcatOp.of(*numbers, axis=IntegerAttr(0, i64)), value.name)
         shape = DimsAttr.of([const(n) for n in value.array.shape])
         result = self.insert(ReshapeOp.of(result, shape=shape), value.name)
         element = element_type(numpy_type(value.element), f"'{value.name}'")
-        return result if element == i64 else self.insert(CastOp.of(result, to=element), value.name)
+        if element == i64 or value.element.kind == "f":
+            return result
+        return self.insert(CastOp.of(result, to=element), value.name)
+
+    def _number(self, number: SizeFraction | Expr | float, value: Known) -> SSAValue:
+        """One of those as a vector: of int64, or a fraction of the type that it has."""
+        if isinstance(number, float):
+            return self.tensor(Known(np.array([number], value.element), value.name))
+        if not isinstance(number, SizeFraction):
+            return self.range(to_expr(number), const(1), 1, value.name)
+        element = element_type(numpy_type(value.element), f"'{value.name}'")
+        dividend = self.range(number.dividend, const(1), 1, value.name)
+        result = self.insert(CastOp.of(dividend, to=element), value.name)
+        if number.divisor == 1:
+            return result
+        divisor = self.tensor(Known(np.array([number.divisor], value.element), value.name))
+        return self.insert(DivOp.of(result, divisor), value.name)
 
     def _emit_known(self, value: Known) -> SSAValue:
         if value.is_symbolic:
@@ -138,6 +217,17 @@ class Emitter:
         while symbol in self.parameters:
             symbol, n = f"{base}_{n}", n + 1
         return symbol
+
+
+@contextmanager
+def _restored(held: dict[Any, Any] | set[Any]) -> Generator[None]:
+    """Let something hold afterwards what it does before."""
+    before = held.copy()
+    try:
+        yield
+    finally:
+        held.clear()
+        held.update(before)
 
 
 def ssa_name(name: str) -> str | None:

@@ -5,7 +5,8 @@ Elements may be symbolic dimensions, so that `Reshape(x, Concat(Gather(Shape(x),
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, TypeAlias, cast
 
@@ -14,15 +15,24 @@ from onnx.helper import make_empty_tensor_value_info, make_graph
 from onnx.reference import ReferenceEvaluator
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, to_expr
-from tilework.algebra.predicate import Predicate
+from tilework.algebra.index_expr import Expr, maximum, minimum, to_expr
+from tilework.algebra.predicate import at_least
 from tilework.dialects.graph.accumulation import widened_array
 from tilework.dialects.graph.base import BFLOAT16, is_float, numpy_dtype
 from tilework.dialects.graph.broadcast import integer_power, truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, right_operand, slice_bounds, slice_range
+from tilework.frontends.onnx.fractions import (
+    FRACTIONAL,
+    LARGEST_DIVIDENDS,
+    SizeFraction,
+    as_fraction,
+    computed,
+    has_fractions,
+)
 from tilework.frontends.onnx.load import PACKED_BITS
 from tilework.frontends.onnx.node import Node, value_dims
-from tilework.frontends.onnx.values import Array, Known, dims_array, known
+from tilework.frontends.onnx.truths import COMPARISONS, Truth, as_truth, compared
+from tilework.frontends.onnx.values import Array, Known, as_numbers, dims_array, known
 
 LARGEST = 1 << 31
 """Bytes of the largest array that is computed here: what an ONNX file itself can hold at most."""
@@ -35,14 +45,16 @@ Folder: TypeAlias = "Callable[..., Any]"
 _FOLDERS: dict[str, Folder] = {}
 
 _SELECTING = ("ArgMax", "ArgMin", "Compress", "GatherND", "NonZero", "ScatterElements", "ScatterND")
-_COMPARING = ("And", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor")
-_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Max", "Min", "Round", "Sign", "Sqrt")
+_COMPUTING = ("Abs", "Ceil", "Clip", "CumSum", "Floor", "Round", "Sign", "Sqrt")
 _REDUCING = ("ReduceMax", "ReduceMin", "ReduceSum")
 _SHAPING = ("EyeLike", "Trilu")
 
-_EVALUATED = frozenset((*_SELECTING, *_COMPARING, *_COMPUTING, *_REDUCING, *_SHAPING))
+_EVALUATED = frozenset((*_SELECTING, *_COMPUTING, *_REDUCING, *_SHAPING))
 """Operators that onnx itself evaluates: of one output, which is no larger than the inputs broadcast together."""
 
+
+_MOVING = ("Concat", "Gather", "Slice", "Transpose")
+"""Operators that only move elements, whatever they are."""
 
 _ALIGNED = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 """Operators whose right operand had to be aligned before opset 7."""
@@ -59,7 +71,7 @@ def fold(node: Node) -> Known | None:
         return known(_shape(node), node.title)
     if node.op_type == "Constant":
         return known(_constant(node), node.proto.output[0])
-    folder = _evaluate if node.op_type in _EVALUATED else _FOLDERS.get(node.op_type)
+    folder: Folder | None = _evaluate if node.op_type in _EVALUATED else _FOLDERS.get(node.op_type)
     if folder is None:
         return None
     arrays: list[Array | None] = []
@@ -71,6 +83,8 @@ def fold(node: Node) -> Known | None:
         aligned = right_operand(node)
         assert isinstance(aligned, Known)
         arrays[1] = aligned.array
+    if any(has_fractions(array) for array in arrays if array is not None) and node.op_type not in _MOVING:
+        folder = _of_fractions
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are results as others are
             result = folder(node, *arrays)
@@ -80,9 +94,13 @@ def fold(node: Node) -> Known | None:
 
 
 def _element(node: Node) -> np.dtype[Any] | None:
-    """The type of sizes that a node computes from others."""
+    """The type of what a node computes from sizes."""
     if node.op_type == "Cast":
         return numpy_dtype(node.element_type(node.attribute("to")))
+    if node.op_type in COMPARISONS:
+        return np.dtype(bool)
+    if node.op_type == "Where":
+        return next((v.element for v in node.inputs[1:] if isinstance(v, Known) and v.is_symbolic), None)
     return next((v.element for v in node.inputs if isinstance(v, Known) and v.is_symbolic), None)
 
 
@@ -194,13 +212,20 @@ def _mul(node: Node, a: Array, b: Array) -> Array:
 def _div(node: Node, a: Array, b: Array) -> Array | None:
     """Whole numbers are cut off towards zero, so that those that are not negative may be rounded down."""
     if object in (a.dtype, b.dtype):
-        if any(map(_may_be_negative, (*a.flat, *b.flat))):
+        if any(map(_may_be_negative, b.flat)):
             return None
-        return np.asarray(np.floor_divide(a.astype(object), b.astype(object)), object)
+        return np.asarray(np.frompyfunc(_quotient, 2, 1)(a, b), object)
     if is_float(a.dtype):
         return np.divide(a, b)
     _refuse_zero(b)
     return truncated_quotient(a, b)
+
+
+def _quotient(a: int | Expr, b: int | Expr) -> Expr:
+    """Of whole numbers by those that are not negative, cut off towards zero."""
+    if not _may_be_negative(a):
+        return to_expr(a) // b
+    return maximum(a, 0) // b - maximum(-a, 0) // b
 
 
 def _refuse_zero(divisor: Array) -> None:
@@ -231,13 +256,32 @@ def _neg(node: Node, a: Array) -> Array:
 
 @folds("Mod")
 def _mod(node: Node, a: Array, b: Array) -> Array | None:
-    """Of sizes by a number: with its sign, as integers have it; onnx itself evaluates all others."""
+    """Of sizes by sizes: with their sign, as integers have it; onnx itself evaluates all others."""
     if object not in (a.dtype, b.dtype):
         _refuse_zero(b)
         return _evaluate(node, a, b)
-    if b.dtype == object or not (b > 0).all() or node.attribute("fmod", 0):
+    if any(map(_may_be_negative, b.flat)) or 0 in b or node.attribute("fmod", 0):
         return None
-    return np.asarray(a % b, object)
+    return np.asarray(a.astype(object) % b.astype(object), object)
+
+
+@folds("Max")
+def _max(node: Node, *arrays: Array) -> Array | None:
+    return _extremum(node, maximum, arrays)
+
+
+@folds("Min")
+def _min(node: Node, *arrays: Array) -> Array | None:
+    return _extremum(node, minimum, arrays)
+
+
+def _extremum(node: Node, function: Callable[..., Expr], arrays: Sequence[Array]) -> Array | None:
+    if all(a.dtype != object for a in arrays):
+        return _evaluate(node, *arrays)
+    joined: Array = arrays[0].astype(object)
+    for array in arrays[1:]:
+        joined = np.asarray(np.frompyfunc(function, 2, 1)(joined, array.astype(object)), object)
+    return joined
 
 
 @folds("Pow")
@@ -256,9 +300,41 @@ def _joint(a: Array, b: Array) -> Any:
 @folds("Cast")
 def _cast(node: Node, a: Array) -> Array | None:
     to = numpy_dtype(node.element_type(node.attribute("to")))
-    if a.dtype == object:
-        return a if to.kind == "i" else None
-    return a.astype(to)
+    if a.dtype != object:
+        return a.astype(to)
+    if to.kind == "b":
+        return np.asarray(np.frompyfunc(as_truth, 1, 1)(a), object)
+    if to in LARGEST_DIVIDENDS:
+        return np.asarray(np.frompyfunc(as_fraction, 1, 1)(as_numbers(a)), object)
+    return as_numbers(a) if to.kind == "i" else None
+
+
+def _of_fractions(node: Node, *arrays: Array) -> Array | None:
+    """Of sizes as floating-point numbers: arithmetic that rounds nothing, and whole numbers of them."""
+    if node.op_type == "Cast":
+        to = numpy_dtype(node.element_type(node.attribute("to")))
+        result = arrays[0] if to in LARGEST_DIVIDENDS else _each(_truncated, *arrays) if to.kind == "i" else None
+    else:
+        result = _each(partial(computed, node.op_type), *arrays) if node.op_type in FRACTIONAL else None
+    if result is None or None in result.flat:
+        return None
+    for fraction in (e for array in (*arrays, result) for e in array.flat if isinstance(e, SizeFraction)):
+        largest = LARGEST_DIVIDENDS[_element_of(node)]
+        text = f"{fraction.dividend} is more than {largest}, up to which floating-point numbers are exact"
+        node.require(text, at_least(largest, fraction.dividend))
+    return result
+
+
+def _each(function: Callable[..., Any], *arrays: Array) -> Array:
+    return np.asarray(np.frompyfunc(function, len(arrays), 1)(*(a.astype(object) for a in arrays)), object)
+
+
+def _truncated(number: SizeFraction | float) -> Expr | int | None:
+    return number.truncated() if isinstance(number, SizeFraction) else int(number)
+
+
+def _element_of(node: Node) -> np.dtype[Any]:
+    return next(v.element for v in node.inputs if isinstance(v, Known) and v.is_symbolic)
 
 
 @folds("ReduceProd")
@@ -317,19 +393,19 @@ def _tile(node: Node, a: Array, repeats: Array) -> Array | None:
     return np.tile(a, repeats)
 
 
-@folds("Equal")
-def _equal(node: Node, a: Array, b: Array) -> Array | None:
-    if object in (a.dtype, b.dtype):
-        differences = [to_expr(e) for e in np.asarray(a - b, object).flat]
-        domain = Domain({key: (0, None) for e in differences for key in e.variables()})
-        if any(domain.proves(Predicate(e, "==")) is None for e in differences):
-            return None
-    return np.asarray(np.equal(a, b), bool)
-
-
 @folds("Where")
-def _where(node: Node, condition: Array, a: Array, b: Array) -> Array:
-    return np.where(condition, a, b).astype(_joint(a, b))
+def _where(node: Node, condition: Array, a: Array, b: Array) -> Array | None:
+    """Where sizes decide, c * a + (1 - c) * b for a c that is 0 or 1."""
+    if condition.dtype != object:
+        return np.where(condition, a, b).astype(_joint(a, b))
+    if any(array.dtype.kind not in "iuO" or _has_truths(array) for array in (a, b)):
+        return None
+    c, a, b = (as_numbers(array) for array in (condition, a, b))
+    return np.asarray(b + c * (a - b), object)
+
+
+def _has_truths(array: Array) -> bool:
+    return any(isinstance(e, Truth) for e in array.flat)
 
 
 @folds("Expand")
@@ -339,3 +415,20 @@ def _expand(node: Node, a: Array, shape: Array) -> Array | None:
     extents = np.broadcast_shapes(a.shape, tuple(int(n) for n in shape))
     _require_small(node, prod(extents), a)
     return np.broadcast_to(a, extents)
+
+
+# ---- Comparisons -----------------------------------------------------------------------------------------------------
+
+
+def _compare(node: Node, *arrays: Array) -> Array | None:
+    """Of sizes, or of what comparisons of sizes say."""
+    if all(a.dtype != object for a in arrays):
+        return np.equal(*arrays) if node.op_type == "Equal" else _evaluate(node, *arrays)
+    if any(a.dtype.kind not in "iubO" for a in arrays):
+        return None
+    compare = np.frompyfunc(partial(compared, node.op_type), len(arrays), 1)
+    return np.asarray(compare(*(a.astype(object) for a in arrays)), object)
+
+
+for _name in COMPARISONS:
+    folds(_name)(_compare)

@@ -9,8 +9,9 @@ from typing import Any
 import onnx
 
 from tilework.frontends.onnx.defined import is_defined
-from tilework.frontends.onnx.node import Node, element_number, value_dims
+from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.structure import node_title
+from tilework.frontends.onnx.value_names import element_number
 
 
 def own_function(node: Node, functions: Iterable[onnx.FunctionProto]) -> onnx.FunctionProto | None:

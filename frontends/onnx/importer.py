@@ -5,38 +5,49 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Region, SSAValue
 
 import tilework.frontends.onnx as package
-from tilework.analysis.host_symbols import MUST_HOLD
+from tilework.algebra.index_expr import Key
+from tilework.analysis.host_symbols import MUST_HOLD, NAME, NEEDS
+from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS
 from tilework.dialects.diagnostics import TileworkError
-from tilework.dialects.shapes import dims_of
-from tilework.dialects.shapes import element_type as element_type_of
+from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.frontends.onnx.decisions import Decisions, NeedsConstants
 from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
 from tilework.frontends.onnx.load import OPSET_OF_OLD_FILES, Source, load_model, to_array
-from tilework.frontends.onnx.node import Node, find_converter, kind_name
+from tilework.frontends.onnx.node import Node, find_converter
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
-from tilework.frontends.onnx.structure import ordered_nodes, reads
-from tilework.frontends.onnx.types import ELEMENT_TYPES, Symbols, declared_sizes, type_name, value_type
+from tilework.frontends.onnx.structure import declared_ranks, ordered_nodes, reads
+from tilework.frontends.onnx.types import (
+    ELEMENT_TYPES,
+    Symbols,
+    declared_sizes,
+    numpy_type,
+    type_name,
+    value_type,
+)
+from tilework.frontends.onnx.value_names import kind_name
 from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
 
 OLDEST_OPSET = 1
 
+FIRST_IR_WITH_DEFAULTS = 4
+"""Before, every initializer had to be among the inputs, so that this says nothing."""
+
 DEEPEST = 40
 """How many functions may be taken apart inside of each other."""
-
-NAME = "tilework.name"
-"""The attribute of `@main`'s arguments and results that holds their ONNX name."""
 
 for _module in pkgutil.iter_modules(package.__path__):
     if _module.name.startswith(("convert_", "contrib_", "defined_")):  # a new family of operators needs no list
@@ -55,38 +66,63 @@ class ImportedModel:
 def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
     """Read an ONNX model: a path, the bytes of a file, or a ModelProto.
 
-    Initializers are constants, also those that IR 3 lists among the inputs. Inputs keep their order; their and the
-    outputs' names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements:
-    of `y` these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
+    Initializers are constants, also those that IR 3 lists among the inputs; from IR 4 on these are parameters that the
+    caller may replace, by name in the function's `tilework.defaults`. Inputs keep their order; their and the outputs'
+    names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements: of `y`
+    these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
     """
-    loaded, equal = load_model(source), dict[str, str | int]()
+    loaded, decisions = load_model(source), Decisions()
+    try:
+        return _decided(loaded, decisions)
+    except TileworkError:
+        for other in decisions.others({*_names_of_defaults(loaded)}):
+            with suppress(TileworkError):
+                return _decided(loaded, other)
+        raise
+
+
+def _decided(source: Source, decisions: Decisions) -> ImportedModel:
+    """The model, imported from the beginning as often as something is found out about it."""
     while True:
+        importer = _Importer(source, decisions)
         try:
-            return _Importer(loaded, equal).run()
-        except SameSizes as found:  # from the beginning, with one symbol fewer
-            equal[found.one] = found.other
+            return importer.run()
+        except SameSizes as found:
+            decisions.equate(found, importer.symbols())
+        except NeedsConstants as found:
+            decisions.constants |= found.names
+
+
+def _names_of_defaults(source: Source) -> list[str]:
+    """The inputs that have a default, which the caller may replace by the standard."""
+    if source.model.ir_version < FIRST_IR_WITH_DEFAULTS:
+        return []
+    initializers = {tensor.name for tensor in source.model.graph.initializer}
+    return [value.name for value in source.model.graph.input if value.name in initializers]
 
 
 class _Importer:
     """Of the model's own graph."""
 
-    def __init__(self, source: Source, equal: Mapping[str, str | int]):
+    def __init__(self, source: Source, decisions: Decisions):
         self.source = source
-        self.equal = equal
+        self.decisions = decisions
         self.graph = source.model.graph
         self.emitter = Emitter(Block())
 
     def run(self) -> ImportedModel:
         unsupported: list[str] = []
-        scope = _Scope(self.source, _opset(self.source), self.emitter, {}, unsupported)
+        opset, ranks = _opset(self.source), declared_ranks(self.graph)
+        scope = _Scope(self.source, opset, self.emitter, {}, unsupported, ranks, self.decisions)
         nodes = ordered_nodes(self.graph)
         inputs = self._define_inputs(scope)
         scope.define_initializers(self.graph)
+        self._define_defaults(scope)
         scope.convert(nodes)
         if unsupported:
             count = f"{len(unsupported)} node(s) use an operator that Tilework does not support"
             raise TileworkError("\n  ".join([f"{count} (opset {scope.opset}):", *unsupported]))
-        results, required = self._results(scope), self.emitter.requirements
+        results, required = self._results(scope), self.emitter.asked_of_data
         returned = [*results.values(), *(requirement.holds for requirement in required)]
         reasons = [DictionaryAttr({MUST_HOLD: StringAttr(requirement.text)}) for requirement in required]
         self.emitter.block.add_op(func.ReturnOp(*returned))
@@ -94,23 +130,46 @@ class _Importer:
             "main",
             ([argument.type for argument in self.emitter.block.args], [value.type for value in returned]),
             Region(self.emitter.block),
-            arg_attrs=_names(inputs) if inputs else None,  # as it is read back from text
-            res_attrs=ArrayAttr([*_names(results), *reasons]),
+            arg_attrs=ArrayAttr(inputs) if inputs else None,  # as it is read back from text
+            res_attrs=ArrayAttr([*(DictionaryAttr({NAME: StringAttr(name)}) for name in results), *reasons]),
         )
+        for kind, names in ((DEFAULTS, self.emitter.defaults), (FIXED_DEFAULTS, self.emitter.fixed_defaults)):
+            if names:
+                symbols = {name: SymbolRefAttr(symbol) for name, symbol in names.items()}
+                function.attributes[kind] = DictionaryAttr(symbols)
         name = self.graph.name or "model"
         return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
 
-    def _define_inputs(self, scope: _Scope) -> list[str]:
-        """One argument of @main for every input that is not an initializer; their names."""
-        symbols = Symbols(self.equal)
+    def symbols(self) -> list[Key]:
+        """The symbols of the inputs, in order."""
+        return [key for argument in self.emitter.block.args for d in dims_of(argument.type) for key in d.variables()]
+
+    def _define_inputs(self, scope: _Scope) -> list[DictionaryAttr]:
+        """One argument of @main for every input that is not an initializer; what callers are told about them."""
+        symbols, block, attributes = Symbols(), self.emitter.block, list[DictionaryAttr]()
         initializers = {tensor.name for tensor in self.graph.initializer}
-        inputs = [value for value in self.graph.input if value.name not in initializers]
-        for value in inputs:
-            block = self.emitter.block
-            argument = block.insert_arg(value_type(value, symbols), len(block.args))
+        for value in (value for value in self.graph.input if value.name not in initializers):
+            declared = value_type(value, symbols)
+            dims = [self.decisions.size_of(d) for d in dims_of(declared)]
+            argument = block.insert_arg(tensor_type(dims, element_type(declared)), len(block.args))
             argument.name_hint = ssa_name(value.name)
             scope.values[value.name] = argument
-        return [value.name for value in inputs]
+            needs = self.decisions.needs(dims_of(declared))
+            told = {NAME: value.name, NEEDS: needs} if needs else {NAME: value.name}
+            attributes.append(DictionaryAttr({key: StringAttr(text) for key, text in told.items()}))
+        return attributes
+
+    def _define_defaults(self, scope: _Scope) -> None:
+        """Let initializers that the caller may replace be parameters, but for those whose numbers have to be known."""
+        for name in _names_of_defaults(self.source):
+            value = scope.values[name]
+            assert isinstance(value, Known)
+            if numpy_type(value.dtype) not in ELEMENT_TYPES:
+                continue
+            if name in self.decisions.constants or not value.array.size:
+                self.emitter.fix_default(value)
+            else:
+                scope.values[name] = self.emitter.default(value)
 
     def _results(self, scope: _Scope) -> dict[str, SSAValue]:
         """What the function returns, by name."""
@@ -134,6 +193,9 @@ class _Scope:
     values: dict[str, AnyValue]
     unsupported: list[str]
     """The nodes met so far that cannot be converted."""
+    ranks: Mapping[str, int]
+    """Of values of which the model says how many axes they have."""
+    decisions: Decisions
     calls: tuple[tuple[str, str, str], ...] = ()
     """The functions that it is in, by domain, name and overload."""
 
@@ -159,7 +221,7 @@ class _Scope:
     def _convert(self, title: str, proto: onnx.NodeProto) -> None:
         """Define the node's outputs, or note that it is not supported; what depends on such a node stays undefined."""
         inputs = [self.values.get(name) for name in proto.input]
-        node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder, self._import_graph)
+        node = Node(proto, title, self.opset, inputs, self.emitter, self.source.folder, self)
         if not (self._is_own(node) or is_function(node, self.source.model.functions)):
             self._note_unsupported(node)
             return
@@ -207,17 +269,37 @@ class _Scope:
             raise node.error(f"it is in {DEEPEST} functions that call each other")
         graph, opset = called(function, node), opset_of(function, self.opset)
         _check_opset(opset, f"function {function.name}")
-        inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, (*self.calls, key))
+        inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, {}, self.decisions, (*self.calls, key))
         try:
             outputs = inside.outputs_of(graph, [value for value in node.inputs if value is not None])
         except TileworkError as error:
             raise TileworkError(f"{node.op_type} '{node.title}': {error}") from error
         return dict(zip(filter(None, node.proto.output), outputs, strict=True))
 
-    def _import_graph(self, graph: onnx.GraphProto, inputs: Sequence[AnyValue], emitter: Emitter) -> list[AnyValue]:
+    def import_graph(self, graph: onnx.GraphProto, inputs: Sequence[AnyValue], emitter: Emitter) -> list[AnyValue]:
         """The outputs of a graph inside of a node."""
-        inside = _Scope(self.source, self.opset, emitter, dict(self.values), self.unsupported, self.calls)
+        ranks = {**self.ranks, **declared_ranks(graph)}
+        inside = replace(self, emitter=emitter, values=dict(self.values), ranks=ranks)
         return inside.outputs_of(graph, inputs)
+
+    def try_graph(self, graph: onnx.GraphProto, emitter: Emitter) -> list[AnyValue] | Exception:
+        """The outputs of a graph without inputs, or why it has none; nothing stays emitted, or noted."""
+        before = len(self.unsupported)
+        try:
+            with emitter.undone():
+                return self.import_graph(graph, [], emitter)
+        except (TileworkError, SameSizes, _Unsupported) as error:
+            return error
+        finally:
+            del self.unsupported[before:]
+
+    def declared_rank(self, name: str) -> int | None:
+        """Of how many axes the model says that a value is."""
+        return self.ranks.get(name)
+
+    def branch(self, title: str, likely: str, other: str) -> str:
+        """Which branch of an If is imported, where nothing says which: the likely one, unless it does not do."""
+        return self.decisions.branch(title, likely, other)
 
     def outputs_of(self, graph: onnx.GraphProto, inputs: Sequence[AnyValue]) -> list[AnyValue]:
         """What a graph in this scope makes of its inputs. Raises _Unsupported."""
@@ -280,7 +362,7 @@ def _tensors(name: str, value: AnyValue, declared: onnx.TypeProto) -> Iterator[t
 def _check_declared(name: str, type_: onnx.TypeProto, value: SSAValue) -> None:
     """Compare an output with what the model declares: its element type, and its shape where both are numbers."""
     declared = type_.tensor_type
-    found = element_type_of(value.type)
+    found = element_type(value.type)
     if declared.elem_type and ELEMENT_TYPES.get(declared.elem_type) != found:
         said = type_name(declared.elem_type)
         raise TileworkError(f"the model declares output '{name}' as {said}, but its nodes make {found}")
@@ -295,7 +377,3 @@ def _check_declared(name: str, type_: onnx.TypeProto, value: SSAValue) -> None:
         said = ", ".join(d.dim_param or str(d.dim_value) for d in declared.shape.dim)
         found = ", ".join(map(str, dims))
         raise TileworkError(f"the model declares output '{name}' as [{said}], but its nodes make [{found}]")
-
-
-def _names(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
-    return ArrayAttr(DictionaryAttr({NAME: StringAttr(name)}) for name in names)

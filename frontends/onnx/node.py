@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import onnx
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, TensorType, f32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, TensorType, UnitAttr, f32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr
+from tilework.algebra.predicate import Predicate, equal, multiple_of
+from tilework.algebra.requirement import Requirement
 from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph import CastOp, ReshapeOp, TransposeOp
 from tilework.dialects.graph.accumulation import accumulator
-from tilework.dialects.graph.base import GraphOp, SizesDiffer, ints, is_float, numpy_dtype
+from tilework.dialects.graph.base import GraphOp, SizesDiffer, ints, is_float, linear_in, numpy_dtype
+from tilework.dialects.graph.broadcast import BinaryOp
+from tilework.dialects.graph.joint_shapes import are_computed_alike
+from tilework.dialects.graph.logic import WhereOp
+from tilework.dialects.graph.reshape import elements_equal
 from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.shapes import dims_of
+from tilework.frontends.onnx.decisions import NeedsConstants
 from tilework.frontends.onnx.emitter import Emitter
+from tilework.frontends.onnx.fractions import has_fractions
 from tilework.frontends.onnx.load import to_array
-from tilework.frontends.onnx.same_sizes import SameSizes, find_same_sizes
+from tilework.frontends.onnx.same_sizes import find_same_sizes
+from tilework.frontends.onnx.surroundings import Surroundings
 from tilework.frontends.onnx.types import (
-    ELEMENT_TYPES,
     element_type,
     numpy_type,
     require_addressable,
-    tensor_text,
-    type_name,
 )
-from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence, known
+from tilework.frontends.onnx.value_names import kind_name, onnx_name, type_text
+from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, known
 
 Converter: TypeAlias = "Callable[[Node], AnyValue | Sequence[AnyValue]]"
 
-GraphImporter: TypeAlias = "Callable[[onnx.GraphProto, Sequence[AnyValue], Emitter], list[AnyValue]]"
-"""Of a graph inside of a node, its inputs, and where to emit its operators: the outputs."""
-
 Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyValue]]")
-
-SHOWN = 4
-"""How many elements of a sequence a message shows."""
 
 _CONVERTERS: dict[str, dict[int, Converter]] = {}
 
@@ -74,7 +75,7 @@ class Node:
         inputs: Sequence[AnyValue | None],
         emitter: Emitter,
         folder: Path | None,
-        import_graph: GraphImporter | None = None,
+        around: Surroundings | None = None,
     ):
         self.proto = proto
         self.title = title
@@ -82,7 +83,7 @@ class Node:
         self.inputs = inputs
         self.emitter = emitter
         self._folder = folder
-        self._import_graph = import_graph
+        self._around = around
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
 
     @property
@@ -97,7 +98,12 @@ class Node:
 
     def inside(self, emitter: Emitter) -> Node:
         """The node as one that emits operators elsewhere."""
-        return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder, self._import_graph)
+        return Node(self.proto, self.title, self.opset, self.inputs, emitter, self._folder, self._around)
+
+    def given(self, inputs: Mapping[int, AnyValue]) -> Node:
+        """The node with other inputs in some places."""
+        values = [inputs.get(i, value) for i, value in enumerate(self.inputs)]
+        return Node(self.proto, self.title, self.opset, values, self.emitter, self._folder, self._around)
 
     def graph(self, name: str, inputs: Sequence[AnyValue], outputs: int) -> list[AnyValue]:
         """What the graph that is attribute `name` makes of these inputs, so many outputs; emits its operators.
@@ -108,17 +114,27 @@ class Node:
         for what, given, wanted in (("inputs", graph.input, len(inputs)), ("outputs", graph.output, outputs)):
             if len(given) != wanted:
                 raise self.error(f"its {name} has {len(given)} {what}, not {wanted}")
-        assert self._import_graph is not None
+        assert self._around is not None
         taken = [_as_declared(value, given.type) for value, given in zip(inputs, graph.input, strict=True)]
         try:
-            return self._import_graph(graph, taken, self.emitter)
-        except SameSizes as found:
-            if self.op_type != "If" or isinstance(found.other, str):
-                raise
-            # only where this branch is taken: other sizes may take the other one
-            raise self.error(f"its {name} is for {found.one} = {found.other}") from found
+            return self._around.import_graph(graph, taken, self.emitter)
         except TileworkError as error:
             raise TileworkError(f"{self.op_type} '{self.title}': {error}") from error
+
+    def trial(self, name: str) -> list[AnyValue] | Exception:
+        """What the graph that is attribute `name` would make of no inputs, or why it makes nothing."""
+        assert self._around is not None
+        return self._around.try_graph(self._attributes[name].g, self.emitter)
+
+    def declared_ranks(self) -> list[int | None]:
+        """Of how many axes the model says that the outputs are."""
+        assert self._around is not None
+        return [self._around.declared_rank(name) for name in self.proto.output]
+
+    def branch(self, likely: str, other: str) -> str:
+        """Which of two branches is imported, where nothing says which."""
+        assert self._around is not None
+        return self._around.branch(self.title, likely, other)
 
     # -- attributes
 
@@ -177,9 +193,14 @@ class Node:
     def array(self, i: int, what: str) -> Array:
         """Input `i`, which has to be known while importing; `what` it is, says the error."""
         value = self.value(i)
-        if not isinstance(value, Known):
-            raise self.error(f"its {what} is computed from data, but has to be known beforehand")
-        return value.array
+        if isinstance(value, Known) and has_fractions(value.array):
+            raise self.error(f"its {what} depends on symbolic dimensions")
+        if isinstance(value, Known):
+            return value.array
+        if defaults := self.emitter.defaults_in(value):
+            raise NeedsConstants(defaults)
+        known = "but has to be known beforehand: shapes depend on it, and data do not decide these"
+        raise self.error(f"its {what} is computed from data, {known}")
 
     def integers(self, i: int, what: str) -> list[int]:
         """Known integers from input `i`."""
@@ -221,28 +242,103 @@ class Node:
     def emit_all(self, op: type[GraphOp], *operands: Value, **properties: Attribute | None) -> Sequence[SSAValue]:
         """Append an operator; all of its results. A shape that does not fit is the node's error.
 
-        Raises SameSizes where it does if a symbol is what it has to be.
+        Where it fits for some sizes only, these are required, or SameSizes is raised.
         """
         given = {name: attribute for name, attribute in properties.items() if attribute is not None}
+        if issubclass(op, BinaryOp | WhereOp):
+            operands = self._aligned(operands)
         try:
-            made = op.of(*(self.emitter.tensor(operand) for operand in operands), **given)
+            made = op.of(*map(self.emitter.tensor, operands), **given)
             for result in made.results:
                 require_addressable(_tensor_type(result), "its result")
+        except SizesDiffer as error:
+            self.require_equal(error.one, error.other, str(error))
+            at, axis, size = next((place for place in error.places if place[2].is_constant), error.places[0])
+            fitting = self.of_size(operands[at], axis, size, str(error))
+            return self.emit_all(op, *operands[:at], fitting, *operands[at + 1 :], **properties)
         except (VerifyException, TileworkError) as error:
-            if isinstance(error, SizesDiffer):
-                find_same_sizes(error.one, error.other)
             raise self.error(str(error)) from error
         self.emitter.insert(made, self.title)
         return made.results
 
+    def _aligned(self, operands: Sequence[Value]) -> tuple[Value, ...]:
+        """Operands that broadcast, where sizes that are computed from the same symbols are those of the first one."""
+        aligned = list(operands)
+        for i, value in enumerate(aligned):
+            for axis, size in enumerate(reversed(value_dims(value)), start=1):
+                before = [value_dims(v)[-axis] for v in aligned[:i] if len(value_dims(v)) >= axis]
+                alike = next((other for other in before if are_computed_alike(other, size)), None)
+                if alike is not None:
+                    what = f"its operands have sizes {alike} and {size} along one axis"
+                    aligned[i] = self.of_size(aligned[i], len(value_dims(value)) - axis, alike, what)
+        return tuple(aligned)
+
+    # -- sizes of which only the running model knows
+
+    def require(self, what: str, *any_of: Predicate) -> None:
+        """Let the model run only where one of these conditions on sizes holds. `what` is wrong else.
+
+        Raises TileworkError where none ever does.
+        """
+        requirement = Requirement(any_of, f"{self.op_type} '{self.title}': {what}")
+        if requirement.is_never_met():  # where it is met by sizes of 0 alone, too: that is a mistake
+            raise self.error(what)
+        if not requirement.is_always_met():
+            self.emitter.require(requirement, self.title)
+
+    def require_equal(self, one: Expr, other: Expr, what: str) -> None:
+        """Let the model run only where two sizes are equal. Raises SameSizes where that decides about a symbol."""
+        if one != other:
+            find_same_sizes(one, other, f"{self.op_type} '{self.title}'", self.emitter.whole)
+            self.require(what, equal(one, other))
+
+    def quotient(self, size: Expr, by: Expr | int, what: str) -> Expr:
+        """A size by another, which divides it."""
+        self.require(what, multiple_of(size, by))
+        return size // by
+
+    def of_size(self, value: Value, axis: int, size: Expr, what: str) -> Value:
+        """The value, an axis of which is of this size; where that is open, it is required."""
+        dims = value_dims(value)
+        return self.of_dims(value, [*dims[:axis], size, *dims[axis + 1 :]], what)
+
+    def of_dims(self, value: Value, dims: Sequence[Expr], what: str) -> Value:
+        """The value, which is of these dimensions; where that is open, it is required."""
+        self.require_dims(value, dims, what)
+        return self.reshape(value, dims)
+
+    def require_dims(self, value: Value, dims: Sequence[Expr], what: str) -> None:
+        """Let the model run only where a value is of these dimensions."""
+        own = value_dims(value)
+        if len(own) != len(dims):
+            raise self.error(what)
+        for size, wanted in zip(own, dims, strict=True):
+            self.require_equal(size, wanted, what)
+
     def reshape(self, value: Value, dims: Sequence[Expr]) -> Value:
-        """The value under other dimensions; a known array is only looked at otherwise."""
-        if tuple(dims) == value_dims(value):
+        """The value under other dimensions; a known array is only looked at otherwise.
+
+        Where these may be of as many elements, that is required.
+        """
+        before = value_dims(value)
+        if tuple(dims) == before:
             return value
         sizes = [d.constant for d in dims if d.constant is not None]
         if isinstance(value, Known) and len(sizes) == len(dims) and prod(sizes) == value.array.size:
             return known(value.array.reshape(sizes), value.name, value.element)
-        return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
+        condition = elements_equal(before, dims)
+        if condition.constant is not None:
+            return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
+        shapes = " into ".join(f"[{', '.join(map(str, shape))}]" for shape in (before, dims))
+        find_same_sizes(condition.expr, const(0), f"{self.op_type} '{self.title}'", self.emitter.whole)
+        self.require(f"it cannot reshape {shapes}, which is of another number of elements", condition)
+        told = self.told_by(before, dims)
+        return self.emit(ReshapeOp, value, *told, shape=DimsAttr.of(dims), checked=UnitAttr())
+
+    def told_by(self, known: Iterable[Expr], sizes: Iterable[Expr]) -> list[SSAValue]:
+        """Inputs of the model with the symbols in sizes that dimensions which are known do not tell."""
+        told = {key for d in known for key in linear_in(d)}
+        return self.emitter.told_by(e for e in sizes if not told.issuperset(e.variables()))
 
     def size(self, size: ExprLike) -> Known:
         """A size as an int64 without dimensions."""
@@ -285,7 +381,7 @@ class Node:
     def input_types(self) -> str:
         """The types of the inputs, for messages."""
         given = zip(self.proto.input, self.inputs, strict=True)
-        return ", ".join(_type_text(value) if value is not None else "?" if name else "-" for name, value in given)
+        return ", ".join(type_text(value) if value is not None else "?" if name else "-" for name, value in given)
 
 
 def value_dims(value: Value) -> tuple[Expr, ...]:
@@ -293,57 +389,10 @@ def value_dims(value: Value) -> tuple[Expr, ...]:
     return tuple(map(const, value.array.shape)) if isinstance(value, Known) else dims_of(value.type)
 
 
-def onnx_name(value: AnyValue) -> str:
-    """What ONNX calls the type of a value, as in `tensor(float)`."""
-    match value:
-        case ValueSequence():
-            return f"seq({tensor_text(value.element)})"
-        case OptionalValue():
-            return f"optional({value.holds})"
-        case _:
-            return tensor_text(element_number(value))
-
-
-def kind_name(value: AnyValue) -> str:
-    """What messages call a value of this kind."""
-    match value:
-        case ValueSequence():
-            return "a sequence"
-        case OptionalValue():
-            return "an optional"
-        case _:
-            return "a tensor"
-
-
-def element_number(value: Value) -> int:
-    """ONNX's number of the element type of a value."""
-    if isinstance(value, Known):
-        return numpy_type(value.dtype)
-    return next(number for number, type_ in ELEMENT_TYPES.items() if type_ == _element_type(value))
-
-
 def _as_declared(value: AnyValue, type_: onnx.TypeProto) -> AnyValue:
     if isinstance(value, OptionalValue) or not type_.HasField("optional_type"):
         return value
     return OptionalValue(value, onnx_name(value))
-
-
-def is_integer(value: AnyValue) -> TypeGuard[Known]:
-    """Whether a value is of integers known while importing, symbolic dimensions among them."""
-    return isinstance(value, Known) and value.array.dtype.kind in "iuO"
-
-
-def _type_text(value: AnyValue) -> str:
-    if isinstance(value, ValueSequence):
-        shown = [_type_text(v) for v in value.values[:SHOWN]]
-        return f"seq({', '.join(shown if len(value.values) <= SHOWN else [*shown, '...'])})"
-    if isinstance(value, OptionalValue):
-        return f"optional({'' if value.value is None else _type_text(value.value)})"
-    if isinstance(value, Known):
-        number = numpy_type(value.dtype)
-        element = "index" if value.is_symbolic else str(ELEMENT_TYPES.get(number, type_name(number)))
-        return "x".join([*map(str, value.array.shape), element])
-    return "x".join([*map(str, dims_of(value.type)), str(_element_type(value))])
 
 
 def _element_type(value: SSAValue) -> Attribute:

@@ -8,11 +8,12 @@ from typing import TypeAlias
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph import ScanOp, YieldOp
 from tilework.dialects.graph.scan import element_of, sequence_of
 from tilework.dialects.shapes import dims_of
-from tilework.frontends.onnx.node import Node
-from tilework.frontends.onnx.requirements import every
+from tilework.frontends.onnx.data_requirements import every
+from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Value
 
 MOST_UNROLLED = 16
@@ -29,8 +30,10 @@ def scan(
     first, over = ([node.emitter.tensor(v) for v in values] for values in (states, sequences))
     body = Block(arg_types=[*(v.type for v in first), *(element_of(v.type) for v in over)])
     inside = node.emitter.inside(body)
-    following, elements = step(node.inside(inside), body.args[: len(first)], body.args[len(first) :])
-    required = [requirement.holds for requirement in inside.requirements]
+    stepping = node.inside(inside)
+    following, elements = step(stepping, body.args[: len(first)], body.args[len(first) :])
+    following = [_as_before(stepping, i, v, after) for i, (v, after) in enumerate(zip(first, following, strict=True))]
+    required = [requirement.holds for requirement in inside.asked_of_data]
     end = YieldOp([inside.tensor(v) for v in (*following, *elements, *required)])
     for i, (before, after) in enumerate(zip(first, end.values, strict=False)):
         if before.type != after.type:
@@ -46,9 +49,22 @@ def scan(
         raise node.error(f"its body does not fit its inputs: {error}") from error
     node.emitter.insert(scan, node.title)
     made = scan.new_sequences[: len(elements)]
-    for holds, requirement in zip(scan.new_sequences[len(elements) :], inside.requirements, strict=True):
-        node.emitter.require(every(node, holds), requirement.text)
+    for holds, requirement in zip(scan.new_sequences[len(elements) :], inside.asked_of_data, strict=True):
+        node.emitter.ask_of_data(every(node, holds), requirement.text)
     return scan.end_states, made
+
+
+def _as_before(node: Node, i: int, state: SSAValue, following: Value) -> Value:
+    """State `i` behind a step, which has the dimensions of the one before; where that is open, it is required."""
+    before, after = dims_of(state.type), value_dims(following)
+    if len(before) != len(after):
+        return following
+    what = f"its state {i} is of [{_listed(before)}] before a step and of [{_listed(after)}] behind it"
+    return node.of_dims(following, before, what)
+
+
+def _listed(dims: Sequence[Expr]) -> str:
+    return ", ".join(map(str, dims))
 
 
 def _close(body: Block) -> list[SSAValue]:

@@ -1,17 +1,17 @@
-"""Values whose sizes are known at run time only: repeated to a shape, and a section of an axis. For converting."""
+"""Values whose sizes are known at run time only: repeated to a shape, sections of an axis, parts. For converting."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import SSAValue
-
-from tilework.algebra.index_expr import Expr, const, to_expr
+from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum
+from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph import BroadcastOp, SectionOp
-from tilework.dialects.graph.base import linear_in
 from tilework.dialects.index_attr import DimsAttr
-from tilework.frontends.onnx.node import Node, value_dims
+from tilework.frontends.onnx.axes import sliced
+from tilework.frontends.onnx.node import Node, int_attr, value_dims
 from tilework.frontends.onnx.values import Value
 
 OPEN_END = 2**31 - 2
@@ -26,59 +26,78 @@ def require_sizes(node: Node, target: Sequence[Expr], what: str = "shape") -> No
 
 def repeated(node: Node, value: Value, dims: Sequence[Expr]) -> Value:
     """The value broadcast to dimensions."""
-    return node.emit(BroadcastOp, value, *_told_by(node, value, dims), shape=DimsAttr.of(dims))
+    return node.emit(BroadcastOp, value, *node.told_by(value_dims(value), dims), shape=DimsAttr.of(dims))
 
 
-def section(node: Node, value: Value, axis: int, start: int | Expr, end: int | Expr) -> Value:
-    """What lies between two bounds along an axis; bounds below zero count from the end.
-
-    Whether they lie in the axis is asked when the program runs.
-    """
+def sliced_openly(node: Node, value: Value, axis: int, start: int | Expr, end: int | Expr, step: int) -> Value:
+    """What a Slice takes of an axis, where sizes decide how much that is."""
     extent = value_dims(value)[axis]
-
-    def from_front(bound: int | Expr) -> Expr:
-        if isinstance(bound, int) and abs(bound) >= OPEN_END:
-            return extent if bound > 0 else const(0)
-        return extent + bound if isinstance(bound, int) and bound < 0 else to_expr(bound)
-
-    first, size = from_front(start), from_front(end) - from_front(start)
-    if size.constant is not None and size.constant < 0:
-        first, size = const(0), const(0)
-    return value if (first, size) == (const(0), extent) else _section(node, value, axis, first, size, whole=False)
-
-
-def of_sizes(node: Node, value: Value, wanted: Sequence[Expr]) -> Value:
-    """The value, whose last dimensions are taken to be those wanted where symbols leave that open.
-
-    A dimension of 1 is not, which broadcasts. Whether they are is asked when the program runs.
-    """
-    dims = value_dims(value)
-    for axis, size in zip(range(len(dims) - 1, -1, -1), reversed(wanted), strict=False):
-        if dims[axis] != 1 and size != 1:
-            value = of_size(node, value, axis, size)
-    return value
+    first, last = (_from_front(node, bound, extent, what) for bound, what in ((start, "start"), (end, "end")))
+    known = [key for e in (first, last, extent) for key in e.variables()]
+    domain = Domain({key: (0, None) for key in known})
+    if step > 0:
+        first, last = (domain.simplify(minimum(maximum(bound, 0), extent)) for bound in (first, last))
+        count = ceildiv(last - first, step)
+    else:
+        first = domain.simplify(minimum(maximum(first, 0), extent - 1))
+        last = domain.simplify(minimum(maximum(last, -1), extent - 1))
+        count = ceildiv(first - last, -step)
+    return section(node, value, axis, first, domain.simplify(maximum(count, 0)), step)
 
 
-def of_size(node: Node, value: Value, axis: int, size: Expr) -> Value:
-    """The value, an axis of which is taken to be of this size where symbols leave that open; asked when it is run."""
-    if (value_dims(value)[axis] - size).is_constant:
+def _from_front(node: Node, bound: int | Expr, extent: Expr, what: str) -> Expr:
+    """A bound of a Slice counted from the front; below zero it counts from the end. Its sign is required."""
+    if isinstance(bound, int):
+        if abs(bound) >= OPEN_END:
+            return extent if bound > 0 else const(-1)
+        return extent + bound if bound < 0 else const(bound)
+    if Domain({key: (1, None) for key in bound.variables()}).proves(less_than(bound, 0)):
+        node.require(
+            f"its {what}, {bound}, is not less than 0, so that it would count from the front", at_least(-1, bound)
+        )
+        return extent + bound
+    node.require(f"its {what}, {bound}, is less than 0, from where it would count from the end", at_least(bound, 0))
+    return bound
+
+
+def section(node: Node, value: Value, axis: int, start: Expr, size: Expr, step: int = 1) -> Value:
+    """So many elements of an axis in steps from one of them on. That they lie in it is required."""
+    extent = value_dims(value)[axis]
+    if (start, size, step) == (const(0), extent, 1):
         return value
-    return _section(node, value, axis, const(0), size, whole=True)
-
-
-def _section(node: Node, value: Value, axis: int, start: Expr, size: Expr, *, whole: bool) -> Value:
+    if extent.constant is not None and start.constant is not None and size.constant is not None:
+        stop = start.constant + size.constant * step
+        return sliced(node, value, {axis: range(start.constant, stop, step)})
     return node.emit(
         SectionOp,
         value,
-        *_told_by(node, value, [start, size]),
-        axis=IntegerAttr(axis, i64),
+        *node.told_by(value_dims(value), [start, size]),
+        axis=int_attr(axis),
         start=DimsAttr.of([start]),
         size=DimsAttr.of([size]),
-        whole=UnitAttr() if whole else None,
+        step=None if step == 1 else int_attr(step),
     )
 
 
-def _told_by(node: Node, value: Value, sizes: Sequence[Expr]) -> list[SSAValue]:
-    """The inputs that have those symbols of expressions as dimensions that the value's dimensions do not tell."""
-    known = {key for d in value_dims(value) for key in linear_in(d)}
-    return node.emitter.told_by(e for e in sizes if not known.issuperset(e.variables()))
+def parts_of(node: Node, value: Value, axis: int, sizes: Sequence[Expr]) -> list[Value]:
+    """Slices of these sizes behind one another, all there is of the axis; where that is open, it is required."""
+    require_sizes(node, sizes, "list of sizes")
+    ends = list(accumulate(sizes, initial=const(0)))
+    extent = value_dims(value)[axis]
+    value = node.of_size(
+        value, axis, ends[-1], f"sizes [{', '.join(map(str, sizes))}] do not add up to {extent} along axis {axis}"
+    )
+    return [section(node, value, axis, start, size) for start, size in zip(ends, sizes, strict=False)]
+
+
+def of_shape(node: Node, value: Value, dims: Sequence[Expr], what: str) -> Value:
+    """The value, which broadcasts to these dimensions; where that is open, it is required, and the value repeated."""
+    own = list(value_dims(value))
+    if len(own) > len(dims):
+        raise node.error(what)
+    for axis, size in zip(range(len(own) - 1, -1, -1), reversed(dims), strict=False):
+        if own[axis].is_constant and own[axis] != 1:
+            value = node.of_size(value, axis, size, what)
+        if own[axis] != 1:
+            own[axis] = size
+    return value if tuple(own) == value_dims(value) else repeated(node, value, own)

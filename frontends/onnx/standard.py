@@ -8,7 +8,8 @@ from functools import cache
 
 import onnx
 
-from tilework.frontends.onnx.node import Node, is_integer, onnx_name
+from tilework.frontends.onnx.node import Node
+from tilework.frontends.onnx.value_names import is_integer, onnx_name
 
 INTEGERS = frozenset(f"tensor({sign}int{bits})" for sign in ("", "u") for bits in (8, 16, 32, 64))
 

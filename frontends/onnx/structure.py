@@ -36,6 +36,12 @@ def _free(graph: onnx.GraphProto) -> list[str]:
     return [name for name in dict.fromkeys(wanted) if name not in own]
 
 
+def declared_ranks(graph: onnx.GraphProto) -> dict[str, int]:
+    """How many axes values have, as far as a graph says so."""
+    shapes = {value.name: value.type.tensor_type for value in (*graph.value_info, *graph.output)}
+    return {name: len(tensor.shape.dim) for name, tensor in shapes.items() if tensor.HasField("shape")}
+
+
 def ordered_nodes(graph: onnx.GraphProto, around: Set[str] = frozenset()) -> list[tuple[str, onnx.NodeProto]]:
     """The nodes that the outputs need, each after those it reads, with their titles. Raises TileworkError.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -93,23 +92,16 @@ def require_addressable(type_: TensorType[Attribute], what: str) -> None:
 
 
 class Symbols:
-    """Identifiers for a model's symbolic dimensions: one for each of its names, a new one for each nameless one.
+    """Identifiers for a model's symbolic dimensions: one for each of its names, a new one for each nameless one."""
 
-    Of those that have to be equal, `equal` says which one, or what number, stands for another.
-    """
-
-    def __init__(self, equal: Mapping[str, str | int]) -> None:
+    def __init__(self) -> None:
         self._of_name: dict[str, str] = {}
-        self._equal = equal
 
     def named(self, name: str) -> Expr:
-        """The symbol of a `dim_param`, or what it has to be; letters that no identifier has become underscores."""
+        """The symbol of a `dim_param`; letters that no identifier has become underscores."""
         if name not in self._of_name:
             self._of_name[name] = self._unused(name)
-        symbol: str | int = self._of_name[name]
-        while isinstance(symbol, str) and symbol in self._equal:
-            symbol = self._equal[symbol]
-        return var(symbol) if isinstance(symbol, str) else const(symbol)
+        return var(self._of_name[name])
 
     def nameless(self, hint: str) -> Expr:
         """A symbol of its own."""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, to_expr
+from tilework.frontends.onnx.fractions import SizeFraction
+from tilework.frontends.onnx.truths import Truth
 
 Array: TypeAlias = NDArray[Any]
 
@@ -21,8 +23,8 @@ Array: TypeAlias = NDArray[Any]
 class Known:
     """An array known while importing: an initializer, or what is computed from shapes alone.
 
-    Elements that depend on symbolic dimensions make it an array of objects, each an integer or an `Expr`; `element` is
-    their type then. `name` is the ONNX name it had first.
+    Elements that depend on symbolic dimensions make it an array of objects, each a number, an `Expr`, a `Truth` or a
+    `SizeFraction`; `element` is their type then. `name` is the ONNX name it had first.
     """
 
     array: Array
@@ -66,10 +68,26 @@ def known(array: Any, name: str, element: np.dtype[Any] | None = None) -> Known:
     """A known array; one of objects, of this type or int64, that are all constant becomes one of numbers."""
     array, element = np.asarray(array), element or np.dtype(np.int64)
     if array.dtype == object:
-        constants = [to_expr(e).constant for e in array.flat]
+        constants = [_constant(e) for e in array.flat]
         if None not in constants:
-            array = np.array(constants, np.int64).astype(element).reshape(array.shape)
+            exact = element if element.kind == "f" else np.dtype(np.int64)
+            array = np.array(constants, exact).astype(element).reshape(array.shape)
     return Known(array, name, element)
+
+
+def _constant(element: Any) -> float | int | bool | None:
+    """The number that an element is, where no symbol decides about it."""
+    if isinstance(element, Truth | SizeFraction):
+        return element.constant
+    return element if isinstance(element, float) else to_expr(element).constant
+
+
+def as_numbers(array: Array) -> Array:
+    """Elements that depend on symbolic dimensions, with numbers in place of truths."""
+    result = np.empty(array.shape, object)
+    for index, element in np.ndenumerate(array.astype(object)):
+        result[index] = element.number if isinstance(element, Truth) else element
+    return result
 
 
 def dims_array(dims: tuple[Expr, ...]) -> Array:

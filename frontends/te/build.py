@@ -13,6 +13,8 @@ from xdsl.printer import Printer
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
+from tilework.algebra.predicate import at_least
+from tilework.algebra.requirement import Requirement
 from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache, cache_for, source_hash
 from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
@@ -91,10 +93,10 @@ def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
     return module
 
 
-def _requirements(module: ModuleOp) -> dict[str, str]:
+def _requirements(module: ModuleOp) -> tuple[Requirement, ...]:
     """What the kernel asks of the symbols, as `FunctionInfo` says it."""
     [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
-    return {str(size): text for size, text in sizes_for_reads(kernel).items()}
+    return tuple(Requirement.of(at_least(size, 0), text) for size, text in sizes_for_reads(kernel).items())
 
 
 def _key(module: ModuleOp, target: str, checked: bool) -> str:

@@ -46,24 +46,24 @@ def adds_floats(compute: ComputeOp) -> bool:
 def sum_in_blocks(
     s: ScheduleBuilder,
     stage: StageHandle,
-    name: str,
+    summed: Sequence[str],
     lengths: Sequence[int],
     around: SSAValue,
     scope: str,
-    order: Callable[[StageHandle, SSAValue], Ordered],
+    order: Callable[[StageHandle, Sequence[SSAValue]], Ordered],
 ) -> Ordered:
-    """Compute a stage, which sums along its last axis, in a loop of its consumer, block by block along that axis.
+    """Compute a stage in a loop of its consumer, block by block along the last of the axes along which it sums.
 
     lengths: as `block_lengths` gives them. scope: where the results of the innermost blocks are. order: puts the loops
-    of a stage in order, given the axis that is left of that which it sums along; what it returns for the innermost
-    stage is returned.
+    of a stage in order, given the axes that it sums along by then; what it returns for the innermost stage is returned.
     """
+    *others, name = summed
     for length in lengths:
         blocks, _ = s.split(stage.axes[name], length)
-        *others, _ = stage.axes
-        parts, left = s.rfactor(stage, blocks, [f"{name}.outer", *others, f"{name}.inner"])
+        *names, _ = stage.axes
+        parts, left = s.rfactor(stage, blocks, [f"{name}.outer", *names, f"{name}.inner"])
         s.compute_at(stage, around, "local")
-        order(stage, left)
+        order(stage, [left])
         stage, around, name = parts, left, f"{name}.inner"
     s.compute_at(stage, around, scope)
-    return order(stage, stage.axes[name])
+    return order(stage, [stage.axes[n] for n in (*others, name)])

@@ -196,15 +196,14 @@ class _Writer:
         row, *beside = s.split(row, CHAINS, Tail.PARTITION) if self.rows_are_chains else [row]
         s.reorder([*around, row, *beside, *vectors_and_lanes(s, parts.axes[lane], lanes)])
 
-        def order(stage: StageHandle, axis: SSAValue) -> None:
+        def order(stage: StageHandle, summed: Sequence[SSAValue]) -> None:
             *around, row = (stage.axes[n] for n in rows)
-            summed = [*(stage.axes[n] for n in others), axis]
             s.reorder([*around, *summed, row, *vectors_and_lanes(s, stage.axes[lane], lanes, masked)])
             if self.rows_are_chains:
                 s.unroll(row)
 
         lengths = block_lengths(compute, -(-size_of(piece) // span), STEPS)
-        sum_in_blocks(s, inside, f"{name}.outer", lengths, row, scope, order)
+        sum_in_blocks(s, inside, [*others, f"{name}.outer"], lengths, row, scope, order)
         if self.rows_are_chains:
             s.unroll(*beside)
         return StageHandle(stage.handle, {**{n: stage.axes[n] for n in spatial}, lane: left})
@@ -219,17 +218,16 @@ class _Writer:
         s = self.s
         scope = "register" if self.knows_rows or self.target.masks_loads else "local"
         inside = s.cache_write(stage, scope)
-        *around, last = inside.axes
         s.compute_at(stage, block, "local")
         *others, row = (stage.axes[n] for n in rows)
         vectors, lane = s.split(row, min(lanes, self.form.block), Tail.PARTITION)
         s.reorder([*others, vectors, lane])
         s.vectorize(lane)
 
-        def order(stage: StageHandle, axis: SSAValue) -> None:
+        def order(stage: StageHandle, summed: Sequence[SSAValue]) -> None:
             *others, row = (stage.axes[n] for n in rows)
-            summed = [stage.axes[n] for n in around if n not in rows]
-            s.reorder([*others, *summed, axis, row])
+            s.reorder([*others, *summed, row])
             s.vectorize(row)
 
-        sum_in_blocks(s, inside, last, lengths, vectors, scope, order)
+        summed = [n for n in inside.axes if n not in rows]
+        sum_in_blocks(s, inside, summed, lengths, vectors, scope, order)

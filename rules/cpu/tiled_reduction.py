@@ -172,11 +172,12 @@ def _fill_tile(
         return _order_reduction(s, inside, reduction, tile, masked)
     [(summed, _)] = reduction.reduction
 
-    def order(stage: StageHandle, axis: SSAValue) -> SSAValue:
+    def order(stage: StageHandle, axes: Sequence[SSAValue]) -> SSAValue:
+        [axis] = axes
         _order_reduction(s, StageHandle(stage.handle, {**stage.axes, summed: axis}), reduction, tile, masked)
         return axis
 
-    return sum_in_blocks(s, inside, summed, lengths, around, scope, order), lengths[-1]
+    return sum_in_blocks(s, inside, [summed], lengths, around, scope, order), lengths[-1]
 
 
 def _lengths_of_blocks(reduction: ComputeOp) -> Sequence[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
@@ -56,9 +58,8 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
     around, lane = s.split(parts.axes[part], span)
     s.reorder([*(parts.axes[n] for n in cores), around, *vectors_and_lanes(s, lane, lanes)])
 
-    def order(stage: StageHandle, axis: SSAValue) -> None:
-        summed = [*(stage.axes[n] for n in (*cores, *others)), axis]
-        s.reorder([*summed, *vectors_and_lanes(s, stage.axes[part], lanes)])
+    def order(stage: StageHandle, summed: Sequence[SSAValue]) -> None:
+        s.reorder([*(stage.axes[n] for n in cores), *summed, *vectors_and_lanes(s, stage.axes[part], lanes)])
 
     terms = -(-length // (span * (target.cores if cores else 1)))
-    sum_in_blocks(s, inside, step, block_lengths(compute, terms, STEPS), around, scope, order)
+    sum_in_blocks(s, inside, [*others, step], block_lengths(compute, terms, STEPS), around, scope, order)

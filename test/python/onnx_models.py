@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -14,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 import tilework as tw
 from tilework.analysis.verification import verify
 from tilework.backends.cache import KernelCache
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.diagnostics import TileworkError, UsageError
 from tilework.dialects.graph import ScanOp
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.interpreters.graph import run_function
@@ -80,6 +81,40 @@ def check(
             assert result.dtype == array.dtype and result.shape == array.shape
             np.testing.assert_allclose(result, array, rtol=1e-5, atol=1e-6)
     assert scans is None or scans_of(imported) == scans
+
+
+Sizes = Mapping[str, int]
+"""What the symbols of a model are."""
+
+
+def check_sizes(
+    made: onnx.ModelProto, cache: KernelCache, fitting: Iterable[Sizes], refused: Iterable[tuple[Sizes, str]] = ()
+) -> None:
+    """Compiled once, the model computes what onnxruntime does, and refuses sizes with a message that matches."""
+    module = tw.compile(made, cache=cache, processes=1)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    for sizes in fitting:
+        feeds = feeds_of(made, sizes)
+        for array, result in zip(session.run(None, feeds), module.run(feeds).values(), strict=True):
+            assert result.dtype == array.dtype and result.shape == array.shape, sizes
+            np.testing.assert_allclose(result, array, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
+    for sizes, message in refused:
+        with pytest.raises(UsageError, match=message):
+            module.run(feeds_of(made, sizes))
+
+
+def feeds_of(made: onnx.ModelProto, sizes: Sizes) -> dict[str, Array]:
+    """Random inputs; integers and conditions are 0 or 1."""
+    rng, feeds = np.random.default_rng(0), dict[str, Array]()
+    constants = {initializer.name for initializer in made.graph.initializer}
+    for info in made.graph.input:
+        if info.name not in constants:
+            tensor = info.type.tensor_type
+            shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in tensor.shape.dim]
+            dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+            floats = tensor.elem_type == FLOAT
+            feeds[info.name] = (rng.standard_normal(shape) if floats else rng.integers(0, 2, shape)).astype(dtype)
+    return feeds
 
 
 def scans_of(imported: ImportedModel) -> int:

@@ -178,9 +178,10 @@ def test_windows_that_do_not_fit_into_the_image_of_one_call(node):
     for height, width, dim in ((2, 5, "H"), (5, 1, "W"), (0, 0, "H")):
         with pytest.raises(tw.UsageError) as caught:
             compiled(np.ones((1, 4, height, width), np.float32))
+        label, axis, size = {"Conv": "conv", "MaxPool": "max_pool"}[kind], *((2, height) if dim == "H" else (3, width))
         assert str(caught.value) == (
-            f"inputs with H = {height}, W = {width}: dimension {2 if dim == 'H' else 3} of the result of node "
-            f"'{kind}_0' would be {dim} - 2: the window does not fit into the image"
+            f"the windows of {label} '{kind}_0' do not fit into the image: dimension {axis} of its result would be "
+            f"{dim} - 2 ({dim} = {size} is dimension {axis} of input 'x')"
         )
 
 
@@ -190,8 +191,8 @@ def test_a_table_that_is_empty_in_one_call():
     assert compiled(np.array([[1, 2], [3, 4]], np.float32)).tolist() == [[[3, 4], [1, 2]]]
     with pytest.raises(tw.UsageError) as caught:
         compiled(np.ones((0, 2), np.float32))
-    why = "node 'Gather_0' has nothing to take elements of: dimension 0 of its input is 0"
-    assert str(caught.value) == f"inputs with N = 0: {why}"
+    why = "gather 'Gather_0' has nothing to take elements of: dimension 0 of its input is N"
+    assert str(caught.value) == f"{why} (N = 0 is dimension 0 of input 'x')"
 
 
 def test_an_image_too_short_to_be_mirrored_in_one_call():
@@ -201,8 +202,8 @@ def test_an_image_too_short_to_be_mirrored_in_one_call():
     assert compiled(np.array([[1, 2, 3]], np.float32)).tolist() == [[3, 2, 1, 2, 3, 2]]
     with pytest.raises(tw.UsageError) as caught:
         compiled(np.ones((1, 2), np.float32))
-    why = "dimension 1 of the input of node 'Pad_0' is too short for mode reflect: it takes 3 elements"
-    assert str(caught.value) == f"inputs with W = 2: {why}"
+    why = "axis 1 of the input of extend 'Pad_0', of size W, is too short: reflect takes 3 elements"
+    assert str(caught.value) == f"{why} (W = 2 is dimension 1 of input 'x')"
 
 
 def test_unknown_precision():

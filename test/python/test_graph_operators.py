@@ -386,9 +386,7 @@ def test_strassen_is_convolution(strides: tuple[int, int], height: int, width: i
 
 def test_a_size_that_no_dimension_tells_by_itself_is_not_guessed():
     half, whole = N // 2, DimsAttr.of([2 * (N // 4)])
-    section = make(
-        graph.SectionOp, [tensor(half)], axis=IntegerAttr(0, i64), start=DimsAttr.of([0]), size=whole, whole=UnitAttr()
-    )
+    section = make(graph.SectionOp, [tensor(half)], axis=IntegerAttr(0, i64), start=DimsAttr.of([0]), size=whole)
     with pytest.raises(
         TileworkError, match=r"graph.section: no dimension of an operand tells what 2 \* \(N floordiv 4\)"
     ):

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, ExprLike, Key, const, maximum, minimum, var
+from tilework.algebra.index_expr import Expr, ExprLike, Key, broadcast, const, maximum, minimum, var
+from tilework.algebra.intervals import interval
+from tilework.algebra.modular import ModularSet, modular_set
 from tilework.algebra.parse import parse
 from tilework.algebra.predicate import at_least, less_than
 
@@ -96,6 +98,30 @@ def test_divided_by_0_is_0_and_leaves_0(text: str, value: int):
     assert parse(text).evaluate(point) == parse(text).substitute(point) == value
     several = {"x": np.array([7, 7]), "N": np.array([0, 3]), "M": np.array([2, 2])}
     assert parse(text).evaluate(several).tolist() == [value, parse(text).evaluate({**point, "N": 3})]
+
+
+def test_sizes_that_broadcast_are_one():
+    p, q, r = var("p"), var("q"), var("r")
+    assert broadcast(p, 1) == broadcast(p, p) == p
+    assert broadcast(p, 6) == broadcast(6, p) == 6
+    assert broadcast(broadcast(p, q), r) == broadcast(r, q, p) == broadcast(p, broadcast(q, broadcast(r, q)))
+    assert broadcast(p, q).substitute({"q": p}) == p
+    assert str(2 * broadcast(p, q) + 1) == "2 * broadcast(p, q) + 1"
+    assert parse("r * broadcast(p, q + 1)") == r * broadcast(p, q + 1)
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "both"), [(4, 4, 4), (1, 4, 4), (4, 1, 4), (1, 1, 1), (0, 1, 0), (1, 0, 0), (0, 0, 0)]
+)
+def test_what_sizes_that_broadcast_are(p: int, q: int, both: int):
+    joined, domain = broadcast(var("p"), var("q")), Domain({"p": (0, 4), "q": (0, 4)})
+    assert joined.evaluate({"p": p, "q": q}) == both
+    assert joined.substitute({"p": p, "q": q}) == both
+    assert (domain.lower(joined - var("p")), domain.lower(joined), domain.upper(joined)) == (-4, 0, 4)
+    assert domain.simplify(joined) == joined
+    assert modular_set(broadcast(4 * var("p") + 1, 6 * var("q") + 3)) == ModularSet(2, 1)
+    [(low, high)] = [interval(joined, {"p": (const(2), const(3)), "q": (const(3), var("N"))})]
+    assert (low, high) == (const(2), maximum(3, var("N")))
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,15 @@ def test_indices_of_another_rank_are_refused():
     assert "its indices have as many axes as its input, 2, not 1" in refusal(made)
 
 
-@pytest.mark.parametrize(("shape", "batch", "text"), [((2, 3), 0, "3"), ((2, "K"), 0, "K"), ((2, 1), 2, "1")])
-def test_rows_that_do_not_fit_are_refused(shape: Sequence[int | str], batch: int, text: str):
+@pytest.mark.parametrize(
+    ("shape", "batch", "message"),
+    [
+        ((2, 3), 0, "rows of 3 indices behind 0 axes do not fit an input of 2 axes"),
+        ((2, "K"), 0, "rows of K indices behind 0 axes do not fit an input of 2 axes"),
+        ((2, 4, 1), 2, "rows of 1 indices behind 2 axes do not fit an input of 2 axes"),
+        ((2, 1), 2, "axis 1 is one of the batch, but of sizes 4 and 1"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(shape: Sequence[int | str], batch: int, message: str):
     made = model([node("GatherND", "x i", "y", batch_dims=batch)], {"x": [2, 4], "i": shape}, "y")
-    assert f"rows of {text} indices behind {batch} axes do not fit an input of 2 axes" in refusal(made)
+    assert message in refusal(made)

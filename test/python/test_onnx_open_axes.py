@@ -76,30 +76,63 @@ def test_patches_of_an_image(cache: KernelCache):
 
 
 def test_an_axis_that_begins_later_than_it_ends(cache: KernelCache):
-    module = tw.compile(slice_model(["N"], [0], [3], [END], [2]), cache=cache, processes=1)
-    assert module(np.zeros(3, np.float32)).shape == (0,)
-    with pytest.raises(UsageError, match="inputs with N = 0"):
-        module(np.zeros(0, np.float32))
+    made = slice_model(["N"], [0], [3], [END], [2])
+    check(made, cache, lambda x: x[3::2], *((n,) for n in (0, 1, 3, 4, 9)))
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "step"),
-    [(0, 9, 2), (0, -1, 2), (-4, END, 2), (5, FRONT, -1), (-2, FRONT, -1), (-1, 0, -1), (-1, -5, -2)],
+    ("start", "end", "taken"),
+    [
+        (0, 9, slice(0, 9, 2)),
+        (0, -1, slice(0, -1, 2)),
+        (-4, END, slice(-4, None, 2)),
+        (5, FRONT, slice(5, None, -1)),
+        (-1, 0, slice(-1, 0, -1)),
+        (-1, -5, slice(-1, -5, -2)),
+        (2, 6, slice(2, 6)),
+        (-5, -2, slice(-5, -2)),
+        (4, -3, slice(4, -3, 3)),
+    ],
+    ids=str,
 )
-def test_steps_to_somewhere_inside_are_refused(start: int, end: int, step: int):
-    expected = "an axis of open size is sliced in steps to its end only, or from there backwards; axis 1 has size N"
-    assert expected in refusal(slice_model([2, "N"], [1], [start], [end], [step]))
+def test_between_two_places_that_may_lie_outside(start: int, end: int, taken: slice, cache: KernelCache):
+    made = slice_model([2, "N"], [1], [start], [end], [taken.step or 1])
+    check(made, cache, lambda x: x[:, taken], *((2, n) for n in (0, 1, 2, 3, 4, 5, 7, 9, 13)))
 
 
-def test_steps_between_bounds_that_depend_on_sizes_are_refused():
+@pytest.mark.parametrize("step", [1, 2, -3])
+def test_between_bounds_that_sizes_decide(step: int, cache: KernelCache):
+    first, last = ("half", "end") if step > 0 else ("end", "half")
     nodes = [
         node("Shape", "x", "sizes"),
         node("Div", "sizes two", "half"),
-        node("Slice", "x zero half axes two", "y"),
+        node("Mul", "sizes two", "end"),
+        node("Slice", f"x {first} {last} axes step", "y"),
     ]
-    constants = {"two": np.array([2]), "zero": np.array([0]), "axes": np.array([0])}
-    expected = "steps of 2 between bounds 0 and N floordiv 2 that are open are not supported"
-    assert expected in refusal(model(nodes, {"x": ["N"]}, "y", constants))
+    made = model(nodes, {"x": ["N"]}, "y", {"two": np.array([2]), "axes": np.array([0]), "step": np.array([step])})
+    check(made, cache, lambda x: x[len(x) // 2 :: step] if step > 0 else x[: len(x) // 2 : step], (1,), (6,), (11,))
+
+
+def test_a_bound_that_may_be_less_than_0_is_asked_for_when_it_runs(cache: KernelCache):
+    nodes = [node("Shape", "x", "sizes"), node("Sub", "sizes two", "less"), node("Slice", "x less end", "y")]
+    made = model(nodes, {"x": ["N"]}, "y", {"two": np.array([2]), "end": np.array([END])})
+    module = tw.compile(made, cache=cache, processes=1)
+    np.testing.assert_array_equal(module(np.arange(5, dtype=np.float32)), [3, 4])
+    with pytest.raises(UsageError, match=r"its start, N - 2, is less than 0, .* \(N = 1 is dimension 0 of input 'x'\)"):
+        module(np.zeros(1, np.float32))
+
+
+def test_a_bound_that_is_less_than_0_counts_from_the_end(cache: KernelCache):
+    """As many elements as another input has, or all that there are."""
+    nodes = [node("Shape", "z", "size"), node("Neg", "size", "start"), node("Slice", "x start end", "y")]
+    made = model(nodes, {"x": ["N"], "z": ["M"]}, "y", {"end": np.array([END])})
+    module, x = tw.compile(made, cache=cache, processes=1), np.arange(5, dtype=np.float32)
+    for count in (1, 3, 5, 7):
+        np.testing.assert_array_equal(module(x, np.zeros(count, np.float32)), x[-count:])
+    with pytest.raises(
+        UsageError, match=r"its start, -M, is not less than 0, .* \(M = 0 is dimension 0 of input 'z'\)"
+    ):
+        module(x, np.zeros(0, np.float32))
 
 
 # ---- Padding ---------------------------------------------------------------------------------------------------------
@@ -209,7 +242,6 @@ def test_up_to_a_multiple(cache: KernelCache):
 @pytest.mark.parametrize(
     ("begins", "constants", "message"),
     [
-        ("Sub", {"other": [5, 3]}, "its pad N - 5 of axis 0 may be less than 0, which is not supported"),
         ("Mul", {"other": [1, 0], "zeros": [0]}, "2 axes need 4 pads, not 3"),
         ("Mul", {"other": [1, 0], "axes": [0]}, "1 axes need 2 pads, not 4"),
     ],
@@ -218,9 +250,61 @@ def test_pads_that_are_refused(begins: str, constants: dict[str, Any], message: 
     assert message in refusal(pad_model(["N", 3], begins, opset=18, **constants))
 
 
+def test_pads_below_zero_cut(cache: KernelCache):
+    """To 5 rows, of fewer or of more."""
+    nodes = [
+        node("Shape", "x", "sizes"),
+        node("Sub", "wanted sizes", "missing"),
+        node("Concat", "zeros missing", "pads", axis=0),
+        node("Pad", "x pads value", "y"),
+    ]
+    constants = {"wanted": np.array([5, 3]), "zeros": np.zeros(2, np.int64), "value": np.float32(7)}
+    made = model(nodes, {"x": ["N", 3]}, "y", constants)
+    wanted = lambda x: np.pad(x, [(0, 5), (0, 0)], constant_values=7)[:5]  # noqa: E731
+    check(made, cache, wanted, (5, 3), (1, 3), (0, 3), (17, 3))
+
+
+def test_pads_of_an_open_axis_that_cut(cache: KernelCache):
+    made = model([node("Pad", "x pads", "y")], {"x": ["N", 4]}, "y", {"pads": np.array([-2, 1, 1, -3])})
+    wanted = lambda x: np.pad(x, [(0, 1), (1, 0)])[2:, :-3]  # noqa: E731
+    check(made, cache, wanted, (2, 4), (9, 4), (1, 4))
+    with pytest.raises(UsageError, match=r"dimension 0 of the result of pad 'Pad_0' would be N - 1 \(N = 0 is"):
+        tw.compile(made, cache=cache, processes=1)(np.zeros((0, 4), np.float32))
+
+
 @pytest.mark.parametrize("mode", ["reflect", "edge"])
-def test_modes_of_open_pads_that_are_refused(mode: str):
-    assert "pads that depend on symbolic dimensions are of mode 'constant'" in refusal(skip_model(mode))
+def test_modes_of_open_pads(mode: str, cache: KernelCache):
+    """Images that are continued to windows of 8."""
+    nodes = [
+        node("Shape", "x", "sizes"),
+        node("Add", "sizes seven", "more"),
+        node("Div", "more eight", "windows"),
+        node("Mul", "windows eight", "wanted"),
+        node("Sub", "wanted sizes", "missing"),
+        node("Concat", "zeros missing", "pads", axis=0),
+        node("Pad", "x pads", "y", mode=mode),
+    ]
+    constants = {"seven": np.array([7, 0]), "eight": np.array([8, 1]), "zeros": np.zeros(2, np.int64)}
+    made = model(nodes, {"x": ["N", 3]}, "y", constants)
+    shapes = [(n, 3) for n in (0, 5, 8, 13, 16)]
+    check(made, cache, lambda x: np.pad(x, [(0, -len(x) % 8), (0, 0)], mode=mode), *shapes)
+    if mode == "reflect":
+        with pytest.raises(
+            UsageError, match=r"axis 0 of the input of extend 'Pad_6', of size N, is too short: .*N = 4"
+        ):
+            tw.compile(made, cache=cache, processes=1)(np.zeros((4, 3), np.float32))
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (7, 0), (-1, 4)])
+def test_an_open_axis_that_goes_around(before: int, after: int, cache: KernelCache):
+    made = model(
+        [node("Pad", "x pads", "y", mode="wrap")], {"x": ["N", 2]}, "y", {"pads": np.array([before, 0, after, 0])}, 19
+    )
+
+    def wanted(x: np.ndarray) -> np.ndarray:
+        return np.pad(x[max(-before, 0) :], [(max(before, 0), after), (0, 0)], mode="wrap")
+
+    check(made, cache, wanted, (2, 2), (5, 2), (9, 2))
 
 
 @pytest.mark.parametrize("step", [2, -1])

@@ -103,7 +103,7 @@ def test_no_updates(cache: KernelCache):
 
 
 def test_refusals():
-    open_rows = {"x": ["N", 5], "i": ["M", 1], "u": [2, 5]}
+    open_rows = {"x": ["N", 5], "i": ["M", 1], "u": [2, 4]}
     assert "the updates are of" in refusal(model([node("ScatterND", "x i u", "y")], open_rows, "y", opset=18))
     longer = {"x": [3, 4], "i": [3, 5], "u": [3, 5]}
     message = refusal(model([node("ScatterElements", "x i u", "y")], longer, "y", opset=18))

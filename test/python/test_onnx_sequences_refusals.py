@@ -35,7 +35,7 @@ def of_parts(
     ("op", "given"), [("SequenceAt", "parts i"), ("SequenceInsert", "parts x i"), ("SequenceErase", "parts i")]
 )
 def test_positions_that_data_decide(op: str, given: str):
-    expected = f"{op} '{op}_1': its position is computed from data, but has to be known beforehand (inputs: seq("
+    expected = f"{op} '{op}_1': its position is computed from data, but has to be known beforehand: shapes depend on it"
     assert refusal(of_parts(op, given)).startswith(expected)
 
 

@@ -220,8 +220,8 @@ def test_one_size_under_two_names(
 
 @pytest.mark.parametrize(
     ("declared", "shape"),
-    [(["A", 6, "B"], [24]), (["A", 6, 4], [25]), (["A", 0], [24]), (["A", 6], [0])],
-    ids=["of two sizes", "a part of a row", "rows of nothing", "nothing"],
+    [(["A", 6, 4], [25]), (["A", 0], [24]), (["A", 6], [0])],
+    ids=["a part of a row", "rows of nothing", "nothing"],
 )
 def test_a_shape_for_which_no_size_can_be_told_is_refused(
     cache: KernelCache, declared: Sequence[int | str], shape: Sequence[int]
@@ -252,11 +252,10 @@ def test_a_section_of_an_axis_of_unknown_size(cache: KernelCache, start: int, en
     check(made, cache, (2, 5), (2, 8), (2, 33))
 
 
-def test_a_section_that_is_as_long_as_its_axis_but_begins_later_is_refused(cache: KernelCache):
+def test_a_slice_that_ends_behind_its_axis_ends_with_it(cache: KernelCache):
     nodes = [SHAPE, node("Add", "shape ends", "stop"), node("Slice", "x starts stop", "y")]
     made = model(nodes, {"x": ["N"]}, starts=ints(1), ends=ints(1))
-    with pytest.raises(TileworkError, match="Slice 'Slice_2': N elements from 1 on do not lie in axis 0 of size N"):
-        tw.compile(made, cache=cache)
+    check(made, cache, (5,), (1,), (0,))
 
 
 def test_as_many_rows_of_a_table_as_there_are_words(cache: KernelCache):
@@ -266,9 +265,7 @@ def test_as_many_rows_of_a_table_as_there_are_words(cache: KernelCache):
         node("Add", "rows rows", "y"),
     ]
     made = model(nodes, {"x": ["B", "S"]}, table=np.random.default_rng(2).random((9, 4), np.float32), zero=ints(0))
-    check(made, cache, (1, 1), (2, 9))
-    with pytest.raises(UsageError, match=r"inputs with B = 1, S = 10: S elements from 0 on do not lie in dimension 0"):
-        tw.compile(made, cache=cache, processes=1)(np.zeros((1, 10), np.float32))
+    check(made, cache, (1, 1), (2, 9), (1, 10))
 
 
 @pytest.mark.parametrize("op", ["Concat", "Add"])
@@ -282,9 +279,7 @@ def test_sizes_that_are_computed_in_two_ways_have_to_be_equal(cache: KernelCache
     ]
     made = model(nodes, {"x": [1, 3, "N"]}, roi=np.zeros(0, np.float32), twice=np.array([1, 1, 2], np.float32))
     check(made, cache, (1, 3, 8), (1, 3, 13))
-    with pytest.raises(
-        UsageError, match=r"N = 11: 2 \* \(N floordiv 4\) elements are not all of dimension 2|not lie in"
-    ):
+    with pytest.raises(UsageError, match=rf"^{op} '{op}_3': .*\(N = 11 is dimension 2 of input 'x'\)$"):
         tw.compile(made, cache=cache, processes=1)(np.zeros((1, 3, 11), np.float32))
 
 
@@ -292,13 +287,6 @@ def test_a_range_without_an_end_is_refused(cache: KernelCache):
     nodes = [SHAPE, node("Gather", "shape zero", "n"), node("Range", "zero n zero", "y")]
     with pytest.raises(TileworkError, match="Range 'Range_2': its step is 0"):
         tw.compile(model(nodes, {"x": ["N"]}, zero=np.array(0)), cache=cache)
-
-
-def test_steps_between_two_places_of_an_axis_of_unknown_size_are_refused(cache: KernelCache):
-    nodes = [node("Slice", "x starts ends axes steps", "y")]
-    made = model(nodes, {"x": ["N"]}, starts=ints(0), ends=ints(9), axes=ints(0), steps=ints(2))
-    with pytest.raises(TileworkError, match="an axis of open size is sliced in steps to its end only"):
-        tw.compile(made, cache=cache)
 
 
 def test_a_size_in_another_type(cache: KernelCache):

@@ -290,8 +290,8 @@ def test_an_image_too_small_for_the_window(form: str, cache: KernelCache):
     module = tw.compile(conv_model((1, 16, "H", 9), 8, pad=0), target_for(form), cache=cache, processes=1)
     assert module(numbers(1, 16, 3, 9)).shape == (1, 8, 1, 7)
     message = (
-        "^inputs with H = 2: dimension 2 of the result of node 'Conv_0' would be H - 2: "
-        "the window does not fit into the image$"
+        r"^the windows of conv '.*' do not fit into the image: dimension 2 of its result would be H - 2 "
+        r"\(H = 2 is dimension 2 of input 'x'\)$"
     )
     with pytest.raises(UsageError, match=message):
         module(numbers(1, 16, 2, 9))

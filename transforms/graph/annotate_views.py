@@ -18,7 +18,7 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
-from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.reshape import ReshapeOp, regroups_open_axes
 from tilework.dialects.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
@@ -40,8 +40,10 @@ class AnnotateViews(TileworkPass):
     must lie at constant distances: every size but the first is constant.
 
     Operators between cheap computations are left to fusion, which then saves a whole pass over memory instead of a
-    copy. So are reshapes that take images apart, or put them together, beside a transpose: blocks of channels move as
-    a whole then. Run it right before graph-fuse-operators, which leaves views out of the kernels. Requires nothing.
+    copy; but not reshapes for which a kernel would have to divide indices by sizes that only the running program knows
+    to fit. Reshapes that take images apart, or put them together, beside a transpose are left to fusion, too: blocks of
+    channels move as a whole then. Run it right before graph-fuse-operators, which leaves views out of the kernels.
+    Requires nothing.
     """
 
     name = "graph-annotate-views"
@@ -117,7 +119,8 @@ class _Views:
 
     def is_view_reshape(self, op: ReshapeOp) -> bool:
         """Whether the reshape only names the same memory anew."""
-        if op.input in self._parts or not self._saves(op) or _is_image_moved(op):
+        worthwhile = self._saves(op) or regroups_open_axes(dims_of(op.input.type), op.shape.data)
+        if op.input in self._parts or not worthwhile or _is_image_moved(op):
             return False
         made_in_output = isinstance(op.input.owner, GraphOp) and not is_returned(op.input)
         return made_in_output or not is_returned(op.result)

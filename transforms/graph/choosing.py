@@ -36,7 +36,10 @@ def _pads_whole_numbers(op: PadOp) -> bool:
 def chosen_again(value: SSAValue, operators: Iterable[GraphOp], at: InsertPoint, more: int = 0) -> SSAValue:
     """The elements that these operators choose, of another tensor of integers: those that are each so much more."""
     for op in operators:
-        new = _padded_again(op, value, more) if isinstance(op, PadOp) else type(op).of(value, **op.properties)
+        if isinstance(op, PadOp):
+            new = _padded_again(op, value, more)
+        else:
+            new = type(op).of(value, *op.operands[1:], **op.properties)
         copy_location(new, op)
         new.results[0].name_hint = op.results[0].name_hint
         Rewriter.insert_op(new, at)
@@ -47,4 +50,4 @@ def chosen_again(value: SSAValue, operators: Iterable[GraphOp], at: InsertPoint,
 def _padded_again(op: PadOp, value: SSAValue, more: int) -> PadOp:
     dtype = element_type(value.type)
     assert isa(dtype, IntegerType)
-    return PadOp.of(value, pads=op.pads, value=IntegerAttr(int(op.value.value.data) + more, dtype))
+    return PadOp.of(value, *op.sizes, pads=op.pads, value=IntegerAttr(int(op.value.value.data) + more, dtype))

@@ -45,7 +45,10 @@ class FoldPadding(TileworkPass):
 
 def _fold(reader: ConvOp | MaxPoolOp, pad: PadOp) -> None:
     fill = 0.0 if isinstance(reader, ConvOp) else float("-inf")
-    before, after = pad.ends()
+    ends = pad.ends()
+    if ends is None:
+        return
+    before, after = ends
     if pad.value.value.data != fill or any(before[:2]) or any(after[:2]):
         return
     rank = len(before) - 2

@@ -15,7 +15,7 @@ from tilework.analysis.parameters import is_compiled, is_splat
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.graph.fusion_groups import MAX_OPERATORS, FusionGroups, display_name
+from tilework.transforms.graph.fusion_groups import MAX_OPERATORS, FusionGroups
 
 LABEL_LENGTH = 48
 NOT_FUSED = "tilework.not_fused"
@@ -62,7 +62,7 @@ class FuseOperators(TileworkPass):
 def explain(func: FuncOp, max_operators: int = MAX_OPERATORS) -> list[str]:
     """For every two adjacent operators that fusion keeps apart, one line that names both and says why."""
     return [
-        f"{display_name(producer)} and {display_name(consumer)} are not fused: {reason}"
+        f"{producer.title} and {consumer.title} are not fused: {reason}"
         for graph in graphs_of(func)
         for producer, consumer, reason in FusionGroups(graph, max_operators).refusals()
     ]
@@ -122,5 +122,5 @@ def _remarks(groups: FusionGroups) -> dict[GraphOp, list[str]]:
     """By consumer, why the operators that it reads are in other groups."""
     remarks: dict[GraphOp, list[str]] = {}
     for producer, consumer, reason in groups.refusals():
-        remarks.setdefault(consumer, []).append(f"with {display_name(producer)}: {reason}")
+        remarks.setdefault(consumer, []).append(f"with {producer.title}: {reason}")
     return remarks

@@ -20,7 +20,6 @@ from xdsl.ir import Block
 
 from tilework.analysis.post_dominators import Dataflow, PostDominators
 from tilework.dialects.graph.base import Category, GraphOp
-from tilework.dialects.locations import source_name
 
 MAX_OPERATORS = 256
 """No kernel computes more operators than this, as in TVM: code size."""
@@ -142,10 +141,4 @@ class FusionGroups:
         return self._refusals[i]
 
     def _name(self, i: int) -> str:
-        return display_name(self._flow.ops[i])
-
-
-def display_name(op: GraphOp) -> str:
-    """An operator as a message names it: with the name of the node that it came from, where it has one."""
-    source = source_name(op.location)
-    return op.label if source is None else f"{op.label} '{source}'"
+        return self._flow.ops[i].title

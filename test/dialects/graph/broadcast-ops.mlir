@@ -53,3 +53,16 @@ func.func @integers(%a: tensor<8xi32>, %b: tensor<1xui8>) {
   %6 = graph.integer_pow %a, %b : (tensor<8xi32>, tensor<1xui8>) -> tensor<8xi32>
   func.return
 }
+
+// Two symbols along one axis are equal or one of them is 1; what is joined already takes part as any size does.
+
+// CHECK-LABEL: func.func @joined
+func.func @joined(%a: tensor<?x4xf32, #graph.dims<[N, 4]>>, %b: tensor<?x4xf32, #graph.dims<[M, 4]>>, %c: tensor<?x4xf32, #graph.dims<[P, 4]>>) {
+  // CHECK: graph.add %a, %b : ({{.*}}) -> tensor<?x4xf32, #graph.dims<[broadcast(M, N), 4]>>
+  %0 = graph.add %a, %b : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<?x4xf32, #graph.dims<[M, 4]>>) -> tensor<?x4xf32, #graph.dims<[broadcast(N, M), 4]>>
+  // CHECK: graph.mul %0, %a : ({{.*}}) -> tensor<?x4xf32, #graph.dims<[broadcast(M, N), 4]>>
+  %1 = graph.mul %0, %a : (tensor<?x4xf32, #graph.dims<[broadcast(M, N), 4]>>, tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[broadcast(M, N), 4]>>
+  // CHECK: graph.max %c, %1 : ({{.*}}) -> tensor<?x4xf32, #graph.dims<[broadcast(M, N, P), 4]>>
+  %2 = graph.max %c, %1 : (tensor<?x4xf32, #graph.dims<[P, 4]>>, tensor<?x4xf32, #graph.dims<[broadcast(M, N), 4]>>) -> tensor<?x4xf32, #graph.dims<[broadcast(M, N, P), 4]>>
+  func.return
+}

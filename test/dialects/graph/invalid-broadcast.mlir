@@ -115,8 +115,18 @@ func.func @f(%a: tensor<8xi32>, %b: tensor<8xi64>) {
 // -----
 
 func.func @f(%a: tensor<?xf32, #graph.dims<[N]>>, %b: tensor<?xf32, #graph.dims<[M]>>) {
-  // expected-error@+1 {{do not broadcast: N is not M}}
+  // expected-error@+1 {{graph.add makes tensor<?xf32, #graph.dims<[broadcast(M, N)]>>, not tensor<?xf32, #graph.dims<[N]>>}}
   %y = graph.add %a, %b : (tensor<?xf32, #graph.dims<[N]>>, tensor<?xf32, #graph.dims<[M]>>) -> tensor<?xf32, #graph.dims<[N]>>
+  func.return
+}
+
+// -----
+
+// Sizes of which neither is ever 1, and which are never equal.
+
+func.func @f(%a: tensor<?xf32, #graph.dims<[N + 2]>>, %b: tensor<?xf32, #graph.dims<[N + 3]>>) {
+  // expected-error@+1 {{shapes [N + 2] and [N + 3] do not broadcast: N + 2 is not N + 3}}
+  %y = graph.add %a, %b : (tensor<?xf32, #graph.dims<[N + 2]>>, tensor<?xf32, #graph.dims<[N + 3]>>) -> tensor<?xf32, #graph.dims<[N + 2]>>
   func.return
 }
 

@@ -25,7 +25,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error@+1 {{axis 0 of size 4 is too short: reflect takes 5 elements}}
+  // expected-error@+1 {{axis 0 of the input of extend, of size 4, is too short: reflect takes 5 elements}}
   %y = graph.extend %x {pads = array<i64: 4, 0>, mode = "reflect"} : (tensor<4xf32>) -> tensor<8xf32>
   func.return
 }
@@ -33,7 +33,15 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<0xf32>) {
-  // expected-error@+1 {{axis 0 of size 0 is too short: edge takes 1 elements}}
+  // expected-error@+1 {{axis 0 of the input of extend, of size 0, is too short: edge takes 1 elements}}
   %y = graph.extend %x {pads = array<i64: 1, 0>, mode = "edge"} : (tensor<0xf32>) -> tensor<1xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<?xf32, #graph.dims<[N]>>) {
+  // expected-error@+1 {{the input does not tell what M is}}
+  %y = graph.extend %x {pads = #graph.widths<[M, 0]>, mode = "edge"} : (tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xf32, #graph.dims<[N + M]>>
   func.return
 }

@@ -107,7 +107,7 @@ func.func @f(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3x4xf32>) {
-  // expected-error@+1 {{shapes [2, 3, 4] and [2, 6, 4] do not broadcast: 3 is not 6}}
+  // expected-error@+1 {{tensor<2x3x4xf32> does not broadcast to [2, 6, 4]}}
   %y = graph.broadcast %x {shape = #graph.dims<[2, 6, 4]>} : (tensor<2x3x4xf32>) -> tensor<2x6x4xf32>
   func.return
 }
@@ -141,5 +141,41 @@ func.func @f(%x: tensor<4xf64>) {
 func.func @f(%x: tensor<2x2xf32>) {
   // expected-error@+1 {{-1 is no size, in [-1, -4]}}
   %y = graph.reshape %x {shape = #graph.dims<[-1, -4]>} : (tensor<2x2xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// Numbers of elements that are equal for some sizes, which nothing requires.
+
+func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) {
+  // expected-error@+1 {{cannot reshape [N, 4] into [N floordiv 2, 8]: 4 * N elements are not 8 * (N floordiv 2)}}
+  %y = graph.reshape %x {shape = #graph.dims<[N floordiv 2, 8]>} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #graph.dims<[N floordiv 2, 8]>>
+  func.return
+}
+
+// -----
+
+// Numbers of elements that are equal for no size.
+
+func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) {
+  // expected-error@+1 {{cannot reshape [N, 4] into [7]: 4 * N elements are not 7}}
+  %y = graph.reshape %x {shape = #graph.dims<[7]>, checked} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<7xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) {
+  // expected-error@+1 {{the input does not tell what M is}}
+  %y = graph.reshape %x {shape = #graph.dims<[M, 2]>, checked} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x2xf32, #graph.dims<[M, 2]>>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) {
+  // expected-error@+1 {{2 axes need 4 pads, not 2}}
+  %y = graph.pad %x {pads = #graph.widths<[N, 0]>, value = 0.0 : f32} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, #graph.dims<[2 * N, 4]>>
   func.return
 }

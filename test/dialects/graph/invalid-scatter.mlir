@@ -56,8 +56,8 @@ func.func @f(%x: tensor<9x4xf32>, %i: tensor<3x1xi64>, %u: tensor<5x4xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>, %i: tensor<5x4xi64>, %u: tensor<5x4xf32>) {
-  // expected-error@+1 {{5 updates do not fit N along axis 0}}
-  %y = graph.scatter %x, %i, %u {axis = 1 : i64, combine = "add"} : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<5x4xi64>, tensor<5x4xf32>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
+func.func @f(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>, %i: tensor<?x4xi64, #graph.dims<[N + 1, 4]>>, %u: tensor<?x4xf32, #graph.dims<[N + 1, 4]>>) {
+  // expected-error@+1 {{N + 1 updates do not fit N along axis 0}}
+  %y = graph.scatter %x, %i, %u {axis = 1 : i64, combine = "add"} : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<?x4xi64, #graph.dims<[N + 1, 4]>>, tensor<?x4xf32, #graph.dims<[N + 1, 4]>>) -> tensor<?x4xf32, #graph.dims<[N, 4]>>
   func.return
 }

@@ -33,7 +33,7 @@ func.func @f(%x: tensor<9x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<9x4xf32>) {
-  // expected-error@+1 {{3 elements from 7 on do not lie in axis 0 of size 9}}
+  // expected-error@+1 {{3 elements from 7 on do not lie in dimension 0 of the input of section, which is 9}}
   %y = graph.section %x {axis = 0 : i64, start = #graph.dims<[7]>, size = #graph.dims<[3]>} : (tensor<9x4xf32>) -> tensor<3x4xf32>
   func.return
 }
@@ -43,5 +43,13 @@ func.func @f(%x: tensor<9x4xf32>) {
 func.func @f(%x: tensor<9x4xf32>) {
   // expected-error@+1 {{the input does not tell what M is}}
   %y = graph.section %x {axis = 0 : i64, start = #graph.dims<[M]>, size = #graph.dims<[3]>} : (tensor<9x4xf32>) -> tensor<3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<9x4xf32>) {
+  // expected-error@+1 {{3 elements from 5 on in steps of -3 do not lie in dimension 0 of the input of section, which is 9}}
+  %y = graph.section %x {axis = 0 : i64, start = #graph.dims<[5]>, size = #graph.dims<[3]>, step = -3 : i64} : (tensor<9x4xf32>) -> tensor<3x4xf32>
   func.return
 }

@@ -37,6 +37,18 @@ func.func @symbolic(%x: tensor<?x3x4xf32, #graph.dims<[N, 3, 4]>>) {
   func.return
 }
 
+// Sizes for which the elements fit are required; what is not read tells a symbol, and widths are computed.
+// CHECK-LABEL: func.func @sizes
+func.func @sizes(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>, %y: tensor<?xf32, #graph.dims<[M]>>) {
+  // CHECK: graph.reshape %x {shape = #graph.dims<[N floordiv 2, 8]>, checked} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #graph.dims<[N floordiv 2, 8]>>
+  %0 = graph.reshape %x {shape = #graph.dims<[N floordiv 2, 8]>, checked} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #graph.dims<[N floordiv 2, 8]>>
+  // CHECK: graph.reshape %x, %y {shape = #graph.dims<[M, 2]>, checked} : ({{.*}}) -> tensor<?x2xf32, #graph.dims<[M, 2]>>
+  %1 = graph.reshape %x, %y {shape = #graph.dims<[M, 2]>, checked} : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<?xf32, #graph.dims<[M]>>) -> tensor<?x2xf32, #graph.dims<[M, 2]>>
+  // CHECK: graph.pad %x, %y {pads = #graph.widths<[M - N, 0, -1, 2]>, value = 0.000000e+00 : f32} : ({{.*}}) -> tensor<?x6xf32, #graph.dims<[M - 1, 6]>>
+  %2 = graph.pad %x, %y {pads = #graph.widths<[M - N, 0, -1, 2]>, value = 0.0 : f32} : (tensor<?x4xf32, #graph.dims<[N, 4]>>, tensor<?xf32, #graph.dims<[M]>>) -> tensor<?x6xf32, #graph.dims<[M - 1, 6]>>
+  func.return
+}
+
 // A value is of the elements' type: no digit of it is lost.
 // CHECK-LABEL: func.func @pad_values
 func.func @pad_values(%d: tensor<4xf64>, %i: tensor<4xi64>, %u: tensor<4xui8>, %b: tensor<4xi1>) {

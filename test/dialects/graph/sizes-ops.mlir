@@ -29,11 +29,15 @@ func.func @section(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x4xf32, 
   func.return %y : tensor<?x4xf32, #graph.dims<[N - 1, 4]>>
 }
 
-// CHECK-LABEL: func.func @whole
-// CHECK: graph.section %x, %z {axis = 0 : i64, start = #graph.dims<[0]>, size = #graph.dims<[2 * (N floordiv 4)]>, whole}
-func.func @whole(%x: tensor<?xf32, #graph.dims<[N floordiv 2]>>, %z: tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xf32, #graph.dims<[2 * (N floordiv 4)]>> {
-  %y = graph.section %x, %z {axis = 0 : i64, start = #graph.dims<[0]>, size = #graph.dims<[2 * (N floordiv 4)]>, whole} : (tensor<?xf32, #graph.dims<[N floordiv 2]>>, tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xf32, #graph.dims<[2 * (N floordiv 4)]>>
-  func.return %y : tensor<?xf32, #graph.dims<[2 * (N floordiv 4)]>>
+// Every third element, the last one first.
+
+// CHECK-LABEL: func.func @steps
+// TE:       te.compute "section" [i0: (N + 2) floordiv 3]
+// TE-NEXT:    te.read %input[-3 * i0 + N - 1] : tensor<?xf32, #graph.dims<[N]>>
+// CHECK: graph.section %x {axis = 0 : i64, start = #graph.dims<[N - 1]>, size = #graph.dims<[(N + 2) floordiv 3]>, step = -3 : i64}
+func.func @steps(%x: tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xf32, #graph.dims<[(N + 2) floordiv 3]>> {
+  %y = graph.section %x {axis = 0 : i64, start = #graph.dims<[N - 1]>, size = #graph.dims<[(N + 2) floordiv 3]>, step = -3 : i64} : (tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xf32, #graph.dims<[(N + 2) floordiv 3]>>
+  func.return %y : tensor<?xf32, #graph.dims<[(N + 2) floordiv 3]>>
 }
 
 // A constant of a size that another operand tells.

@@ -148,3 +148,17 @@ func.func @phases(%x: tensor<1x8x3x3xf32>, %w: tensor<16x8x1x1xf32>, %v: tensor<
   %4 = graph.conv %3, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x6x6xf32>
   func.return %4 : tensor<1x4x6x6xf32>
 }
+
+// Between cheap operators a reshape is part of their kernel, unless that had to divide by open sizes again and again.
+// CHECK-LABEL: func.func @open
+// CHECK:         graph.reshape {{.*}} {shape = #graph.dims<[N floordiv 7, 7, M]>, checked} :
+// CHECK:         graph.reshape {{.*}} {shape = #graph.dims<[4, (M * N) floordiv 12, 3]>, checked, graph.view}
+func.func @open(%x: tensor<?x?xf32, #graph.dims<[N, M]>>) -> (tensor<?x7x?xf32, #graph.dims<[N floordiv 7, 7, M]>>, tensor<4x?x3xf32, #graph.dims<[4, (N * M) floordiv 12, 3]>>) {
+  %0 = graph.exp %x : (tensor<?x?xf32, #graph.dims<[N, M]>>) -> tensor<?x?xf32, #graph.dims<[N, M]>>
+  %1 = graph.reshape %0 {shape = #graph.dims<[N floordiv 7, 7, M]>, checked} : (tensor<?x?xf32, #graph.dims<[N, M]>>) -> tensor<?x7x?xf32, #graph.dims<[N floordiv 7, 7, M]>>
+  %2 = graph.relu %1 : (tensor<?x7x?xf32, #graph.dims<[N floordiv 7, 7, M]>>) -> tensor<?x7x?xf32, #graph.dims<[N floordiv 7, 7, M]>>
+  %3 = graph.tanh %x : (tensor<?x?xf32, #graph.dims<[N, M]>>) -> tensor<?x?xf32, #graph.dims<[N, M]>>
+  %4 = graph.reshape %3 {shape = #graph.dims<[4, (N * M) floordiv 12, 3]>, checked} : (tensor<?x?xf32, #graph.dims<[N, M]>>) -> tensor<4x?x3xf32, #graph.dims<[4, (N * M) floordiv 12, 3]>>
+  %5 = graph.relu %4 : (tensor<4x?x3xf32, #graph.dims<[4, (N * M) floordiv 12, 3]>>) -> tensor<4x?x3xf32, #graph.dims<[4, (N * M) floordiv 12, 3]>>
+  func.return %2, %5 : tensor<?x7x?xf32, #graph.dims<[N floordiv 7, 7, M]>>, tensor<4x?x3xf32, #graph.dims<[4, (N * M) floordiv 12, 3]>>
+}

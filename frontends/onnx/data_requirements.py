@@ -21,7 +21,7 @@ from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph import CastOp, LessOp, MaxOp, NotOp, OrOp, ReduceMaxOp, ShiftRightOp, SubOp, XorOp
 from tilework.dialects.graph.base import ints, numpy_dtype
-from tilework.frontends.onnx.emitter import Requirement
+from tilework.frontends.onnx.emitter import DataRequirement
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Known, Value
 
@@ -47,7 +47,7 @@ def require_in_range(node: Node, *several: Chosen) -> None:
     most = _largest(node, reduce(lambda a, b: node.emit(MaxOp, a, b), excesses))
     is_inside = node.emit(LessOp, most, _like(node, const(0), most))
     limits = [f"into axis {c.axis} of size {c.size} is not within [{-c.size}, {c.size - 1}]" for c in open_]
-    node.emitter.require(is_inside, f"{node.op_type} '{node.title}': an index {', or one '.join(limits)}")
+    node.emitter.ask_of_data(is_inside, f"{node.op_type} '{node.title}': an index {', or one '.join(limits)}")
 
 
 def _excess(node: Node, indices: SSAValue, size: Expr) -> SSAValue:
@@ -66,7 +66,7 @@ def require_between(node: Node, value: Value, least: Expr, end: Expr, text: str)
     is_below = node.emit(LessOp, numbers, _like(node, least, numbers))
     is_above = node.emit(NotOp, node.emit(LessOp, numbers, _like(node, end, numbers)))
     is_outside = node.emit(OrOp, is_below, is_above)
-    node.emitter.require(_none_of(node, is_outside), f"{node.op_type} '{node.title}': {text}")
+    node.emitter.ask_of_data(_none_of(node, is_outside), f"{node.op_type} '{node.title}': {text}")
 
 
 def _may_be_outside(node: Node, chosen: Chosen, indices: Known) -> bool:
@@ -115,10 +115,10 @@ def every(node: Node, truths: SSAValue) -> SSAValue:
 @contextmanager
 def required_where(node: Node, condition: Value) -> Generator[None]:
     """What is required meanwhile has to hold where a condition does."""
-    outer, node.emitter.requirements = node.emitter.requirements, list[Requirement]()
+    outer, node.emitter.asked_of_data = node.emitter.asked_of_data, list[DataRequirement]()
     try:
         yield
     finally:
-        inner, node.emitter.requirements = node.emitter.requirements, outer
+        inner, node.emitter.asked_of_data = node.emitter.asked_of_data, outer
     for requirement in inner:
-        node.emitter.require(node.emit(OrOp, node.emit(NotOp, condition), requirement.holds), requirement.text)
+        node.emitter.ask_of_data(node.emit(OrOp, node.emit(NotOp, condition), requirement.holds), requirement.text)

@@ -1,0 +1,75 @@
+"""Write down what sizes must be, so that a function can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilework.algebra.bounds import Domain
+from tilework.algebra.predicate import Predicate
+from tilework.algebra.requirement import Requirement
+from tilework.analysis.functions import body_of
+from tilework.analysis.parameters import is_compiled
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.require import RequireOp
+from tilework.dialects.locations import copy_location
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class StateRequirements(TileworkPass):
+    """State as graph.require what operators need of symbolic sizes, each condition once, where a function begins.
+
+        %y = graph.max_pool %x {kernel = [3], ...}       graph.require [N - 3 >= 0] "the windows of max_pool do not fit"
+          : (tensor<1x4x?xf32, #graph.dims<[1, 4, N]>>)  ->    %y = graph.max_pool %x {kernel = [3], ...}
+
+    What holds for all sizes from 0 on is left out, and so are conditions that hold for none. Requires nothing; leaves
+    requirements in front of all other operations.
+    """
+
+    name = "graph-state-requirements"
+    anchor: ClassVar = FuncOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, FuncOp)
+        if not is_compiled(op):
+            return
+        stated: dict[tuple[Predicate, ...], RequireOp] = {}
+        for requirement, source in _needed(op):
+            if requirement.any_of not in stated:
+                stated[requirement.any_of] = RequireOp(requirement)
+                copy_location(stated[requirement.any_of], source)
+        for old in [o for o in body_of(op).ops if isinstance(o, RequireOp)]:
+            old.detach()
+            old.erase()
+        Rewriter.insert_op(list(stated.values()), InsertPoint.at_start(body_of(op)))
+
+
+def _needed(function: FuncOp) -> Iterator[tuple[Requirement, Operation]]:
+    """What is to be stated, with the operation that asks for it; first what is stated already."""
+    operations = list(function.walk())
+    for op in operations:
+        if isinstance(op, RequireOp):
+            yield from _open(op.requirement, op)
+    for op in operations:
+        if isinstance(op, GraphOp):
+            for requirement in op.requirements():
+                yield from _open(requirement, op)
+
+
+def _open(requirement: Requirement, op: Operation) -> Iterator[tuple[Requirement, Operation]]:
+    """A requirement that some sizes meet and others do not. Raises CompileError for one that none meets."""
+    if requirement.is_always_met():
+        return
+    domain = Domain({key: (0, None) for key in requirement.variables()})
+    possible = tuple(p.shortest() for p in requirement.any_of if domain.proves(p) is not False)
+    if not possible:
+        raise CompileError(requirement.text, op)
+    yield Requirement(possible, requirement.text), op
