@@ -8,13 +8,14 @@ from functools import cache
 from math import inf, prod
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerAttr, UnitAttr, f32, i64
+from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerAttr, UnitAttr, f32, i8, i64
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import parameter_bytes
 from tilework.analysis.precision import FLOAT_BITS, Precision
+from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp, can_use_bf16x
 from tilework.dialects.graph.convolution import ConvOp
@@ -202,7 +203,7 @@ def _fast_algorithms(product: Product, precision: Precision, target: Target) -> 
         is_streamed = bytes_of(product.weight.type) > target.cache_bytes[1]  # else it stays, from one call to the next
         if is_streamed and (product.dims(1)[1].constant or 0) >= precision.least_sum:
             yield PackedFloat(precision.weight_bits)
-    if target.dot_bits and product.dtype(0) != product.dtype(1):
+    if target.dot_bits and (product.dtype(0), product.dtype(1)) == (UNSIGNED_BYTE, i8):
         yield from (Words(apart) for apart in (False, True) if argument_for_words(product, apart) is not None)
     if isinstance(product, ConvOp):
         added = -(product.dims(1)[0].constant or 0) % target.lanes(f32.bitwidth)

@@ -33,6 +33,7 @@ from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
+from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.loop.check_bounds import CheckBounds
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
@@ -63,6 +64,7 @@ from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProduc
 GRAPH: tuple[ModulePass, ...] = (
     StateRequirements(),  # first: operators still know the nodes that they come from
     RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds
+    WidenHalfPrecision(),  # behind it: casts to the type that a value has would round; before what looks for floats
     FoldPadding(),
     KeepBytes(),  # before what multiplies bytes is found
     QuantizedProducts(),  # before what changes dequantized weights, or moves images

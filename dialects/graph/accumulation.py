@@ -6,7 +6,7 @@ A sum of f16 in f16 stops growing at 2048 ones, one of bf16 at 256: the next is 
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, f32, i8
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, i8
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,6 +15,11 @@ from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 from tilework.dialects.words import WORD
 
 UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
+
+
+def is_half(dtype: Attribute) -> bool:
+    """Whether numbers of an element type are floats of 16 bits."""
+    return dtype in (f16, bf16)
 
 
 def accumulator(dtype: Attribute) -> Attribute:
@@ -35,13 +40,19 @@ def product_type(op: GraphOp, words: bool = False) -> Attribute:
     return op.dtype()
 
 
+def matrix_product_type(op: GraphOp, words: bool = False) -> Attribute:
+    """As `product_type`, for operators that also multiply f32 by numbers of 16 bits, which are exact in f32."""
+    return f32 if op.dtype(0) == f32 and is_half(op.dtype(1)) else product_type(op, words)
+
+
 def multiplied(k: KernelBuilder, a: Scalar, b: Scalar, words: bool = False) -> Scalar:
     """The product of two numbers, or of the bytes in two words, in the type in which it is summed."""
     if words:
         return k.dot(a, b)
+    a, b = widened(k, a), widened(k, b)
     if a.dtype != b.dtype:
         return k.cast(a, WORD) * k.cast(b, WORD)
-    return widened(k, a) * widened(k, b)
+    return a * b
 
 
 def widened(k: KernelBuilder, x: Scalar) -> Scalar:
@@ -65,9 +76,8 @@ def factors(a: Array, b: Array, axis: int, words: bool = False) -> tuple[Array, 
     """Two arrays in the type in which their products are summed; of words, the bytes along `axis` of both."""
     if words:
         a, b = bytes_along(a, axis, np.uint8), bytes_along(b, axis, np.int8)
-    if a.dtype != b.dtype:
-        return a.astype(np.int32), b.astype(np.int32)
-    return widened_array(a), widened_array(b)
+    a, b = widened_array(a), widened_array(b)
+    return (a, b) if a.dtype == b.dtype else (a.astype(np.int32), b.astype(np.int32))
 
 
 def bytes_along(x: Array, axis: int, dtype: type[np.uint8] | type[np.int8]) -> Array:

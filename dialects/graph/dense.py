@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.requirement import Requirement
-from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded, widened, widened_array
+from tilework.dialects.graph.accumulation import factors, matrix_product_type, multiplied, rounded
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
 from tilework.dialects.graph.windows import with_axes
@@ -26,7 +26,8 @@ from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
 class DenseOp(GraphOp):
     """y[..., j] = sum over k of x[..., k] * w[j, k]: a fully connected layer, its weight one row per output.
 
-    Products of ui8 and i8 are summed in i32. `words`: both operands are words of such bytes, as `graph.words` makes.
+    Products of ui8 and i8 are summed in i32, those of f32 and f16 or bf16 in f32. `words`: both operands are words of
+    such bytes, as `graph.words` makes.
 
     %y = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
     """
@@ -40,7 +41,7 @@ class DenseOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        dtype = product_type(self, self.words is not None)
+        dtype = matrix_product_type(self, self.words is not None)
         x, w = self.dims(0), self.dims(1)
         if len(x) < 1 or len(w) != 2:
             raise VerifyException(f"a row or more and a matrix are multiplied, not ranks {len(x)} and {len(w)}")
@@ -62,17 +63,21 @@ class DenseOp(GraphOp):
             return k.sum((w.dims[1],), term)
 
         total = k.compute("dense", (*x.dims[:-1], w.dims[0]), with_axes([*rows, "j"], element))
-        return rounded(k, total, product_type(self, self.words is not None))
+        return rounded(k, total, matrix_product_type(self, self.words is not None))
 
     def evaluate(self, *inputs: Array) -> Array:
         x, w = inputs
         left, right = factors(x, w, -1, self.words is not None)
-        return np.matmul(left, right.T).astype(numpy_dtype(product_type(self, self.words is not None)), copy=False)
+        return np.matmul(left, right.T).astype(
+            numpy_dtype(matrix_product_type(self, self.words is not None)), copy=False
+        )
 
 
 @irdl_op_definition
 class MatmulOp(GraphOp):
     """y[..., i, j] = sum over k of a[..., i, k] * b[..., k, j]; the leading axes broadcast.
+
+    Products of f32 and f16 or bf16 are f32.
 
     %y = graph.matmul %a, %b : (tensor<8x4x5xf32>, tensor<5x3xf32>) -> tensor<8x4x3xf32>
     """
@@ -85,14 +90,14 @@ class MatmulOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_same_dtype()
+        dtype = matrix_product_type(self)
         a, b = self.dims(0), self.dims(1)
         if len(a) < 2 or len(b) < 2:
             raise VerifyException(f"matrices are multiplied, not operands of rank {len(a)} and {len(b)}")
         if a[-1] != b[-2]:
             message = f"the left operand has {a[-1]} columns, the right one {b[-2]} rows"
             raise SizesDiffer(a[-1], b[-2], message, (1, len(b) - 2, a[-1]), (0, len(a) - 1, b[-2]))
-        return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), self.dtype())]
+        return [tensor_type((*broadcast_dims(a[:-2], b[:-2]), a[-2], b[-1]), dtype)]
 
     def joined_sizes(self) -> Iterable[tuple[Expr, Expr]]:
         return sizes_beside(dims_of(self.result.type)[:-2], self.dims(0)[:-2], self.dims(1)[:-2])
@@ -111,7 +116,7 @@ class MatmulOp(GraphOp):
             def term(k_: Expr) -> Scalar:
                 left = read_broadcast(a, (*batch, rows, depth), (*n, i, k_))
                 right = read_broadcast(b, (*batch, depth, columns), (*n, k_, j))
-                return widened(k, left) * widened(k, right)
+                return multiplied(k, left, right)
 
             return k.sum((depth,), term)
 
@@ -119,4 +124,6 @@ class MatmulOp(GraphOp):
         return rounded(k, k.compute("matmul", (*batch, rows, columns), with_axes(names, element)), a.dtype)
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.matmul(*map(widened_array, inputs)).astype(inputs[0].dtype, copy=False)
+        a, b = inputs
+        left, right = factors(a, b, -1)
+        return np.matmul(left, right).astype(numpy_dtype(matrix_product_type(self)), copy=False)

@@ -192,7 +192,7 @@ class StrassenConvOp(GraphOp):
 
 def can_use_strassen(product: ConvOp | DenseOp, levels: int) -> bool:
     """Whether `graph.strassen_conv` or `graph.strassen_dense` can compute it, on so many levels."""
-    if product.dtype() != f32 or const(0) in (*product.dims(0), *product.dims(1)):
+    if product.dtype(0) != f32 or product.dtype(1) != f32 or const(0) in (*product.dims(0), *product.dims(1)):
         return False
     if not _are_multiples(product.dims(1)[:2], 2**levels):
         return False

@@ -25,6 +25,7 @@ from tilework.dialects.graph import (
     SubOp,
     WhereOp,
 )
+from tilework.dialects.graph.accumulation import accumulator
 from tilework.dialects.graph.base import ints, numpy_dtype
 from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.convert_dense import matrix_product
@@ -56,7 +57,8 @@ def quantize_linear(node: Node) -> Value:
     precision = node.attribute("precision", 0)
     divided_in = node.element_type(precision) if precision else node.dtype(1)
     divided_in = divided_in if isinstance(divided_in, AnyFloat) else f32
-    steps = node.emit(DivOp, node.cast(node.value(0), divided_in), node.cast(scale, divided_in))
+    x, scale = (node.cast(node.cast(value, divided_in), accumulator(divided_in)) for value in (node.value(0), scale))
+    steps = node.cast(node.emit(DivOp, x, scale), divided_in)  # said, since what it is rounded to afterwards is a step
     return _quantized(node, steps, zero, to)
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import ClassVar
 
-from tilework.algebra.index_expr import const, var
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import bytes_of, kernel_cycles
+from tilework.rules.cpu.any_order import is_row, schedule_rows
+from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
+from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.reads import bits_of, reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import store_as
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
-from tilework.rules.cpu.tiled_reduction import block_sizes, tile_reduction, tile_within
+from tilework.rules.cpu.tiled_reduction import tile_reduction, tile_within
 from tilework.rules.cpu.total import schedule_total
-from tilework.targets.target import LINE_BYTES, Target
+from tilework.targets.target import Target
 
 
 class Default(ScheduleRule):
@@ -46,12 +47,7 @@ class Default(ScheduleRule):
         return any(rows_of(plan, root, plan.anchored.get(root, root), target) is not None for root in readers)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
-        plan = plan_stages(kernel, target, parameters)
-        tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
-        wanted: dict[int, list[Packing]] = {}
-        for compute in reversed(tiled):  # of several that read a parameter, the first has its way
-            wanted |= _packings(compute, target, parameters)
-        return [packing for packings in wanted.values() for packing in packings]
+        return packings_for_tiles(kernel, target, parameters)
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         s = ScheduleBuilder(kernel)
@@ -70,9 +66,14 @@ class Default(ScheduleRule):
         for compute in sorted(plan.roots, key=lambda c: c in plan.parts):
             stage = stage_of(compute.stage.data)
             reduction = plan.anchored.get(compute, compute)
+            is_sum = bool(reduction.reduction and compute.spatial)
+            if is_sum and is_row(reduction, choose_tile(reduction, reads_of(reduction), target)):
+                inside = stage if reduction is compute else stage_of(reduction.stage.data)
+                schedule_rows(s, stage, inside, reduction, compute, target)
+                continue
             around = loops.get(plan.parts[compute][0]) if compute in plan.parts else None
             loop = None if around is None else loop_of_part(plan, compute, *around, target)
-            if reduction.reduction and compute.spatial:
+            if is_sum:
                 inside = s.cache_write(stage, "local") if reduction is compute else stage_of(reduction.stage.data)
                 if around is not None and loop is not None:
                     _sum_part(s, stage, inside, reduction, around[1], target)
@@ -98,34 +99,3 @@ def _sum_part(
     """Windows for a part, in tiles that leave no rest of its rows."""
     block = None if rows is None else (reduction.spatial[rows.dimension][0], rows.needed)
     tile_within(s, final, inside, reduction, choose_tile(reduction, reads_of(reduction), target, block), target)
-
-
-def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[int, list[Packing]]:
-    """By parameter, blocks along the vector axis of the best tile: what the tile reads lies in one piece, or in two.
-
-    Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile; of
-    windows, channels that fill a line do.
-    """
-    reads = reads_of(compute, parameters)
-    tile = choose_tile(compute, reads, target)
-    if tile is None or not tile.aligned:
-        return {}
-    sizes = _lines_of_channels(compute) | block_sizes(compute)
-    wanted: dict[int, list[Packing]] = {}
-    for read, op in zip(reads, compute.reads, strict=True):
-        axis, block = read.axis_to_pack(tile.vector), tile.block(bytes_of(op.tensor.type), target)
-        if read.argument is None or axis is None or read.dims[axis:] == (const(block),) or read.argument in wanted:
-            continue
-        packings = wanted[read.argument] = list[Packing]()
-        if len([e for _, e in compute.reduction if e != const(1)]) > 1:  # blocks of a single axis follow each other
-            places = [(d, sizes.get(e.as_var)) for d, e in enumerate(read.indices)]
-            packings += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
-        packings.append(Packing(read.argument, axis, block))
-    return wanted
-
-
-def _lines_of_channels(reduction: ComputeOp) -> dict[Hashable, int]:
-    """The reduce axes along which no window reaches, and how many elements of them fill a line of a cache."""
-    indices = [e for r in reduction.reads for e in r.exprs]
-    alone = [name for name, _ in reduction.reduction if all(e == var(name) for e in indices if name in e.variables())]
-    return dict.fromkeys(alone, LINE_BYTES * 8 // bits_of(reduction.results[0].type))

@@ -19,6 +19,9 @@ from tilework.transforms.loop.transpose import LANES
 SIDE_BY_SIDE = 4
 """Vectors that are computed side by side: in one, an operation waits for the one before."""
 
+FEW = 4
+"""Elements of a row that are no vector: LLVM makes vectors of several rows, and puts these next to each other."""
+
 
 def schedule_elementwise(
     s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target, loop: SSAValue | None
@@ -43,7 +46,8 @@ def schedule_elementwise(
             axes, extents = _line_by_line(s, axes, extents, row - last - 1, _line(compute))
     lanes = target.lanes(bits_of(compute.results[0].type))
     work = [axes_of(compute)] if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
-    is_open = not extents[-1].is_constant
+    last_extent = extents[-1]
+    is_open = not last_extent.is_constant
     if is_open or len(axes) == 1 or (is_fused and count_of(extents[-1]) > lanes * SIDE_BY_SIDE):
         width, tail = (lanes, Tail.MASK) if is_open else (lanes * SIDE_BY_SIDE, Tail.PARTITION)
         outer, vector = s.split(axes[-1], width, tail)
@@ -51,7 +55,8 @@ def schedule_elementwise(
     else:
         vector = axes[-1]
         axes, extents = axes[:-1], extents[:-1]
-    s.vectorize(vector)
+    if is_open or is_fused or count_of(last_extent) > FEW:
+        s.vectorize(vector)
     around = list(zip(axes, extents, strict=True))
     if is_open and len(around) > 1:
         around.pop()  # a masked axis must stay next to the one that it was split from

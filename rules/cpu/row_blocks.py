@@ -15,13 +15,14 @@ from tilework.algebra.index_expr import ceildiv, const
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
+from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, joins_parts, size_of
+from tilework.rules.cpu.reads import bits_of, joins_parts, reads_of, size_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
@@ -55,6 +56,13 @@ class RowBlocks(ScheduleRule):
         assert form is not None, "the rule matches"
         around = {p.reduction: form.rows[p.reduction][:-1] for p in form.products.values()}
         return kernel_cycles(kernel, form.stages, target, parameters, around)
+
+    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+        """Of a matrix that a single row is multiplied by, as tiles want it: the kernel has another form then."""
+        form = row_form(kernel, target)
+        assert form is not None, "the rule matches"
+        multiplies = any(len(reads_of(c)) > 1 for c in form.summaries)
+        return packings_for_tiles(kernel, target, parameters) if multiplies else ()
 
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         form = row_form(kernel, target)

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.rules.cpu.any_order import is_any_order
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
@@ -145,7 +146,7 @@ def _may_be_in_blocks(compute: ComputeOp) -> bool:
 
 def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
     """Whether a stage may sum up rows of the final stage's."""
-    if not compute.reduction or not compute.spatial:
+    if not compute.reduction or not compute.spatial or is_any_order(compute):
         return False
     if len(_long(compute)) < len(_long(final)):
         return 2 * size_of(compute.spatial) <= size_of(final.spatial)
@@ -156,8 +157,24 @@ def _sums_rows(compute: ComputeOp) -> bool:
     """Whether a reduction reads pieces of memory from end to end, each for one result."""
     piece, along = in_one_piece(compute), _along(compute)
     length = size_of(piece) if all(e.is_constant for _, e in piece) else LARGE  # as in the steps of reads
-    apart = all(abs(read.step(name)) >= length for read in along for name in _long(compute))
-    return apart and _are_side_by_side(along, piece[-1]) and size_of(piece) >= LEAST_PIECE
+    steps = [[abs(read.step(name)) for name in _long(compute)] for read in along]
+    apart = all(step >= length for of_read in steps for step in of_read)
+    if not apart and not (_is_alone(compute) and _are_of_a_matrix(steps, length)):
+        return False
+    return _are_side_by_side(along, piece[-1]) and size_of(piece) >= LEAST_PIECE
+
+
+def _is_alone(reduction: ComputeOp) -> bool:
+    """Whether no other stage of the kernel sums, along other rows perhaps."""
+    kernel = reduction.parent_op()
+    assert isinstance(kernel, KernelOp)
+    return sum(bool(compute.reduction) for compute in kernel.computes) == 1
+
+
+def _are_of_a_matrix(steps: Sequence[Sequence[int]], length: int) -> bool:
+    """Whether one read goes through all rows, and others through some of them, as a vector for all rows does."""
+    is_read_once = any(all(step >= length for step in of_read) for of_read in steps)
+    return is_read_once and all(step == 0 or step >= length for of_read in steps for step in of_read)
 
 
 def may_be_vectors(summary: ComputeOp, target: Target) -> bool:

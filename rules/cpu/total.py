@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
+from tilework.rules.cpu.any_order import is_any_order
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import PARALLEL_WORK
@@ -29,8 +30,9 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
     length, others = size_of(piece), [n for n, _ in compute.reduction[: -len(piece)]]
     if length < lanes:
         return
+    is_plain = is_any_order(compute)
     whole = whole_chains(length, lanes)
-    span = lanes * (whole or min(CHAINS, length // lanes))
+    span = 1 if is_plain else lanes * (whole or min(CHAINS, length // lanes))
     name, axis = ".".join(n for n, _ in piece), s.fuse([stage.axes[n] for n, _ in piece])
     cores: list[str] = []
     if target.cores > 1 and iterations(compute) >= PARALLEL_WORK and length % (target.cores * span) == 0:
@@ -39,6 +41,8 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
         stage, _ = s.rfactor(stage, core, [*cores, *others, name])
         axis = stage.axes[name]
         s.parallel(stage.axes[cores[0]])
+    if is_plain:
+        return
     part, step = f"{name}.inner", f"{name}.outer"
     parts, left = s.rfactor(stage, s.split(axis, span)[1], [*cores, part, *others, step], factor_axis=-1)
     for core in cores:

@@ -32,3 +32,29 @@ te.kernel @short(%x: tensor<7xf32>) -> tensor<f32> {
   }
   te.return %total : tensor<f32>
 }
+
+// Of integers every order gives the same sum: LLVM makes vectors of the loop itself, and nothing is asked.
+
+// CHECK-LABEL: schedule.sequence @integers
+// CHECK-NOT:     {{rfactor|split|vectorize}}
+// CHECK-LABEL: schedule.sequence @products_of_bytes
+// CHECK-NOT:     {{rfactor|split|vectorize}}
+te.kernel @integers(%x: tensor<16x96xi32>) -> tensor<i32> {
+  %total = te.compute "total" [] reduce [r: 16, s: 96] : tensor<i32> {
+    %a = te.read %x[r, s] : tensor<16x96xi32>
+    te.reduce add %a : i32
+  }
+  te.return %total : tensor<i32>
+}
+
+te.kernel @products_of_bytes(%x: tensor<1009xi8>, %y: tensor<1009xi8>) -> tensor<i32> {
+  %total = te.compute "total" [] reduce [r: 1009] : tensor<i32> {
+    %a = te.read %x[r] : tensor<1009xi8>
+    %b = te.read %y[r] : tensor<1009xi8>
+    %c = arith.extsi %a : i8 to i32
+    %d = arith.extsi %b : i8 to i32
+    %e = arith.muli %c, %d : i32
+    te.reduce add %e : i32
+  }
+  te.return %total : tensor<i32>
+}

@@ -119,6 +119,67 @@ def test_parameters_in_single_precision(operator: str, opset: int, constants: Se
         np.testing.assert_allclose(result, expected, rtol=1e-3)
 
 
+def network(
+    nodes: Sequence[Any], inputs: dict[str, Array], outputs: Sequence[str], weights: dict[str, Array] | None = None
+):
+    given = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in inputs.items()
+    ]
+    known = [numpy_helper.from_array(array, name) for name, array in (weights or {}).items()]
+    made = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    graph = helper.make_graph(nodes, "half", given, made, known)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_between_operators_nothing_is_rounded(cache: KernelCache):
+    """The squares are no half-precision numbers, but what is made of them is; as results they are infinite."""
+    x = np.array([300, -300, 7], np.float16)
+    nodes = [helper.make_node("Mul", ["x", "x"], ["square"]), helper.make_node("Div", ["square", "x"], ["y"])]
+    found = tw.compile(network(nodes, {"x": x}, ["y", "square"]), cache=cache, processes=1).run({"x": x})
+    np.testing.assert_array_equal(found["y"], x)
+    np.testing.assert_array_equal(found["square"], np.array([np.inf, np.inf, 49], np.float16))
+
+
+def test_casts_of_the_network_round(cache: KernelCache):
+    x = np.array([1 + 2**-12, 2049, 1e-9, 7e4], np.float32)
+    nodes = [
+        helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+        helper.make_node("Cast", ["h"], ["y"], to=TensorProto.FLOAT),
+    ]
+    found = tw.compile(network(nodes, {"x": x}, ["y"]), cache=cache, processes=1).run({"x": x})["y"]
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, x.astype(np.float16).astype(np.float32))
+
+
+def test_decisions_are_of_rounded_numbers(cache: KernelCache):
+    """The second sum is larger by less than half precision holds: of equal numbers the first is the largest."""
+    x, y = np.array([2048, 2048], np.float16), np.array([0, 0.5], np.float16)
+    nodes = [
+        helper.make_node("Add", ["x", "y"], ["sum"]),
+        helper.make_node("ArgMax", ["sum"], ["largest"], axis=0, keepdims=0),
+        helper.make_node("Equal", ["sum", "x"], ["same"]),
+    ]
+    feeds = {"x": x, "y": y}
+    found = tw.compile(network(nodes, feeds, ["largest", "same"]), cache=cache, processes=1).run(feeds)
+    assert found["largest"] == 0 and found["same"].all()
+
+
+@pytest.mark.parametrize(("rows", "kept"), [(1, np.float16), (64, np.float32)])
+def test_weights_that_few_rows_wait_for(rows: int, kept: type[np.generic], cache: KernelCache):
+    """They stay as they are, though a factor for each output follows, which would go into wide ones."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((rows, 1024)).astype(np.float16)
+    weight = (rng.standard_normal((1024, 1536)) / 32).astype(np.float16)
+    factor = rng.standard_normal(1536).astype(np.float16)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Mul", ["p", "f"], ["y"])]
+    model = network(nodes, {"x": x}, ["y"], {"w": weight, "f": factor})
+    large = "llvm" + str(host_target())[len("llvm") :].split(" -cache-sizes")[0] + " -cache-sizes=32768,1048576,8388608"
+    module = tw.compile(model, target=large, cache=cache, processes=1)
+    expected = x.astype(np.float64) @ weight.astype(np.float64) * factor.astype(np.float64)
+    np.testing.assert_allclose(module.run({"x": x})["y"], expected, rtol=1e-3, atol=1e-3)
+    assert max(module.parameters.values(), key=lambda a: a.size).dtype == kept
+
+
 CONVERSIONS = """
 loop.kernel @convert ins(%x: memref<?xSOURCE> [N]) outs(%y: memref<?xRESULT> [N]) symbols(%N) {
   loop.for %i = 0 to %N "i" {

@@ -24,7 +24,7 @@ from tilework.dialects.graph.elementwise import NegOp, SqrtOp
 from tilework.dialects.graph.normalization import BatchNormOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.shapes import dims_of, element_type
 from tilework.transforms.base import TileworkPass
 
 AffineOp = BatchNormOp | MulOp | AddOp | SubOp
@@ -116,7 +116,7 @@ def _producer_to_scale(root: SSAValue, factor: SSAValue | None, known: set[SSAVa
     producer = root.owner
     if factor is None or not isinstance(producer, ConvOp | DenseOp) or producer.weight not in known:
         return None
-    if not isinstance(producer.dtype(1), AnyFloat):  # bytes would no longer hold it
+    if producer.dtype(1) != element_type(factor.type):  # bytes, and floats of 16 bits, would no longer hold it
         return None
     return producer if root.has_one_use() and _is_per_channel(factor, producer) else None
 

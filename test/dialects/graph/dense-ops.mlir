@@ -21,6 +21,16 @@ func.func @symbolic(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x64
   func.return
 }
 
+// A weight of 16 bits for rows of f32.
+// CHECK-LABEL: func.func @narrow_weights
+func.func @narrow_weights(%x: tensor<1x64xf32>, %w: tensor<32x64xf16>, %b: tensor<64x3xbf16>) {
+  // CHECK: graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf16>) -> tensor<1x32xf32>
+  %0 = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf16>) -> tensor<1x32xf32>
+  // CHECK: graph.matmul %x, %b : (tensor<1x64xf32>, tensor<64x3xbf16>) -> tensor<1x3xf32>
+  %1 = graph.matmul %x, %b : (tensor<1x64xf32>, tensor<64x3xbf16>) -> tensor<1x3xf32>
+  func.return
+}
+
 // Bytes, and words of four bytes.
 // CHECK-LABEL: func.func @bytes
 func.func @bytes(%x: tensor<2x64xui8>, %w: tensor<32x64xi8>, %xs: tensor<2x16xi32>, %ws: tensor<32x16xi32>) {

@@ -26,6 +26,14 @@ func.func @f(%x: tensor<1x64xf32>, %w: tensor<32x64xf64>) {
 
 // -----
 
+func.func @f(%x: tensor<1x64xf16>, %w: tensor<32x64xf32>) {
+  // expected-error@+1 {{graph.dense takes operands of one element type, not f16 and f32}}
+  %y = graph.dense %x, %w : (tensor<1x64xf16>, tensor<32x64xf32>) -> tensor<1x32xf32>
+  func.return
+}
+
+// -----
+
 func.func @f(%x: tensor<1x64xf32>, %w: tensor<63x32xf32>) {
   // expected-error@+1 {{the left operand has 64 columns, the right one 63 rows}}
   %y = graph.matmul %x, %w : (tensor<1x64xf32>, tensor<63x32xf32>) -> tensor<1x32xf32>

@@ -1,5 +1,5 @@
 // RUN: opt-tool %s --verify-roundtrip | filecheck %s
-// RUN: opt-tool %s -p optimize-graph,lower-to-te --check-semantics | filecheck %s --check-prefix=TE
+// RUN: opt-tool %s -p graph-fuse-operators,lower-to-te --check-semantics | filecheck %s --check-prefix=TE
 
 // Regions are pooled one by one, in parallel where they are many. A bin has as many samples as it is large, all channels
 // of each at once.

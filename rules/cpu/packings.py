@@ -1,0 +1,56 @@
+"""Layouts of parameters that register tiles read in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence, Set
+
+from tilework.algebra.index_expr import const, var
+from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.base import Packing
+from tilework.rules.cpu.costs import bytes_of
+from tilework.rules.cpu.reads import bits_of, reads_of
+from tilework.rules.cpu.register_tile import choose_tile
+from tilework.rules.cpu.stages import plan_stages
+from tilework.rules.cpu.tiled_reduction import block_sizes
+from tilework.targets.target import LINE_BYTES, Target
+
+
+def packings_for_tiles(kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+    """The layouts in which the tiles of a kernel would rather read some of the arguments numbered `parameters`."""
+    plan = plan_stages(kernel, target, parameters)
+    tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
+    wanted: dict[int, list[Packing]] = {}
+    for compute in reversed(tiled):  # of several that read a parameter, the first has its way
+        wanted |= _packings(compute, target, parameters)
+    return [packing for packings in wanted.values() for packing in packings]
+
+
+def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[int, list[Packing]]:
+    """By parameter, blocks along the vector axis of the best tile: what the tile reads lies in one piece, or in two.
+
+    Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile; of
+    windows, channels that fill a line do.
+    """
+    reads = reads_of(compute, parameters)
+    tile = choose_tile(compute, reads, target)
+    if tile is None or not tile.aligned:
+        return {}
+    sizes = _lines_of_channels(compute) | block_sizes(compute)
+    wanted: dict[int, list[Packing]] = {}
+    for read, op in zip(reads, compute.reads, strict=True):
+        axis, block = read.axis_to_pack(tile.vector), tile.block(bytes_of(op.tensor.type), target)
+        if read.argument is None or axis is None or read.dims[axis:] == (const(block),) or read.argument in wanted:
+            continue
+        packings = wanted[read.argument] = list[Packing]()
+        if len([e for _, e in compute.reduction if e != const(1)]) > 1:  # blocks of a single axis follow each other
+            places = [(d, sizes.get(e.as_var)) for d, e in enumerate(read.indices)]
+            packings += [Packing(read.argument, d, b) for d, b in places if b and (read.dims[d] % b).constant == 0]
+        packings.append(Packing(read.argument, axis, block))
+    return wanted
+
+
+def _lines_of_channels(reduction: ComputeOp) -> dict[Hashable, int]:
+    """The reduce axes along which no window reaches, and how many elements of them fill a line of a cache."""
+    indices = [e for r in reduction.reads for e in r.exprs]
+    alone = [name for name, _ in reduction.reduction if all(e == var(name) for e in indices if name in e.variables())]
+    return dict.fromkeys(alone, LINE_BYTES * 8 // bits_of(reduction.results[0].type))
