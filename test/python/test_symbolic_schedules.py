@@ -234,11 +234,13 @@ def test_unknown_numbers_of_rows_come_in_blocks_of_a_vector(target: Target, colu
     assert any(isinstance(op, ComputeInlineOp) for op in schedule.walk()) == (columns is S)
 
 
-def test_unknown_rows_are_not_factored_without_masks():
-    """Their ends would not be whole vectors."""
+def test_unknown_rows_are_not_factored_into_lanes_without_masks():
+    """Their ends would not be whole vectors. Their sums are factored into blocks."""
     for columns, factored in ((64, True), (S, False)):
         schedule = RowBlocks().schedule(softmax(N, columns), NO_MASKS)
-        assert any(isinstance(op, RFactorOp) for op in schedule.walk()) == factored
+        factors = [op.factor_axis.value.data for op in schedule.walk() if isinstance(op, RFactorOp)]
+        assert any(at == -1 for at in factors) == factored
+        assert any(at == 0 for at in factors) != factored
 
 
 def test_sums_of_unknown_numbers_of_rows_are_in_registers_with_masks_only():

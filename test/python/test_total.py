@@ -55,9 +55,9 @@ def least_and_product(count: int) -> KernelOp:
 @pytest.mark.parametrize(
     ("kernel", "factored", "parallel"),
     [
-        (lambda: mean_square((256, 192)), 2, True),
-        (lambda: mean_square((64, 32)), 1, False),  # too little for two cores
-        (lambda: mean_square((257, 193)), 1, False),  # no whole vectors
+        (lambda: mean_square((256, 192)), 4, True),  # cores, lanes, lanes 8 at a time, blocks of elements in a lane
+        (lambda: mean_square((64, 32)), 2, False),  # too little for two cores, and for blocks
+        (lambda: mean_square((257, 193)), 3, False),  # no whole vectors
         (lambda: mean_square((48, 96), transposed=True), 1, False),  # what is in one piece is a row, not the whole
         (lambda: mean_square((8,)), 1, False),
         (lambda: mean_square((7,)), 0, False),  # not a vector
