@@ -23,13 +23,18 @@ def point_outside(index: Expr, size: Expr, iterations: Iterations) -> Point | No
 
 def is_thrown_away(value: SSAValue) -> bool:
     """Whether what is computed of a value may be thrown away: it is an arm of a select, and nothing else."""
-    for use in value.uses:
-        user = use.operation
-        if isinstance(user, arith.SelectOp):
-            if use.index == 0:
+    pending, seen = [value], {value}
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, arith.SelectOp):
+                if use.index == 0:
+                    return False
+                continue
+            if user.regions or not user.results:
                 return False
-        elif user.regions or not user.results or not all(map(is_thrown_away, user.results)):
-            return False
+            pending += [result for result in user.results if result not in seen]
+            seen.update(user.results)
     return True
 
 
