@@ -82,11 +82,11 @@ def test_quotients_that_cancel():
 
 def test_quotients_by_nested_steps():
     """A quotient and a multiple of a coarser one are compared exactly; other quotients lose what is rounded."""
-    check_bounds("(N + 1) floordiv 2 - 4 * ((N + 1) floordiv 8)", 0, None, N=(0, None))
-    check_bounds("4 * ((N + 1) floordiv 8) - (N + 1) floordiv 2", None, 0, N=(0, None))
-    check_bounds("(N + 8) floordiv 2 - 4 * (N floordiv 8)", 4, None, N=(0, None))
-    check_bounds("(N + 1) floordiv 2 - 4 * ((N + 9) floordiv 8)", -4, None, N=(0, None))
-    check_bounds("N floordiv 2 - 5 * (N floordiv 8)", None, None, N=(0, None))
+    check_bounds("(N + 1) floordiv 2 - 4 * ((N + 1) floordiv 8)", 0, 3, N=(0, None))
+    check_bounds("4 * ((N + 1) floordiv 8) - (N + 1) floordiv 2", -3, 0, N=(0, None))
+    check_bounds("(N + 8) floordiv 2 - 4 * (N floordiv 8)", 4, 7, N=(0, None))
+    check_bounds("(N + 1) floordiv 2 - 4 * ((N + 9) floordiv 8)", -4, -1, N=(0, None))
+    check_bounds("N floordiv 2 - 5 * (N floordiv 8)", None, 4, N=(0, None))
     check_bounds("N floordiv 2 - 4 * (M floordiv 8)", None, None, M=(0, None), N=(0, None))
     check_bounds("2 * (N floordiv 4) - 3 * (N floordiv 6)", -1, 2, N=(0, None))
 

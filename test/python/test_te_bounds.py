@@ -157,3 +157,17 @@ def test_statements(run_te):
     B = copy(1)
     with pytest.raises(tw.TileworkError, match=r"out of bounds: dimension 0 has 8 elements, the subscript"):
         tw.build(te.create_schedule(B.op), [A, B])
+
+
+def test_a_read_that_very_many_expressions_use():
+    """There are 2^60 ways from it to the result."""
+    A = te.placeholder((4,), name="A")
+
+    def powered(x):
+        for _ in range(60):
+            x = x * x
+        return x
+
+    B = te.compute((4,), lambda i: powered(A[i]), name="B")
+    tw.lower(te.create_schedule(B.op), [A, B])
+    assert "out of bounds" in str(refusal((5,), lambda i: powered(A[i]), [A]))
