@@ -19,6 +19,9 @@ from tilework.dialects.te import ComputeOp, ReduceOp
 BLOCKS = 32
 """How many blocks are summed one by one, at most, where they can be put into blocks of their own."""
 
+MOST_TERMS = 1 << 17
+"""Longer sums, and those of unknown length, have blocks for so many: a loop over empty blocks takes time, too."""
+
 Ordered = TypeVar("Ordered")
 
 
@@ -27,7 +30,7 @@ def block_lengths(compute: ComputeOp, count: int, length: int) -> Sequence[int]:
 
     length: of the innermost blocks. None where there are few terms, and where the stage does not add up floats.
     """
-    return _lengths(count, length) if adds_floats(compute) else []
+    return _lengths(min(count, MOST_TERMS), length) if adds_floats(compute) else []
 
 
 def _lengths(count: int, length: int) -> Sequence[int]:

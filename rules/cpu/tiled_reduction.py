@@ -39,6 +39,9 @@ def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
 TERMS = 384
 """In a block of a long sum: setting a tile to zero and adding it up takes no time beside that."""
 
+LEAST_STEPS = 16
+"""Of the longest axis in a block, however many terms there are along the others."""
+
 
 @dataclass
 class _Loops:
@@ -190,8 +193,10 @@ def _blocks_of_terms(reduction: ComputeOp) -> tuple[str, Sequence[int]]:
     windows = any(len(e.variables()) > 1 for read in reduction.reads for e in read.exprs)
     if windows or block_sizes(reduction) or axes_in_extents(reduction.spatial, axes):
         return longest[0], []
-    others = size_of([axis for axis in axes if axis is not longest])
-    return longest[0], block_lengths(reduction, size_of([longest]), max(TERMS // others, 1))
+    others = [axis for axis in axes if axis is not longest]
+    if not all(extent.is_constant for _, extent in others):  # then nobody knows how many terms a block has
+        return longest[0], []
+    return longest[0], block_lengths(reduction, size_of([longest]), max(TERMS // max(size_of(others), 1), LEAST_STEPS))
 
 
 def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
