@@ -428,34 +428,12 @@ def _term_quotient(term: tuple[Atom, int], by: tuple[Atom, int]) -> Expr | None:
     """One term divided by another, where that leaves nothing."""
     if term[1] % by[1]:
         return None
-    left = list(_factors(term[0]))
-    for factor in _factors(by[0]):
+    left = list(factors_of(term[0]))
+    for factor in factors_of(by[0]):
         if factor not in left:
             return None
         left.remove(factor)
     return product(left) * (term[1] // by[1])
-
-
-def without_rounding(e: Expr) -> Expr:
-    """What a sum of sizes would be if they divided: d * (x floordiv d) becomes x, also for a divisor that varies."""
-    total = const(e.offset)
-    for atom, c in e.terms:
-        total = total + _without_rounding(atom, c)
-    return total
-
-
-def _without_rounding(atom: Atom, c: int) -> Expr:
-    factors = _factors(atom)
-    for i, factor in enumerate(factors):
-        match factor.terms:
-            case ((Compound(kind="floordiv", args=(x, d)), 1),) if not factor.offset:
-                others = product([c, *factors[:i], *factors[i + 1 :]])
-                times, rest = (others // d, others % d) if d.is_constant else divide(others, d)
-                if rest == 0:
-                    return without_rounding(x * times)
-            case _:
-                pass
-    return Expr(((atom, c),), 0)
 
 
 def _product(a: Expr, b: Expr) -> Expr:
@@ -464,12 +442,13 @@ def _product(a: Expr, b: Expr) -> Expr:
     total = total + Expr(a.terms, 0) * b.offset + Expr(b.terms, 0) * a.offset
     for x, cx in a.terms:
         for y, cy in b.terms:
-            factors = sorted((*_factors(x), *_factors(y)), key=str)
+            factors = sorted((*factors_of(x), *factors_of(y)), key=str)
             total = total + _atom("product", *factors) * (cx * cy)
     return total
 
 
-def _factors(atom: Atom) -> tuple[Expr, ...]:
+def factors_of(atom: Atom) -> tuple[Expr, ...]:
+    """The factors of a product; any other atom is one factor."""
     return atom.args if isinstance(atom, Compound) and atom.kind == "product" else (Expr(((atom, 1),), 0),)
 
 

@@ -136,7 +136,7 @@ def _quotient_interval(dividend: Interval, divisor: Interval) -> Interval:
 
 
 def _remainder_interval(least: Expr, most: Expr) -> Interval:
-    """By divisors between these; by a negative one it is not positive."""
+    """The range of a remainder by divisors from `least` to `most`; a negative divisor leaves nothing positive."""
     if least == most and _is_size(least):
         return const(0), most - 1
     return const(0) if _is_size(least) else minimum(least + 1, 0), maximum(most - 1, 0)

@@ -60,7 +60,7 @@ class Iterations:
                 self.domain = self.domain.knowing(clause[0].expr)
 
     def _clauses_of(self, key: Key) -> list[Clause]:
-        """That a variable has a value at all and, where its ends vary, that it lies between them."""
+        """Clauses that say that a variable has a value at all and, where its ends vary, that it lies between them."""
         first, last = self._ranges[key]
         is_there = [] if self._is_size(last - first) else [(at_least(last, first),)]
         if not any(k in self._ranges for e in (first, last) for k in e.variables()):

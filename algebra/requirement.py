@@ -25,7 +25,7 @@ class Requirement:
 
     @staticmethod
     def of(condition: Predicate, text: str) -> Requirement:
-        """That one condition holds."""
+        """A requirement that a single condition holds."""
         return Requirement((condition,), text)
 
     @staticmethod

@@ -80,7 +80,7 @@ def _is_isolated(op: Operation) -> bool:
 
 
 def _dominator_tree(region: Region) -> dict[Block, list[Block]]:
-    """By block, those that it dominates immediately, of the blocks that are reached.
+    """A mapping from each block that is reached to the blocks that it dominates immediately.
 
     After Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, 2001.
     """

@@ -22,14 +22,14 @@ NAME = "tilework.name"
 """That which holds the name of an input or output for the caller."""
 
 NEEDS = "tilework.needs"
-"""That which says, of an input that takes fewer sizes than it declares, which operators need that."""
+"""The attribute of an input that takes fewer sizes than it declares; it names the operators that need that."""
 
 OUTPUT = "tilework.output"
 """That of the arguments which are outputs."""
 
 MUST_HOLD = "tilework.must_hold"
-"""That of an output which is a truth value for nobody but the caller: where it is false, the call has failed, and the
-attribute says why. A result of a graph function has it too."""
+"""The attribute of an output, or of a graph function's result, that is a truth value which the caller alone looks at:
+where it is false, the call has failed, and the attribute says why."""
 
 ARENA = "tilework.arena"
 """That of the argument which is the arena."""

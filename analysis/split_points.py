@@ -14,7 +14,7 @@ from tilework.dialects.loop import ForOp, IfOp, Kind
 from tilework.dialects.loop.annotations import MASKED
 
 MOST_PLACES = 4
-"""Of more places where conditions become certain, a loop is cut into thirds of them first."""
+"""A loop is cut into thirds first if conditions become certain at more places than this."""
 
 
 def certain_conditions(loop: ForOp, scope: Scope) -> list[Predicate]:

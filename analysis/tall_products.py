@@ -20,7 +20,7 @@ TALL = 8
 """How many times as long as either side of the result the sum is, at least."""
 
 BLOCK = 32
-"""Along each side of the blocks of a symmetric product."""
+"""The blocks of a symmetric product have so many elements along each side."""
 
 
 def sums_much(rows: Expr, columns: Expr, length: Expr) -> bool:

@@ -40,7 +40,10 @@ class Verifier:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], tuple[object, ...]] = {}
-        """By the identities of what an operation consists of, these things, which so keep their identities."""
+        """The keys are the identities of what an operation consists of.
+
+        The values hold these things, so that no other object takes over an identity.
+        """
 
     def verify(self, root: Operation) -> None:
         """Check `root` and all it holds; raise a CompileError that holds the first operation at fault.

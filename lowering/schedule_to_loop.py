@@ -276,7 +276,7 @@ class _Emitter:
 
     @cached_property
     def placed(self) -> Mapping[Axis, Sequence[Stage]]:
-        """By axis, the stages that are computed right there, in program order."""
+        """A mapping from each axis to the stages that are computed right there, in program order."""
         found: dict[Axis, list[Stage]] = {}
         for stage in self.state.stages.values():
             if stage.place is not None:

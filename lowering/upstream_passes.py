@@ -67,4 +67,4 @@ ANY_OP_PASSES: Mapping[str, Callable[[Any, Context, Operation], None]] = {
     "cse": cse,
     "dce": eliminate_dead_code,
 }
-"""By name, what a pass does on any operation."""
+"""What these passes, by name, do on any operation."""

@@ -111,7 +111,7 @@ class IndexWriter:
         return self._text.value(f"select i1 {is_one}, i64 {b}, i64 {a}")
 
     def _division_by_any(self, quotient: bool, a: str, b: str) -> str:
-        """By 0 the quotient is 0, and nothing is left, as by 1."""
+        """Divide by a number that may be 0: then the quotient is 0, and so is the remainder."""
         is_zero = self._text.value(f"icmp eq i64 {b}, 0")
         result = self._floor_division(quotient, a, self._text.value(f"select i1 {is_zero}, i64 1, i64 {b}"))
         return self._text.value(f"select i1 {is_zero}, i64 0, i64 {result}") if quotient else result

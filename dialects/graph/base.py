@@ -141,7 +141,7 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         return ()
 
     def windows_fit(self) -> Iterable[Requirement]:
-        """That an operator whose windows slide over the axes behind the second has a window at all."""
+        """Requirements that an operator has a window at all, along each axis behind the second."""
         for axis, dim in list(enumerate(dims_of(self.results[0].type)))[2:]:
             what = f"the windows of {self.title} do not fit into the image: dimension {axis} of its result would be"
             yield Requirement.of(at_least(dim, 1), f"{what} {dim}")

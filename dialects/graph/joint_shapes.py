@@ -40,7 +40,10 @@ def _own_index(size: Expr, joined: Expr, index: Expr) -> Expr:
 
 
 def broadcast_requirements(title: str, *shapes: Sequence[Expr]) -> Iterator[Requirement]:
-    """That shapes which an operator of this title takes broadcast, if those that are joined in one size do."""
+    """Requirements that the operands' shapes broadcast, for an operator of this title.
+
+    Sizes that `broadcast` has joined in one size are taken to fit each other.
+    """
     for sizes in zip_longest(*map(reversed, shapes), fillvalue=const(1)):
         for one, other in combinations(dict.fromkeys(sizes), 2):
             parts, others = broadcast_parts(one), broadcast_parts(other)
@@ -49,7 +52,10 @@ def broadcast_requirements(title: str, *shapes: Sequence[Expr]) -> Iterator[Requ
 
 
 def broadcast_to_requirements(title: str, shape: Sequence[Expr], target: Sequence[Expr]) -> Iterator[Requirement]:
-    """That a shape broadcasts to another, as an operator of this title wants, if those that are joined in it do."""
+    """Requirements that a shape broadcasts to `target`, for an operator of this title.
+
+    Sizes that `broadcast` has joined in one size of the target are required to fit each other.
+    """
     for joined in target:
         yield from (_requirement(title, a, b) for a, b in combinations(broadcast_parts(joined), 2))
     for size, joined in zip(reversed(shape), reversed(target), strict=False):

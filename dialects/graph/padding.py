@@ -47,7 +47,7 @@ def padded_dims(op: GraphOp, pads: Widths) -> list[Expr]:
 
 
 def padding_requirements(op: GraphOp) -> Iterator[Requirement]:
-    """That no more elements are taken away than there are."""
+    """Requirements that an operator that pads takes away no more elements than there are."""
     for axis, dim in enumerate(dims_of(op.results[0].type)):
         yield Requirement.of(at_least(dim, 0), f"dimension {axis} of the result of {op.title} would be {dim}")
 

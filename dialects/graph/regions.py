@@ -27,7 +27,7 @@ from tilework.dialects.te_statements import Buffer, index_of
 
 
 class RegionOp(GraphOp, ABC):
-    """Of every region of an image `height` by `width` bins: [regions, height, width, channels].
+    """An operator that makes `height` by `width` bins of every region of images: [regions, height, width, channels].
 
     Images are [images, rows, columns, channels]. A region is a box [left, top, right, bottom], times `scale`, of the
     image whose number it has; a number below 0 stands for the first one, one that is too large for the last one.

@@ -12,7 +12,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, const, product, without_rounding
+from tilework.algebra.exact_division import without_rounding
+from tilework.algebra.index_expr import Expr, const, product
 from tilework.algebra.predicate import Predicate, equal
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, runtime_shape
@@ -78,7 +79,7 @@ class ReshapeOp(GraphOp):
 
 
 def elements_equal(source: Sequence[Expr], target: Sequence[Expr]) -> Predicate:
-    """That as many elements have both dimensions: what is the same in front and behind does not count."""
+    """The condition that two shapes have equally many elements; sizes that both begin or end with are left out."""
     if const(0) in source and const(0) in target:
         return equal(0, 0)
     old, new = list(source), list(target)

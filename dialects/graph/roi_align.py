@@ -31,7 +31,7 @@ Shares: TypeAlias = "list[tuple[Expr, Scalar]]"
 
 @irdl_op_definition
 class RoiAlignOp(RegionOp):
-    """Of each bin of a region the mean of samples or, with `largest`, the largest of the elements that they consist of.
+    """Give each bin of a region the mean of samples or, with `largest`, the largest element that a sample is made of.
 
     With `half_pixel` elements are the middles of pixels; without it, no region is smaller than an element. `samples`
     are taken along each side of a bin, evenly spread, or (0) as many as the side is long, rounded up. Each is made of
@@ -171,7 +171,7 @@ class _Samples:
         self.k.for_each([self.last - self.first], sample)
 
     def _shares(self, place: Scalar, last: Scalar) -> Shares:
-        """Of the two elements that a place lies between, or of the outermost one twice."""
+        """The shares of the two elements that a place lies between; outside, both are the outermost element."""
         k, place = self.k, self.k.min(self.k.max(place, 0.0), last)
         low = k.call("floor", place)
         index, share = index_of(k, k.cast(low, i64)), place - low

@@ -22,7 +22,7 @@ FAR = float(1 << 20)
 
 @irdl_op_definition
 class RoiPoolOp(RegionOp):
-    """Of each bin of a region the largest element that is at least partly inside; NaN wins, and 0 stands for none.
+    """Give each bin of a region the largest element that is at least partly inside, 0 if there is none; NaN wins.
 
     Corners are rounded to the next elements, which both belong to the region: it is no smaller than an element.
 

@@ -105,7 +105,7 @@ LANE = "lane"
 
 
 def out_of_bounds(op: LoadOp | StoreOp, dimension: int, size: object) -> str:
-    """That an access is out of bounds, as far as the dimension tells."""
+    """The first part of a message about an access that is out of bounds: where it is, and how long the dimension is."""
     what = "load from" if isinstance(op, LoadOp) else "store to"
     return f"{where(op)}: {what} {access_text(op)} out of bounds: dimension {dimension} has {size} elements"
 

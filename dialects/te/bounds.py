@@ -83,7 +83,7 @@ def _domains(kernel: KernelOp) -> Iterator[tuple[ComputeOp, Ranges]]:
 
 
 def _first_times(kernel: KernelOp) -> dict[ComputeOp, Expr]:
-    """Of the computes that are part of a scan's steps, the first time that is computed."""
+    """A mapping from each compute that is part of a scan's steps to the first time that it computes."""
     scans = [op for op in kernel.body.block.ops if isinstance(op, ScanOp)]
     return {compute: scan.first for scan in scans for compute in scan.steps}
 
@@ -171,7 +171,7 @@ def tensor_name(value: SSAValue) -> str:
 
 
 def _out_of_bounds(compute: ComputeOp, read: ReadOp, axis: int, point: Point, iterations: Iterations) -> str:
-    """That an index is out of bounds at a point."""
+    """The message that an index is out of bounds at a point."""
     index, size = read.exprs[axis], dims_of(read.tensor.type)[axis]
     what = f"compute '{compute.stage.data}' reads {tensor_name(read.tensor)} out of bounds"
     return f"{what}: axis {axis} has {size} elements, index {described(index, point, iterations)}"

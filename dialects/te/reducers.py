@@ -31,10 +31,10 @@ Number = IntegerAttr[IntegerType] | FloatAttr[AnyFloat]
 NUMBERS = (1, 2, 4, 7, -12, -20, 0)
 
 ROUNDINGS = 16
-"""By how many units of its last place a number may be away from another that it should be: the rest is no rounding."""
+"""Two numbers that should be equal may differ by so many units of the last place: that much is rounding."""
 
 Known = Sequence[Number | None]
-"""Of each value that is joined the number that it always is."""
+"""The number that each value that is joined always is; None for one that varies."""
 
 
 def why_no_reducer(name: str, identities: Sequence[Number], combiner: Block, known: Known) -> str | None:
@@ -150,7 +150,7 @@ class _Trial:
         return _every(np.isfinite(v.astype(np.float64)) for values in several for v in map(np.asarray, values))
 
     def _apart(self, one: Values, other: Values) -> Any:
-        """Of several values, where no two that vary are the same; of a single one, anywhere."""
+        """Where no two values that vary are the same; a single value is apart everywhere."""
         if len(self._dtypes) == 1:
             return np.True_
         pairs = zip(one, other, self._known, strict=True)

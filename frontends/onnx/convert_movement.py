@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, ceildiv, const, minimum, product, without_rounding
+from tilework.algebra.exact_division import without_rounding
+from tilework.algebra.index_expr import Expr, ceildiv, const, minimum, product
 from tilework.algebra.predicate import at_least, equal
 from tilework.dialects.graph import ConcatOp, GatherOp, TransposeOp
 from tilework.dialects.graph.base import ints

@@ -56,7 +56,7 @@ ACTIVATIONS = {
     "tanh": _Function(activations.tanh),
     "thresholdedrelu": _Function(activations.thresholded_relu, {"alpha": 1.0}),
 }
-"""By their names in small letters. The defaults are those of the operators of these names."""
+"""The activations by their names in small letters. Parameters default to those of the operators of these names."""
 
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 """Whether each walk through the sequence begins at its end."""

@@ -202,7 +202,7 @@ def _cut(node: Node, axes: Sequence[_Axis], value: Value) -> Value:
 
 
 def _of_shape(node: Node, value: Value) -> Value:
-    """Of the shape that is wanted, for axes of which only the running model knows by how much they are too long."""
+    """Cut a value to the shape that is wanted along axes of which only the running model knows the length."""
     shape = node.attribute("output_shape")
     if shape is None:
         return value

@@ -94,7 +94,7 @@ def _like(node: Node, number: Expr, other: SSAValue) -> Value:
 
 
 def _largest(node: Node, numbers: SSAValue) -> SSAValue:
-    """Of all numbers."""
+    """The largest of all numbers."""
     axes = range(len(value_dims(numbers)))
     if not axes:
         return numbers

@@ -222,7 +222,7 @@ def _div(node: Node, a: Array, b: Array) -> Array | None:
 
 
 def _quotient(a: int | Expr, b: int | Expr) -> Expr:
-    """Of whole numbers by those that are not negative, cut off towards zero."""
+    """The quotient of a whole number and one that is not negative, cut off towards zero."""
     if not _may_be_negative(a):
         return to_expr(a) // b
     return maximum(a, 0) // b - maximum(-a, 0) // b
@@ -256,7 +256,7 @@ def _neg(node: Node, a: Array) -> Array:
 
 @folds("Mod")
 def _mod(node: Node, a: Array, b: Array) -> Array | None:
-    """Of sizes by sizes: with their sign, as integers have it; onnx itself evaluates all others."""
+    """Fold remainders of sizes by positive ones, where `fmod` is not asked for; onnx evaluates those of numbers."""
     if object not in (a.dtype, b.dtype):
         _refuse_zero(b)
         return _evaluate(node, a, b)
@@ -310,7 +310,7 @@ def _cast(node: Node, a: Array) -> Array | None:
 
 
 def _of_fractions(node: Node, *arrays: Array) -> Array | None:
-    """Of sizes as floating-point numbers: arithmetic that rounds nothing, and whole numbers of them."""
+    """Compute with sizes as floating-point numbers: arithmetic that rounds nothing, and casts to whole numbers."""
     if node.op_type == "Cast":
         to = numpy_dtype(node.element_type(node.attribute("to")))
         result = arrays[0] if to in LARGEST_DIVIDENDS else _each(_truncated, *arrays) if to.kind == "i" else None
@@ -421,7 +421,7 @@ def _expand(node: Node, a: Array, shape: Array) -> Array | None:
 
 
 def _compare(node: Node, *arrays: Array) -> Array | None:
-    """Of sizes, or of what comparisons of sizes say."""
+    """Compare sizes, or join what comparisons of sizes say."""
     if all(a.dtype != object for a in arrays):
         return np.equal(*arrays) if node.op_type == "Equal" else _evaluate(node, *arrays)
     if any(a.dtype.kind not in "iubO" for a in arrays):

@@ -17,7 +17,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr
 
 LARGEST_DIVIDENDS = {np.dtype(np.float32): 1 << 24, np.dtype(np.float64): 1 << 53}
-"""Of the types that sizes are computed with: up to where each whole number is one of theirs."""
+"""Up to these numbers each whole number is one of the type, for the types that sizes are computed with."""
 
 FEW = 1 << 10
 """Factors are fractions of smaller numbers; with others, products are rounded."""

@@ -194,7 +194,7 @@ class _Scope:
     unsupported: list[str]
     """The nodes met so far that cannot be converted."""
     ranks: Mapping[str, int]
-    """Of values of which the model says how many axes they have."""
+    """The numbers of axes that the model declares, by the names of values."""
     decisions: Decisions
     calls: tuple[tuple[str, str, str], ...] = ()
     """The functions that it is in, by domain, name and overload."""
@@ -294,7 +294,7 @@ class _Scope:
             del self.unsupported[before:]
 
     def declared_rank(self, name: str) -> int | None:
-        """Of how many axes the model says that a value is."""
+        """The number of axes that the model declares for a value."""
         return self.ranks.get(name)
 
     def branch(self, title: str, likely: str, other: str) -> str:

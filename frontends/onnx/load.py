@@ -27,7 +27,7 @@ FIRST_TO_SAY_OPSET = 3
 """The version of the file format since which models say of which opset they are."""
 
 OPSET_OF_OLD_FILES = 1
-"""That of models in older versions."""
+"""The opset that models in older versions of the format are of."""
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class Node:
         return self._around.try_graph(self._attributes[name].g, self.emitter)
 
     def declared_ranks(self) -> list[int | None]:
-        """Of how many axes the model says that the outputs are."""
+        """The numbers of axes that the model declares for the outputs."""
         assert self._around is not None
         return [self._around.declared_rank(name) for name in self.proto.output]
 

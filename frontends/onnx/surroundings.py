@@ -23,7 +23,7 @@ class Surroundings(Protocol):
         ...
 
     def declared_rank(self, name: str) -> int | None:
-        """Of how many axes the model says that a value is."""
+        """The number of axes that the model declares for a value."""
         ...
 
     def branch(self, title: str, likely: str, other: str) -> str:

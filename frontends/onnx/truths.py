@@ -27,7 +27,7 @@ class Truth:
 
     @staticmethod
     def of(condition: Predicate) -> Truth:
-        """That a condition holds."""
+        """The truth that a condition holds."""
         return Truth(((condition,),)).simplified()
 
     def simplified(self) -> Truth:

@@ -202,7 +202,7 @@ def _states(operations: Iterable[Operation]) -> set[Tensor]:
 
 
 def _first_times(operations: Sequence[Operation]) -> dict[Operation, Expr]:
-    """Of the computes that are part of the steps of a scan, the first time that is computed."""
+    """A mapping from each compute that is part of a scan's steps to the first time that it computes."""
     firsts: dict[Operation, Expr] = {}
     for scan in (op for op in operations if isinstance(op, ScanOp)):
         known, updates = set(scan.state_placeholder), {t.op for t in scan.update}

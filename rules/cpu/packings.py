@@ -26,10 +26,10 @@ def packings_for_tiles(kernel: KernelOp, target: Target, parameters: Set[int]) -
 
 
 def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[int, list[Packing]]:
-    """By parameter, blocks along the vector axis of the best tile: what the tile reads lies in one piece, or in two.
+    """The layouts that the best tile of a stage wants, by parameter: it reads blocks along its vector axis at once.
 
-    Around them those of the reduce axes that run block by block, so that it is read in one piece from tile to tile; of
-    windows, channels that fill a line do.
+    Reduce axes that run block by block get blocks around these, so that one piece follows another from tile to tile.
+    Where windows are summed, these are blocks of channels that fill a line of a cache.
     """
     reads = reads_of(compute, parameters)
     tile = choose_tile(compute, reads, target)

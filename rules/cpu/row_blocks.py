@@ -32,10 +32,10 @@ CHAINS = 4
 
 
 STEPS = 64
-"""Elements in a block of a long sum, in each lane of a vector."""
+"""A block of a long sum has so many elements in each lane of a vector."""
 
 PARTS = 8
-"""Lanes that are summed one by one: a vector has so many or twice as many, and a row several vectors."""
+"""So many lanes are summed one by one, and then these sums: a row is summed in up to 64 lanes."""
 
 
 def whole_chains(length: int, lanes: int) -> int:
@@ -58,7 +58,7 @@ class RowBlocks(ScheduleRule):
         return kernel_cycles(kernel, form.stages, target, parameters, around)
 
     def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
-        """Of a matrix that a single row is multiplied by, as tiles want it: the kernel has another form then."""
+        """Ask for the layout that tiles want of a matrix that multiplies one row: tiles compute the kernel then."""
         form = row_form(kernel, target)
         assert form is not None, "the rule matches"
         multiplies = any(len(reads_of(c)) > 1 for c in form.summaries)

@@ -38,13 +38,13 @@ from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target
 
 MOST_RESULTS = 256
-"""Along each side of what is computed of a block before it is added to the results: a stack has room for it."""
+"""So many results along each side are computed of a block before they are added up: a stack has room for them."""
 
 LEAST_TERMS = 256
-"""Of a block, even where the operands are so wide that not all of it stays near."""
+"""A block has so many terms even where the operands are so wide that not all of it stays near."""
 
 MOST_TERMS = 512
-"""Of a block: longer sums are less exact."""
+"""A block has no more terms than this: longer sums are less exact."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _schedule_product(s: ScheduleBuilder, form: _Form, target: Target) -> None:
 def _add_blocks(
     s: ScheduleBuilder, own: StageHandle, form: _Form, core: SSAValue, block: SSAValue, target: Target
 ) -> SSAValue:
-    """Each core's own parts of the results, to which the sums of one block after the other are added.
+    """Let each core add the sums of one block after the other to parts of the results of its own.
 
     Returns the innermost loop over panels of results, or over blocks if there is one panel.
     """
@@ -177,7 +177,7 @@ def _add_blocks(
 
 
 def _add_parts(s: ScheduleBuilder, total: StageHandle, form: _Form, target: Target) -> None:
-    """The sums of what the cores have, in vectors, where the final stage takes them."""
+    """Add up what the cores have, in vectors, where the final stage takes the sums."""
     final, inside = total, total
     if form.final is form.product:
         inside = s.cache_write(total, "register")

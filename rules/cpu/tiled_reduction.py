@@ -37,10 +37,10 @@ def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
 
 
 TERMS = 384
-"""In a block of a long sum: setting a tile to zero and adding it up takes no time beside that."""
+"""A block of a long sum has so many terms: setting a tile to zero and adding it up takes no time beside them."""
 
 LEAST_STEPS = 16
-"""Of the longest axis in a block, however many terms there are along the others."""
+"""A block has so many steps of the longest axis, however many terms there are along the others."""
 
 
 @dataclass

@@ -25,13 +25,8 @@ def root_mean_square(errors: Sequence[Any]) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-CASES = [
-    *((kind, n) for kind in ("sum", "mean", "norm", "rows", "columns", "pool", "product", "xty") for n in LENGTHS),
-    *(("vector", n) for n in LENGTHS if n != 100),  # there OpenBLAS sums 13 terms in each lane
-]
-
-
-@pytest.mark.parametrize(("kind", "length"), CASES)
+@pytest.mark.parametrize("kind", ["sum", "mean", "norm", "rows", "columns", "pool", "product", "vector", "xty"])
+@pytest.mark.parametrize("length", LENGTHS)
 def test_errors_are_at_most_three_times_those_of_numpy(kind: str, length: int):
     what = sums.KINDS[kind]
     run = tw.compile(sums.model(what, length, np.dtype(np.float32))).run

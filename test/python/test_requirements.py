@@ -14,8 +14,9 @@ from onnx_models import model, node
 
 import tilework as tw
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.exact_division import without_rounding
 from tilework.algebra.index_expr import product as product_of
-from tilework.algebra.index_expr import var, without_rounding
+from tilework.algebra.index_expr import var
 from tilework.algebra.parse import parse, parse_condition
 from tilework.algebra.requirement import Requirement
 from tilework.backends.cache import KernelCache

@@ -25,7 +25,7 @@ TARGET = parse_target("llvm -mcpu=haswell")
 SIZES = (50, 100, 200, 400)
 
 LEAST_SHARE = 0.02
-"""Of the time at the largest size; what takes less is not shown."""
+"""What takes a smaller share of the time at the largest size is not shown."""
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ from onnx import helper
 from tilework.api import compile as compile_model
 
 COLUMNS = 100
-"""Of the tables that are multiplied with themselves."""
+"""The tables that are multiplied with themselves have so many columns."""
 
 Node: TypeAlias = tuple[str, Sequence[str], str, Mapping[str, Any]]
 
@@ -69,7 +69,7 @@ KINDS: Mapping[str, Kind] = {
 }
 LENGTHS = "10,100,1000,1e4,1e5,1e6,1e7"
 MOST_ELEMENTS = 1 << 28
-"""Of an input: longer ones are left out."""
+"""Inputs with more elements are left out."""
 
 
 def main() -> None:

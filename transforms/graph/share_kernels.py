@@ -30,7 +30,7 @@ from tilework.transforms.base import TileworkPass
 Numbered: TypeAlias = ConstantOp | SliceOp
 
 NUMBERS: Mapping[type[Operation], Sequence[str]] = {ConstantOp: ("value",), SliceOp: ("starts", "stops")}
-"""By operator, the properties that hold what a kernel can be given instead."""
+"""The properties of these operators hold numbers that a kernel can be given instead."""
 
 
 @dataclass(frozen=True)

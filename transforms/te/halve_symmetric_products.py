@@ -1,4 +1,4 @@
-"""Of a matrix times itself, one half is computed and the other one copied."""
+"""One half of a matrix times itself is computed, and the other one copied."""
 
 from __future__ import annotations
 
