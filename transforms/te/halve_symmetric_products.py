@@ -39,8 +39,8 @@ class HalveSymmetricProducts(TileworkPass):
                                                     te.read %u[min(i, j), max(i, j)]
 
     An element and the one across the diagonal are the same number, as they are where both are computed. It is done for
-    kernels that sum nothing else, and that bring no schedule. Stages that only move elements, as a transposition, are
-    looked through. Requires nothing; the rules for tall products expect it.
+    kernels that sum nothing else, have one result, and bring no schedule. Stages that only move elements, as a
+    transposition does, are looked through. Requires nothing; the rules for tall products expect it.
     """
 
     name = "te-halve-symmetric-products"
@@ -51,7 +51,7 @@ class HalveSymmetricProducts(TileworkPass):
         scheduled = {s.kernel_name for s in op.ops if isinstance(s, SequenceOp)}
         patterns = GreedyRewritePatternApplier([ReadWhatIsMoved(), ComputeOneHalf()])
         for kernel in [k for k in op.ops if isinstance(k, KernelOp) and k.sym_name.data not in scheduled]:
-            if sum(bool(c.reduction) for c in kernel.computes) == 1:
+            if sum(bool(c.reduction) for c in kernel.computes) == 1 and len(kernel.results_returned) == 1:
                 PatternRewriteWalker(patterns).rewrite_region(kernel.body)
 
 

@@ -76,6 +76,24 @@ te.kernel @differences(%x: tensor<2000x100xf32>) -> tensor<100x100xf32> {
   te.return %y : tensor<100x100xf32>
 }
 
+// Nor in a kernel with two results, which the rule for tall products does not take.
+// CHECK-LABEL: te.kernel @results
+// CHECK-NOT:     te.if_then_else
+te.kernel @results(%x: tensor<2000x100xf32>) -> (tensor<100x100xf32>, tensor<100x100xf32>) {
+  %y = te.compute "y" [i: 100, j: 100] reduce [k: 2000] : tensor<100x100xf32> {
+    %a = te.read %x[k, i] : tensor<2000x100xf32>
+    %b = te.read %x[k, j] : tensor<2000x100xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  %z = te.compute "z" [i: 100, j: 100] : tensor<100x100xf32> {
+    %a = te.read %y[i, j] : tensor<100x100xf32>
+    %n = arith.negf %a : f32
+    te.yield %n : f32
+  }
+  te.return %y, %z : tensor<100x100xf32>, tensor<100x100xf32>
+}
+
 // A kernel that brings a schedule is left as the schedule knows it.
 // CHECK-LABEL: te.kernel @scheduled
 // CHECK-NOT:     te.if_then_else
