@@ -27,11 +27,11 @@ from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.llvm_types import dtype_name
 from tilework.backends.llvm.text import ModuleText, global_name
-from tilework.backends.tensor_spec import Dim, TensorSpec
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import CallOp
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import is_narrow
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.targets import Target
 
 ENTRY = "tilework_main"

@@ -19,7 +19,7 @@ from tilework.backends.llvm.llvm_types import (
 )
 from tilework.backends.llvm.math import OF_LIBM, VECTOR_FUNCTIONS, math_function, math_function_name
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 _INTRINSICS: dict[type[Operation], str] = {
     math.AbsFOp: "fabs",

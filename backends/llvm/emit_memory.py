@@ -15,9 +15,9 @@ from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
-from tilework.dialects import amx
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.isa import amx
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
 
 STACK_LIMIT = 800 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""

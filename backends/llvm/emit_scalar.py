@@ -37,8 +37,8 @@ from tilework.backends.llvm.llvm_types import (
     width_of,
 )
 from tilework.dialects import arith
-from tilework.dialects.bfloat16 import is_bfloat16
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.bfloat16 import is_bfloat16
+from tilework.dialects.support.diagnostics import CompileError
 
 _BINARY: dict[type[Operation], str] = {
     arith.AddfOp: "fadd",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import llvm_type, vector_text
 from tilework.dialects.loop import TransposeOp
-from tilework.dialects.shapes import scalar_type
+from tilework.dialects.support.shapes import scalar_type
 
 GROUP = 4
 """How many lanes of 32 bits the narrowest vector register has."""

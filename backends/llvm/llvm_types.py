@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.shapes import is_narrow
 
 _FLOATS: dict[type[Attribute], tuple[str, str, int, str]] = {
     Float16Type: ("half", "f16", 2, "float16"),
