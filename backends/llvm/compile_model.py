@@ -16,8 +16,9 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.backends.cache import KernelCache, source_hash
+from tilework.backends.host_signature import HostInfo
 from tilework.backends.llvm.compile import compile_ir
-from tilework.backends.llvm.emit_host import HostInfo, emit_host
+from tilework.backends.llvm.emit_host import emit_host
 from tilework.backends.llvm.pool import CompilePool
 from tilework.backends.llvm.price_ahead import price_ahead
 from tilework.backends.llvm.replaceable import Replaceable, defaults_of

@@ -7,14 +7,15 @@ from typing import NamedTuple, cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space
+from tilework.analysis.accesses import NEAR, memory_space, strides_of
+from tilework.backends.element_types import bytes_of, lanes_of, stored_as
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
+from tilework.backends.llvm.llvm_types import llvm_type, suffix, vector_text
 from tilework.dialects import amx
 from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
@@ -98,17 +99,6 @@ def _lane_stride(op: LoadOp | StoreOp, last: Expr) -> int:
     if step is None:
         raise CompileError(f"a vector access to {op.memref.type} needs a constant stride of the last dimension", op)
     return op.lane_stride * step
-
-
-def strides_of(buffer: SSAValue, op: Operation | None = None) -> tuple[Expr, ...]:
-    """The distance between neighbours along each dimension, in elements; expressions over SSA values.
-
-    Raises CompileError, about `op`, where a kernel does not say them.
-    """
-    type_ = cast("MemRefType[Attribute]", buffer.type)
-    if not isinstance(buffer, BlockArgument) and DYNAMIC_INDEX in type_.get_shape()[1:]:
-        raise CompileError(f"the extents of a view of type {type_} are not known: run loop-flatten-storage before", op)
-    return element_strides(type_, buffer_dims(buffer), op)
 
 
 # -- loads and stores

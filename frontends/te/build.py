@@ -17,8 +17,8 @@ from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.cache import KernelCache, cache_for, source_hash
+from tilework.backends.element_types import bytes_of
 from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
-from tilework.backends.llvm.llvm_types import bytes_of
 from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.dialects import te
 from tilework.dialects.loop import KernelOp

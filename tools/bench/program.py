@@ -32,8 +32,8 @@ from tilework.analysis.accesses import memref_type
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import NAME, OUTPUT, HostSymbols
 from tilework.analysis.liveness import Span, buffer_uses
+from tilework.backends.host_signature import find_host
 from tilework.backends.llvm.compile import compile_ir
-from tilework.backends.llvm.emit_host import find_host
 from tilework.dialects import arith, te
 from tilework.dialects.locations import source_name
 from tilework.dialects.loop import CallOp, ForOp
