@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
@@ -91,3 +92,11 @@ def stored_as(element: Attribute, op: Operation | None = None) -> Attribute:
     if is_narrow(element):
         raise CompileError(f"{element} is half a byte, which has no address: run loop-emulate-narrow-types before", op)
     return i8 if is_boolean(element) else element
+
+
+def bfloat16_bits(value: float) -> int:
+    """The bits of the bfloat16 nearest to a number: the upper half of a float, ties rounded to even."""
+    bits = int(np.float32(value).view(np.uint32))
+    if value != value:
+        return 0x7FC0
+    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

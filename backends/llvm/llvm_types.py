@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tilework.backends.element_types import element_of, is_boolean, width_of
+from tilework.backends.element_types import bfloat16_bits, element_of, is_boolean, width_of
 from tilework.dialects.diagnostics import CompileError
 
 _FLOATS: dict[type[Attribute], tuple[str, str]] = {
@@ -77,7 +77,7 @@ def constant(value: float | int | bool, element: Attribute, op: Operation | None
     if isinstance(element, Float16Type):
         return f"0xH{np.float16(value).view(np.uint16):04X}"
     if isinstance(element, BFloat16Type):
-        return str(_bfloat16_bits(value))
+        return str(bfloat16_bits(value))
     if is_boolean(element):
         return "true" if value else "false"
     if isinstance(element, IndexType | IntegerType):
@@ -101,11 +101,3 @@ def splat(element: str, text: str) -> str:
 
 def _bits64(value: float) -> int:
     return struct.unpack("<Q", struct.pack("<d", value))[0]
-
-
-def _bfloat16_bits(value: float) -> int:
-    """The upper half of a float, rounded to nearest, ties to even."""
-    bits = int(np.float32(value).view(np.uint32))
-    if value != value:
-        return 0x7FC0
-    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

@@ -1,0 +1,26 @@
+"""What C cannot express."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tilework.dialects import amx
+from tilework.dialects.bfloat16 import computes_in_bfloat16
+from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.loop import KernelOp
+
+
+def accepts(op: Operation) -> str | None:
+    """Why an operation of a kernel has no counterpart in C, or None where it has one."""
+    if op.dialect_name() == amx.Amx.name:
+        return f"'{op.name}' works on tiles of a processor, for which C has no words: compile for a target without them"
+    if computes_in_bfloat16(op):
+        return f"'{op.name}' computes with bf16: run loop-widen-bfloat16 before"
+    return None
+
+
+def refuse_illegal(kernel: KernelOp) -> None:
+    """Raise CompileError, about the operation, for the first one that C cannot express."""
+    for op in kernel.walk():
+        if (reason := accepts(op)) is not None:
+            raise CompileError(reason, op)
