@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLa
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, PrefetchOp, StoreOp, WordsOp
+from tilework.dialects.support.diagnostics import CompileError
 
 VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.ViewOp, BytesOp, WordsOp)
 

@@ -10,7 +10,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.loop import LoadOp, StoreOp
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, externs_of
 
 

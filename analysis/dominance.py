@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from tilework.dialects.diagnostics import CompileError, name_of
+from tilework.dialects.support.diagnostics import CompileError, name_of
 
 
 def check_dominance(root: Operation) -> None:

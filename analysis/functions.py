@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, SSAValue
 
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import YieldOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 def body_of(function: FuncOp) -> Block:

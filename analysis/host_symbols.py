@@ -11,9 +11,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key, const
 from tilework.analysis.accesses import memref_type
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ApplyOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
 
 DIMS = "tilework.dims"
 """The attribute of a host function's argument that holds its dimensions over symbols' names."""

@@ -13,7 +13,7 @@ from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.domains import scope_at
 from tilework.dialects import arith
 from tilework.dialects.loop import ApplyOp
-from tilework.dialects.shapes import element_type
+from tilework.dialects.support.shapes import element_type
 
 
 def may_be(value: SSAValue, number: int, at: Operation) -> bool:

@@ -15,11 +15,11 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.dialects import arith
-from tilework.dialects.amx import TileOp
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
 from tilework.dialects.loop.annotations import MASKED
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.shapes import is_narrow
 
 
 def why_serial(loop: ForOp, scope: Scope) -> str | None:

@@ -14,7 +14,7 @@ from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.shapes import dims_of, element_type
 
 CHANNELS = 1
 """The axis that blocks are cut from."""

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilework.analysis.accesses import VIEWS
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 Span: TypeAlias = "tuple[int, int]"
 """The first and the last step that an operation takes; one with regions begins before and ends after all inside."""

@@ -12,8 +12,8 @@ from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.modular import modular_set
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, loops_around, scope_at
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ForOp, Kind, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 def check_whole_bytes(stores: Sequence[StoreOp]) -> None:

@@ -18,7 +18,7 @@ from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.graph.broadcast import AddOp, DivOp, MulOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.elementwise import ClipOp, RoundOp
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.shapes import dims_of, element_type
 
 BYTE_TYPES = (UNSIGNED_BYTE, i8)
 """The element types of quantized tensors."""

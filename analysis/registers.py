@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import accesses, memory_space
-from tilework.dialects.amx import TileOp
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 
 

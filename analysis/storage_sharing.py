@@ -15,8 +15,8 @@ from tilework.analysis.accesses import accesses, memory_space, memref_type
 from tilework.analysis.in_place import read_before_write
 from tilework.analysis.liveness import top_level
 from tilework.analysis.registers import constant_subscripts
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
 
 CONCURRENT = (Kind.PARALLEL, *THREADS)
 """Kinds of loops whose iterations run at the same time: what one allocates is its own."""

@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import loops_around
-from tilework.dialects.amx import TileOp
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ForOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
 

@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 def check_unique_symbols(table: Operation) -> None:

@@ -18,9 +18,9 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import buffer_dims, memref_type
 from tilework.analysis.dominance import check_dominance
 from tilework.analysis.unique_symbols import check_unique_symbols
-from tilework.dialects.diagnostics import CompileError, name_of
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.loop.bounds import refuse_accesses_outside
+from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.dialects.te.bounds import refuse_undefined_indices
 

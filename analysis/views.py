@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 
 
 def behind_reshapes(value: SSAValue) -> SSAValue:

@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.shapes import is_narrow
 
 _FLOATS: dict[type[Attribute], tuple[int, str]] = {
     Float16Type: (2, "float16"),

@@ -14,10 +14,10 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, MUST_HOLD, NAME, NEEDS, OUTPUT, HostSymbols
 from tilework.backends.element_types import dtype_name
-from tilework.backends.tensor_spec import Dim, TensorSpec
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import is_narrow
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
 HOST = "main"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from tilework.analysis.accesses import memory_space
 from tilework.backends.element_types import bytes_of, stored_as
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 STACK_LIMIT = 800 << 10
 """How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
@@ -36,7 +34,7 @@ def element_count(op: memref.AllocaOp) -> int:
 
 def bytes_with(op: memref.AllocaOp, taken: int, function: str) -> int:
     """The local bytes of a function that has taken so many, with this buffer's. CompileError if there are too many."""
-    type_ = cast("MemRefType[Attribute]", op.memref.type)
+    type_ = op.memref.type
     total = taken + element_count(op) * bytes_of(stored_as(type_.element_type, op), op)
     if total > STACK_LIMIT:
         raise CompileError(

@@ -26,10 +26,11 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.error_function import erf
-from tilework.dialects import amx, arith, words
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects import arith
 from tilework.dialects.graph.base import BFLOAT16, numpy_dtype
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.isa import amx, words
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.shapes import is_narrow
 
 Value: TypeAlias = Any
 """A numpy scalar or array; for values of type index a Python integer too."""

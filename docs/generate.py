@@ -24,12 +24,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
 
-from tilework.dialects.registration import load_dialect
-from tilework.lowering.pass_manager import Pipeline
-from tilework.lowering.pass_options import options_of
-from tilework.lowering.pipeline_text import pipeline_text
+from tilework.dialects.support.registration import dialect_modules, load_dialect
+from tilework.driver.pass_manager import Pipeline
+from tilework.driver.pass_options import options_of
+from tilework.driver.pipeline_text import pipeline_text
+from tilework.driver.registry import tilework_passes
+from tilework.lowering.pipelines import PIPELINES
 from tilework.tools.lit_in_process import run_line
-from tilework.tools.registry import named_pipelines, tilework_passes
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "test" / "dialects"
@@ -74,7 +75,7 @@ def passes_page() -> str:
         for name in names:
             lines += ["", *_pass(passes[name])]
     lines += ["", "## Named pipelines", "", "A name stands for its passes:", ""]
-    for name, steps in named_pipelines().items():
+    for name, steps in PIPELINES.items():
         inner = pipeline_text(Pipeline(ModuleOp.name, steps)).removeprefix(f"{ModuleOp.name}(").removesuffix(")")
         lines.append(f"- `{name}`: {', '.join(f'`{step}`' for step in inner.split(','))}")
     return "\n".join(lines) + "\n"
@@ -160,7 +161,7 @@ PAGES = {
 def _dialect(level: str, dialect: Dialect) -> Iterator[str]:
     yield f"## {level}"
     yield ""
-    yield from _paragraphs(inspect.cleandoc(import_module(f"tilework.dialects.{level}").__doc__ or ""))
+    yield from _paragraphs(inspect.cleandoc(import_module(dialect_modules()[level]).__doc__ or ""))
     yield "Operations:"
     yield ""
     yield "```mlir"

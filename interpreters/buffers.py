@@ -20,10 +20,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const, var
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array, is_float
+from tilework.dialects.isa.words import BYTES
 from tilework.dialects.scalar_meaning import element_dtype, integer_limits
-from tilework.dialects.words import BYTES
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.targets.nibbles import pack, packed_size, unpack
 
 

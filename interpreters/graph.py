@@ -17,13 +17,13 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import MUST_HOLD
 from tilework.analysis.parameters import PREPARE, computation_of, parameters_read
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.support.shapes import dims_of
 from tilework.interpreters.symbols import told_symbols
 
 Array: TypeAlias = NDArray[Any]

@@ -27,12 +27,12 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols
-from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
     Buffer,

@@ -21,7 +21,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, var
 from tilework.analysis.domains import loops_around
 from tilework.dialects import arith
-from tilework.dialects.amx import ROWS, Tile, TileOp
+from tilework.dialects.isa.amx import ROWS, Tile, TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 
 Root: TypeAlias = SSAValue

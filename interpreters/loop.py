@@ -18,9 +18,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.tiles import written_buffers
 from tilework.dialects import arith
-from tilework.dialects.amx import TileOp
-from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import (
     ApplyOp,
     BytesOp,
@@ -34,6 +33,7 @@ from tilework.dialects.loop import (
     YieldOp,
 )
 from tilework.dialects.scalar_meaning import element_dtype, meaning_of, multiply_add
+from tilework.dialects.support.diagnostics import CompileError, UsageError
 from tilework.interpreters.buffers import (
     Buffer,
     Overlaps,

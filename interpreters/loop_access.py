@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tilework.algebra.index_expr import Compound, Expr, Key, Var, floor_quotient, floor_remainder, joined_sizes
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import LoadOp, StoreOp
 from tilework.dialects.loop.bounds import out_of_bounds
 from tilework.dialects.scalar_meaning import element_dtype
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.buffers import Buffer, poison
 
 Mask: TypeAlias = Any

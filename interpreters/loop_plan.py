@@ -14,7 +14,7 @@ from enum import Enum
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.domains import loops_around
-from tilework.dialects.amx import COLUMNS, PAIR, ROWS, TileOp
+from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, TileOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.interpreters.independence import Dependences
 

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tilework.algebra.index_expr import Expr
-from tilework.dialects.amx import COLUMNS, PAIR, ROWS, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
+from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.loop.bounds import where
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.buffers import Buffer
 from tilework.interpreters.loop_access import Frame, Mask, Names, along
 

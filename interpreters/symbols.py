@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilework.algebra.index_expr import Expr, Key
-from tilework.dialects.diagnostics import UsageError
+from tilework.dialects.support.diagnostics import UsageError
 
 
 def bind_symbols(

@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
-from tilework.dialects.diagnostics import UsageError
 from tilework.dialects.graph.base import Array
 from tilework.dialects.scalar_meaning import element_dtype
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.diagnostics import UsageError
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReduceOp, ScanOp, externs_of, scans_of
 from tilework.dialects.te.bounds import tensor_name
 from tilework.interpreters.symbols import bind_symbols

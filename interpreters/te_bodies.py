@@ -12,10 +12,10 @@ from xdsl.ir import Block, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import Array
-from tilework.dialects.out_of_bounds import key_name
 from tilework.dialects.scalar_meaning import element_dtype, evaluate
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.out_of_bounds import key_name
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.dialects.te.bounds import tensor_name
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tilework.algebra.index_expr import Key
 from tilework.dialects import loop
 from tilework.dialects.graph.base import Array
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ExternOp
 from tilework.interpreters.loop import run_loop_kernel
 

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.analysis.verification import verify
-from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.schedule import SequenceOp
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te import KernelOp
 from tilework.transforms.base import TileworkPass
 

@@ -17,17 +17,17 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import DIMS, NAME, NEEDS, OUTPUT
 from tilework.analysis.parameters import PREPARE, graph_functions
 from tilework.analysis.unique_names import UniqueNames
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.structure import ParameterOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
-from tilework.dialects.names import identifier
-from tilework.dialects.shapes import dims_of
-from tilework.lowering.host_blocks import HostBlock, located, lower_graph
-from tilework.lowering.host_buffers import HostBuffers, plan_placements
-from tilework.lowering.host_shapes import HostInput, HostShapes, memref_type
-from tilework.lowering.te_kernels import KernelTable
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.names import identifier
+from tilework.dialects.support.shapes import dims_of
+from tilework.lowering.host.blocks import HostBlock, located, lower_graph
+from tilework.lowering.host.buffers import HostBuffers, plan_placements
+from tilework.lowering.host.shapes import HostInput, HostShapes, memref_type
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.te_kernels import KernelTable
 
 
 def _is_legal(op: Operation) -> str | None:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
-from tilework.lowering.alternate_calls import AlternateCalls
-from tilework.lowering.choose_algorithms import ChooseAlgorithms
-from tilework.lowering.choose_layouts import ChooseLayouts
-from tilework.lowering.fuse_depthwise import FuseDepthwise
 from tilework.lowering.graph_to_te import GraphToTe
-from tilework.lowering.pack_parameters import PackParameters
-from tilework.lowering.pass_manager import Pipeline
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.graph.annotate_views import AnnotateViews
+from tilework.transforms.graph.choose_algorithms import ChooseAlgorithms
+from tilework.transforms.graph.choose_layouts import ChooseLayouts
 from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
 from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
+from tilework.transforms.graph.fuse_depthwise import FuseDepthwise
 from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_tall_products import FuseTallProducts
 from tilework.transforms.graph.hoist_elementwise import HoistElementwise
 from tilework.transforms.graph.keep_bytes import KeepBytes
+from tilework.transforms.graph.pack_parameters import PackParameters
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
@@ -34,7 +31,7 @@ from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
-from tilework.transforms.loop.check_bounds import CheckBounds
+from tilework.transforms.host.alternate_calls import AlternateCalls
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
@@ -139,29 +136,3 @@ PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "compile-kernel": (*SCHEDULE, *LOOPS),
 }
 """Every pipeline that `opt-tool` knows by name."""
-
-
-CHECKED: tuple[ModulePass, ...] = (
-    RewriteUnsafeSelect(),  # a load that a choice throws away is none to check
-    CheckBounds(),  # while subscripts are as the program has them
-)
-"""What lets loops check their subscripts while they run."""
-
-
-def with_checked_bounds(pipeline: Pipeline) -> Pipeline:
-    """The pipeline with checks of subscripts: right behind where loops are made, at the beginning where none are."""
-    found = _checked_behind_loops(pipeline)
-    return found if found != pipeline else Pipeline(pipeline.anchor, (*CHECKED, *pipeline.steps))
-
-
-def _checked_behind_loops(pipeline: Pipeline) -> Pipeline:
-    steps: list[ModulePass | Pipeline] = []
-    for step in pipeline.steps:
-        steps.append(_checked_behind_loops(step) if isinstance(step, Pipeline) else step)
-        steps += CHECKED if isinstance(step, ScheduleToLoop) else ()
-    return Pipeline(pipeline.anchor, tuple(steps))
-
-
-def with_options(pipeline: tuple[ModulePass, ...], **options: str) -> tuple[ModulePass, ...]:
-    """The pipeline with passes that have options of these names given these values."""
-    return tuple(replace(p, **{f.name: options[f.name] for f in fields(p) if f.name in options}) for p in pipeline)

@@ -27,10 +27,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, const, maximum, product, var
 from tilework.algebra.predicate import Predicate, at_least
-from tilework.analysis.bound_inference import StageBounds, infer_bounds
-from tilework.analysis.schedule_state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.dialects import loop
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.annotations import (
     ALTERNATING,
     AUTO_UNROLL_MAX_STEP,
@@ -44,18 +41,16 @@ from tilework.dialects.loop.annotations import (
     WHOLE,
 )
 from tilework.dialects.schedule import SequenceOp
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp
-from tilework.lowering.te_bodies import Bodies, Buffer, Cursor
-from tilework.lowering.te_externs import inline_extern
-from tilework.lowering.te_scans import copy_inits, scratch_of_step, share_memory
+from tilework.dialects.te.annotations import KERNEL_ALTERNATING, KERNEL_DESCENDING
+from tilework.lowering.loops.bodies import Bodies, Buffer, Cursor
+from tilework.lowering.loops.externs import inline_extern
+from tilework.lowering.loops.scans import copy_inits, scratch_of_step, share_memory
+from tilework.scheduling.bound_inference import StageBounds, infer_bounds
+from tilework.scheduling.state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.transforms.base import TileworkPass
-
-KERNEL_DESCENDING = "te.descending"
-"""The discardable attribute of a kernel whose parallel loops are to run from the last iteration to the first."""
-
-KERNEL_ALTERNATING = "te.alternating"
-"""The same, for a kernel whose loops are to do so in every second run."""
 
 
 def _legal(op: Operation) -> str | None:

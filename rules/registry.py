@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from inspect import isabstract, isclass
 
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.targets.target import Target

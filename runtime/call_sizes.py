@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
-from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.shapes import InputShapes, Shape, SymbolicShape, Symbols
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 REMEMBERED = 256
 """For how many combinations of input shapes the sizes are kept: a model mostly sees the same few again."""

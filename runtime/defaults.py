@@ -70,8 +70,8 @@ def _are_equal(some: Mapping[str, Array], others: Mapping[str, Array]) -> bool:
 
 def _prepared(text: str, known: Mapping[str, Array], changed: Mapping[str, Array]) -> Mapping[str, Array]:
     """What a module's @prepare makes of parameters that have changed."""
-    from tilework.dialects.registration import make_context  # what runs with defaults alone needs no compiler
-    from tilework.dialects.source_parser import SourceParser
+    from tilework.dialects.support.registration import make_context  # what runs with defaults alone needs no compiler
+    from tilework.dialects.support.source_parser import SourceParser
     from tilework.interpreters.graph import prepare_anew
 
     module = SourceParser(make_context(), text, "prepare").parse_module()

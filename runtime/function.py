@@ -11,13 +11,13 @@ import numpy as np
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.algebra.requirement import Requirement
-from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.native import Linked
+from tilework.runtime.devices.llvm.native import Linked
 from tilework.runtime.shapes import InputShapes
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.nibbles import is_narrow, unpack
 

@@ -20,8 +20,8 @@ import numpy as np
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.arrays import Array, aligned_empty
 from tilework.runtime.call_sizes import CallSizes
-from tilework.runtime.native import Code
-from tilework.runtime.workers import UNLIKE, worker_symbols
+from tilework.runtime.devices.llvm.native import Code
+from tilework.runtime.devices.llvm.workers import UNLIKE, worker_symbols
 
 MOST_UNALIGNED = 4096
 """Bytes of an output that may begin inside a line of a cache: numpy's own arrays are made in fewer steps."""

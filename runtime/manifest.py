@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tilework.algebra.requirement import Requirement
-from tilework.backends.tensor_spec import Dim, TensorSpec
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.backends.tensor_spec import TensorSpec
 from tilework.runtime.addresses import address_table, addresses
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import (
@@ -25,17 +23,16 @@ from tilework.runtime.arrays import (
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
+from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.defaults import Defaults
+from tilework.runtime.devices.llvm.native import Linked
+from tilework.runtime.devices.llvm.workers import UNLIKE, workers_code
 from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
 from tilework.runtime.manifest import Manifest
-from tilework.runtime.native import Linked
 from tilework.runtime.shapes import InputShapes, Shape
+from tilework.runtime.tensor_spec import TensorSpec
 from tilework.runtime.threads import get_num_threads
-from tilework.runtime.workers import UNLIKE, workers_code
 from tilework.targets import parse_target
-
-if TYPE_CHECKING:
-    from tilework.backends.llvm.compile_model import CompileReport
 
 _ENTRY = (*[ctypes.c_void_p] * 5, ctypes.c_int32)
 """What the entry takes."""

@@ -8,7 +8,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
 from tilework.algebra.parse import parse
 from tilework.algebra.requirement import Requirement
-from tilework.backends.tensor_spec import Dim, TensorSpec
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 Symbols = dict[str, int]
 Shape = tuple[int, ...]

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of, takes
-from tilework.backends.tensor_spec import TensorSpec
 from tilework.runtime.arrays import aligned
 from tilework.runtime.manifest import Default, Manifest
 from tilework.runtime.module import Module
+from tilework.runtime.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
-    from tilework.backends.cache import KernelCache
-    from tilework.backends.llvm.compile_model import CompiledModel, Progress
-    from tilework.backends.llvm.replaceable import Replaceable
+    from tilework.driver.compile_model import CompiledModel, Progress
+    from tilework.driver.instrumentation import Instrumentation
+    from tilework.driver.replaceable import Replaceable
     from tilework.frontends.te.schedule import Schedule
     from tilework.frontends.te.tensor import Tensor
     from tilework.frontends.te.text import LoweredModule
-    from tilework.lowering.instrumentation import Instrumentation
+    from tilework.runtime.cache import KernelCache
     from tilework.runtime.function import Function
 
 
@@ -49,8 +49,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from xdsl.dialects.builtin import ModuleOp
 
     from tilework.analysis.precision import precision_of
-    from tilework.backends.cache import cache_for
-    from tilework.backends.llvm.compile_model import compile_module
+    from tilework.driver.compile_model import compile_module
+    from tilework.runtime.cache import cache_for
     from tilework.targets.llvm_names import target_to_compile_for
 
     precision_of(precision)
@@ -118,7 +118,7 @@ def build(
 
 
 def _check_options(processes: object, instrumentations: object, progress: object) -> None:
-    from tilework.lowering.instrumentation import Instrumentation
+    from tilework.driver.instrumentation import Instrumentation
 
     if processes is not None and (integer_of(processes) or 0) < 1:
         raise UsageError(f"processes={processes!r}: the number of processes is a positive integer")

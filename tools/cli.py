@@ -113,7 +113,9 @@ def _unknown_command(name: str) -> str:
 
 def _explain(error: Exception) -> list[str]:
     """The lines that tell a user what went wrong, in the first of them everything that matters."""
-    from tilework.dialects.diagnostics import CompileError  # here: an error is the only time that xDSL is needed
+    from tilework.dialects.support.diagnostics import (
+        CompileError,  # here: an error is the only time that xDSL is needed
+    )
 
     if isinstance(error, TileworkError):
         notes = error.notes if isinstance(error, CompileError) else ()
@@ -127,8 +129,8 @@ def _explain(error: Exception) -> list[str]:
 
 def _origin(error: TileworkError) -> str:
     """Which node of the model a compile error is about."""
-    from tilework.dialects.diagnostics import CompileError
-    from tilework.dialects.locations import source_name
+    from tilework.dialects.support.diagnostics import CompileError
+    from tilework.dialects.support.locations import source_name
 
     if not isinstance(error, CompileError) or error.op is None:
         return ""

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.locations import SourcePosition, source_name, source_position
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import SourcePosition, source_name, source_position
 
 Severity = Literal["error", "warning", "note"]
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilework.dialects.locations import SourcePosition
+from tilework.dialects.support.locations import SourcePosition
 from tilework.tools.diagnostics_printer import Diagnostic
 
 ANNOTATION = re.compile(

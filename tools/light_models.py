@@ -22,7 +22,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper, shape_inference
 
-from tilework.dialects.diagnostics import UsageError
+from tilework.dialects.support.diagnostics import UsageError
 
 LIGHT_MODELS = (
     "bvlc_alexnet",

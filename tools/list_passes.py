@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.passes import ModulePass
 
-from tilework.lowering.pass_manager import anchor_name, runs_on_any
-from tilework.lowering.pass_options import options_of
-from tilework.lowering.upstream_passes import ANY_OP_PASSES
-from tilework.tools.registry import all_passes, named_pipelines, tilework_passes
+from tilework.driver.pass_manager import anchor_name, runs_on_any
+from tilework.driver.pass_options import options_of
+from tilework.driver.registry import all_passes, tilework_passes
+from tilework.driver.upstream_passes import ANY_OP_PASSES
+from tilework.lowering.pipelines import PIPELINES
 
 
 def pass_listing() -> str:
@@ -19,7 +20,7 @@ def pass_listing() -> str:
     lines = ["Passes:"]
     for name in in_full:
         lines += _entry(everything[name]())
-    lines += ["", "Named pipelines:", *_wrapped(named_pipelines())]
+    lines += ["", "Named pipelines:", *_wrapped(PIPELINES)]
     lines += ["", "Passes of xDSL:", *_wrapped(name for name in everything if name not in in_full)]
     return "\n".join(lines) + "\n"
 

@@ -12,12 +12,12 @@ from onnx import ModelProto
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.api import compile as compile_model
-from tilework.backends.tensor_spec import TensorSpec
 from tilework.dialects.graph.base import is_float
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
+from tilework.runtime.tensor_spec import TensorSpec
 from tilework.tools.bench.networks.catalogue import NETWORK, network_model
 from tilework.tools.light_models import load_light_model
 from tilework.tools.progress import shown_progress

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
+from tilework.driver.ir_printer import PrintingOptions
 from tilework.tools.arguments import ArgumentParser
-from tilework.tools.ir_printer import PrintingOptions
 
 LONG_FLAG_WITH_ONE_DASH = re.compile(r"-[a-z][a-z-]+(=.*)?", re.DOTALL)
 BOOLEAN_FLAGS = (

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from xdsl.utils.exceptions import ParseError
 
-from tilework.dialects.diagnostics import TileworkError, UsageError
-from tilework.dialects.registration import make_context
-from tilework.lowering.pass_manager import InternalError
-from tilework.lowering.pipeline_text import PipelineError
+from tilework.dialects.support.diagnostics import TileworkError, UsageError
+from tilework.dialects.support.registration import make_context
+from tilework.driver.pass_manager import InternalError
+from tilework.driver.pipeline_text import PipelineError
+from tilework.driver.registry import all_passes
+from tilework.lowering.pipelines import PIPELINES
 from tilework.tools.diagnostics_printer import Diagnostic, diagnostics_of, format_diagnostics
 from tilework.tools.expected_diagnostics import expected_diagnostics, unmet
 from tilework.tools.list_passes import pass_listing
 from tilework.tools.opt_options import Options, parse_options
 from tilework.tools.process_module import ModuleProcessor, Output
-from tilework.tools.registry import all_passes, named_pipelines
 from tilework.tools.streams import discard_stdout, write_stdout
 
 SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
@@ -32,7 +33,7 @@ SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `opt-tool` with these arguments (the process's where None) and give its exit status."""
     try:
-        options = parse_options(sys.argv[1:] if arguments is None else arguments, [*all_passes(), *named_pipelines()])
+        options = parse_options(sys.argv[1:] if arguments is None else arguments, [*all_passes(), *PIPELINES])
     except SystemExit as stop:  # argparse has said what is wrong, or printed its help
         return int(stop.code or 0)
     try:

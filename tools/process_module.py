@@ -13,19 +13,20 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import did_you_mean
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.dialects.diagnostics import TileworkError, UsageError
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
-from tilework.lowering.pass_manager import PassManager
-from tilework.lowering.pass_timing import PassTiming, Timed
-from tilework.lowering.pipeline_text import parse_pipeline, pipeline_text
-from tilework.lowering.pipelines import with_checked_bounds
-from tilework.lowering.print_ir import PrintIR
-from tilework.lowering.stop_after import stop_after
-from tilework.tools.ir_printer import ir_text
+from tilework.dialects.support.diagnostics import TileworkError, UsageError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.checked_bounds import with_checked_bounds
+from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
+from tilework.driver.ir_printer import ir_text
+from tilework.driver.pass_manager import PassManager
+from tilework.driver.pass_timing import PassTiming, Timed
+from tilework.driver.pipeline_text import parse_pipeline, pipeline_text
+from tilework.driver.print_ir import PrintIR
+from tilework.driver.registry import all_passes
+from tilework.driver.stop_after import stop_after
+from tilework.lowering.pipelines import PIPELINES
 from tilework.tools.opt_options import Options
-from tilework.tools.registry import all_passes, named_pipelines
 from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
 from tilework.tools.roundtrip import check_roundtrip
 
@@ -64,7 +65,7 @@ class ModuleProcessor:
 
     def _make_manager(self, text: str) -> PassManager:
         operations = make_context(allow_unregistered=self.options.allow_unregistered_dialect)
-        pipeline = parse_pipeline(text, all_passes(), named_pipelines(), operations)
+        pipeline = parse_pipeline(text, all_passes(), PIPELINES, operations)
         if self.options.check_bounds:
             pipeline = with_checked_bounds(pipeline)
         if self.options.stop_after is not None:
@@ -113,9 +114,9 @@ def semantic_check(parameters: Mapping[str, Any] | None = None) -> Instrumentati
 
     `parameters` are the bytes of a model's parameters by name; those not given are small integers.
     """
-    name = "tilework.lowering.check_semantics"
+    name = "tilework.driver.check_semantics"
     if importlib.util.find_spec(name) is None:
-        raise TileworkError("--check-semantics: this installation has no tilework.lowering.check_semantics")
+        raise TileworkError("--check-semantics: this installation has no tilework.driver.check_semantics")
     return importlib.import_module(name).SemanticCheck(parameters)
 
 

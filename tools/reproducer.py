@@ -8,10 +8,10 @@ from pathlib import Path
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilework.dialects.diagnostics import TileworkError, UsageError, name_of
-from tilework.lowering.instrumentation import Instrumentation
-from tilework.lowering.pass_options import pass_text
-from tilework.tools.ir_printer import PrintingOptions, ir_text
+from tilework.dialects.support.diagnostics import TileworkError, UsageError, name_of
+from tilework.driver.instrumentation import Instrumentation
+from tilework.driver.ir_printer import PrintingOptions, ir_text
+from tilework.driver.pass_options import pass_text
 
 KEY = "mlir_reproducer"
 TEMPLATE = """// RUN: opt-tool %s --run-reproducer

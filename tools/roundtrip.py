@@ -8,9 +8,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.source_parser import SourceParser
-from tilework.tools.ir_printer import PrintingOptions, ir_text
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.ir_printer import PrintingOptions, ir_text
 
 
 def check_roundtrip(module: ModuleOp, context: Context) -> None:

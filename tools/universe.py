@@ -9,8 +9,8 @@ from __future__ import annotations
 from xdsl.dialects import get_all_dialects
 from xdsl.universe import Universe
 
-from tilework.dialects.registration import tilework_dialects
-from tilework.tools.registry import tilework_passes
+from tilework.dialects.support.registration import tilework_dialects
+from tilework.driver.registry import tilework_passes
 
 TILEWORK_UNIVERSE = Universe(
     all_dialects={name: load for name, load in tilework_dialects().items() if name not in get_all_dialects()},

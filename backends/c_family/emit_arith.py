@@ -6,7 +6,7 @@ operation rounds. Of a maximum or minimum of two zeros the sign is left open, as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import vector
@@ -20,7 +20,7 @@ from tilework.backends.c_family.forms import Form, form_of
 from tilework.backends.c_family.halves import is_of_16_bits, narrowed, plain_number, widened
 from tilework.backends.element_types import element_of, is_boolean, lanes_of
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 Write = Callable[..., str]
 """Gives the expression for a result: called with the writer of expressions, the form and the operands' texts."""
@@ -43,7 +43,7 @@ def float_operation(write: Write) -> Handler:
     return emit
 
 
-def float_operands(e: Emitter, operands: tuple[SSAValue, ...] | list[SSAValue]) -> tuple[Form, list[str]]:
+def float_operands(e: Emitter, operands: Sequence[SSAValue]) -> tuple[Form, list[str]]:
     """The operands as numbers that C computes with, and their form."""
     form, type_ = e.form(operands[0]), operands[0].type
     texts = [e.get(operand) for operand in operands]
@@ -54,7 +54,10 @@ def float_operands(e: Emitter, operands: tuple[SSAValue, ...] | list[SSAValue]) 
 
 
 def _operator(operator: str) -> Write:
-    return lambda c, form, a, b: f"{a} {operator} {b}"
+    def write(c: Expressions, form: Form, a: str, b: str) -> str:
+        return f"{a} {operator} {b}"
+
+    return write
 
 
 def _extreme(relation: str, *, propagates: bool) -> Write:
@@ -65,6 +68,10 @@ def _extreme(relation: str, *, propagates: bool) -> Write:
         return c.selected(form, f"(({a} {relation} {b}) {either} ({unlike} != {unlike}))", a, b)
 
     return write
+
+
+def _negative(c: Expressions, form: Form, a: str) -> str:
+    return f"-{a}"
 
 
 def _fma(c: Expressions, form: Form, a: str, b: str, accumulator: str) -> str:
@@ -150,7 +157,7 @@ ARITH_HANDLERS: Handlers = {
     arith.SubfOp: float_operation(_operator("-")),
     arith.MulfOp: float_operation(_operator("*")),
     arith.DivfOp: float_operation(_operator("/")),
-    arith.NegfOp: float_operation(lambda c, form, a: f"-{a}"),
+    arith.NegfOp: float_operation(_negative),
     arith.MaximumfOp: float_operation(_extreme(">", propagates=True)),
     arith.MinimumfOp: float_operation(_extreme("<", propagates=True)),
     arith.MaxnumfOp: float_operation(_extreme(">", propagates=False)),

@@ -1,10 +1,11 @@
 """The host function as C: one call per inference.
 
-    int32_t tilework_main(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t threads)
+    int32_t tilework_main(void **inputs, void **outputs, void **parameters, void *arena,
+                          int64_t *symbols, int32_t threads)
 
-It is the function `@main` after `loop-plan-memory`: buffers are arguments, parameters and slices of the arena; views are
-pointers; kernels are calls. The result is 0, or the number of the `cf.assert` that failed, or of the output that must
-hold and does not.
+It is the function `@main` after `loop-plan-memory`: buffers are arguments, parameters and slices of the arena; views
+are pointers; kernels are calls. The result is 0, or the number of the `cf.assert` that failed, or of the output that
+must hold and does not.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
 from tilework.backends.c_family.emitter import Handlers
 from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.host_signature import ENTRY, HOST, HostArgument, HostInfo, HostSignature
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import CallOp, KernelOp
+from tilework.dialects.support.diagnostics import CompileError
 
 TABLES = ("void **inputs", "void **outputs", "void **parameters", "void *arena", "int64_t *symbols")
 """What the entry takes, and then the number of threads."""

@@ -26,8 +26,8 @@ from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.forms import Form, memory_kind
 from tilework.backends.c_family.halves import plain_number
 from tilework.backends.c_family.spelling import Spelling
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import WordsOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 class HostEmitter(Emitter):
@@ -161,7 +161,7 @@ def _get_global(e: HostEmitter, op: memref.GetGlobalOp) -> None:
 
 def _constant_text(e: HostEmitter, op: memref.GlobalOp, name: str) -> str:
     """A small constant as data of the file."""
-    value, type_ = op.initial_value, cast("MemRefType[Attribute]", op.type)
+    value, type_ = op.initial_value, op.type
     assert isinstance(value, DenseIntOrFPElementsAttr)
     element, values = type_.element_type, cast("list[float]", value.get_values())
     texts = [e.c.number(Form(memory_kind(element)), plain_number(number, element)) for number in values]

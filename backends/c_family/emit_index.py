@@ -11,8 +11,8 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import scope_at
 from tilework.backends.c_family.emitter import Emitter
-from tilework.dialects.index_attr import over_values
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.support.index_attr import over_values
 
 HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp
 

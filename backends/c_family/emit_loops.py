@@ -16,9 +16,9 @@ from tilework.backends.c_family.c_text import INDENT
 from tilework.backends.c_family.emit_index import index_writer
 from tilework.backends.c_family.emitter import Captured, Emitter, Handlers, Scope, declared
 from tilework.backends.c_family.forms import form_of
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
+from tilework.dialects.support.diagnostics import CompileError
 
 PIECES = 8
 """Of each thread's share of a parallel loop: what other threads may take over where one is slow or late. A loop whose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
@@ -15,8 +15,8 @@ from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.forms import Form
 from tilework.backends.element_types import is_boolean, lanes_of, stored_as
 from tilework.backends.local_buffers import bytes_with, check_scope, element_count
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 class _Access(NamedTuple):
@@ -43,7 +43,7 @@ class _Access(NamedTuple):
 
 
 def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: SSAValue) -> _Access:
-    element = cast("memref.MemRefType[Attribute]", op.memref.type).element_type
+    element = cast("MemRefType[Attribute]", op.memref.type).element_type
     stored_as(element, op)  # refuses what has no address
     writer = index_writer(e, op)
     strides = strides_of(op.memref, op)

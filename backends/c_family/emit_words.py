@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.helper import Helper, call_helper
-from tilework.dialects.words import BYTES, DotOp
+from tilework.dialects.isa.words import BYTES, DotOp
 
 
 def _dot(e: Emitter, op: DotOp) -> None:

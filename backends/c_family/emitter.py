@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.backends.c_family.c_text import FileText, FunctionText, is_name
@@ -17,9 +17,9 @@ from tilework.backends.c_family.expressions import Expressions
 from tilework.backends.c_family.forms import Form, form_of, memory_kind
 from tilework.backends.c_family.live import live_operations
 from tilework.backends.c_family.spelling import Spelling
-from tilework.backends.element_types import element_of, is_boolean
-from tilework.dialects.diagnostics import CompileError, name_of
-from tilework.dialects.shapes import is_narrow
+from tilework.backends.element_types import element_of, is_boolean, lanes_of
+from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.support.shapes import is_narrow
 
 Handler = Callable[[Any, Any], None]
 """Writes one operation and names its results: called with the emitter and the operation."""
@@ -185,7 +185,7 @@ class Emitter:
 
     def is_mask(self, value: SSAValue) -> bool:
         """Whether a value is a vector of booleans."""
-        return isinstance(value.type, VectorType) and is_boolean(element_of(value.type))
+        return lanes_of(value.type) is not None and is_boolean(element_of(value.type))
 
     def mask(self, value: SSAValue, form: Form) -> str:
         """A vector of booleans as integers that are as wide as the elements of a form."""

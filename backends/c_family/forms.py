@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float6
 from xdsl.ir import Attribute, Operation
 
 from tilework.backends.element_types import element_of, is_boolean, stored_as, width_of
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 _FLOATS: dict[type[Attribute], str] = {Float32Type: "f32", Float64Type: "f64", Float16Type: "u16", BFloat16Type: "u16"}
 _WIDTHS = (8, 16, 32, 64)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tilework.dialects import amx
-from tilework.dialects.bfloat16 import computes_in_bfloat16
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.isa import amx
 from tilework.dialects.loop import KernelOp
+from tilework.dialects.support.bfloat16 import computes_in_bfloat16
+from tilework.dialects.support.diagnostics import CompileError
 
 
 def accepts(op: Operation) -> str | None:

@@ -26,9 +26,9 @@ from tilework.backends.llvm.bfloat16 import narrow_float
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type, splat, suffix, vector_text
-from tilework.dialects.amx import ROWS, SCOPE, RoundOp, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.isa.amx import ROWS, SCOPE, RoundOp, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
+from tilework.dialects.support.diagnostics import CompileError
 
 REGISTERS, FACTORS = 8, 2
 """That hold tiles, and how many of them a multiplication needs for what it multiplies."""

@@ -22,8 +22,8 @@ from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.text import ModuleText, global_name
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import CallOp
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.targets import Target
 
 

@@ -24,8 +24,8 @@ from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type
 from tilework.backends.llvm.text import ModuleText, global_name
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import WordsOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 class HostEmitter(Emitter):

@@ -18,9 +18,9 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import scope_at
 from tilework.backends.llvm.emitter import Emitter
 from tilework.backends.llvm.text import FunctionText
-from tilework.dialects.amx import TileOp
-from tilework.dialects.index_attr import over_values
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.support.index_attr import over_values
 
 HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp | TileOp
 

@@ -12,9 +12,9 @@ from xdsl.ir import Block, SSAValue
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText, global_name
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
+from tilework.dialects.support.diagnostics import CompileError
 
 _FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
 """No code. Without it, LLVM loads operands of several iterations that follow each other side by side, for which a full

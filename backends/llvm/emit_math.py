@@ -13,7 +13,7 @@ from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type, splat, suffix, vector_text
 from tilework.backends.llvm.math import math_function, math_function_name
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 _INTRINSICS: dict[type[Operation], str] = {
     math.AbsFOp: "fabs",

@@ -17,9 +17,9 @@ from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import llvm_type, suffix, vector_text
 from tilework.backends.local_buffers import bytes_with, check_scope, element_count
-from tilework.dialects import amx
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.isa import amx
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
 
 
 class _Access(NamedTuple):

@@ -28,8 +28,8 @@ from tilework.backends.llvm.emit_integers import INTEGER_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
 from tilework.backends.llvm.llvm_types import constant, splat, suffix, vector_constant, vector_text
 from tilework.dialects import arith
-from tilework.dialects.bfloat16 import is_bfloat16
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.bfloat16 import is_bfloat16
+from tilework.dialects.support.diagnostics import CompileError
 
 _BINARY: dict[type[Operation], str] = {
     arith.AddfOp: "fadd",

@@ -8,7 +8,7 @@ from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import llvm_type, vector_text
 from tilework.backends.transposition import square_size, transposed
 from tilework.dialects.loop import TransposeOp
-from tilework.dialects.shapes import scalar_type
+from tilework.dialects.support.shapes import scalar_type
 
 
 def _transpose(e: Emitter, op: TransposeOp) -> None:

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.backends.llvm.llvm_types import llvm_type
 from tilework.backends.llvm.text import FunctionText, ModuleText
-from tilework.dialects.diagnostics import CompileError, name_of
+from tilework.dialects.support.diagnostics import CompileError, name_of
 
 Handler = Callable[[Any, Any], None]
 """Writes one operation and names its results: called with the emitter and the operation."""

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from tilework.backends.element_types import bfloat16_bits, element_of, is_boolean, width_of
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 _FLOATS: dict[type[Attribute], tuple[str, str]] = {
     Float16Type: ("half", "f16"),

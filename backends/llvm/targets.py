@@ -8,10 +8,10 @@ from typing import IO, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.backends.host_signature import find_host
-from tilework.backends.llvm.compile import assembly, compile_ir
 from tilework.backends.llvm.emit_host import emit_host_function
 from tilework.backends.llvm.emit_kernel import add_kernels
 from tilework.backends.llvm.text import ModuleText
+from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.targets import Target, parse_target
 
 

@@ -2,8 +2,11 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.graph.algorithms.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp
+from tilework.dialects.graph.algorithms.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
+from tilework.dialects.graph.algorithms.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
+from tilework.dialects.graph.algorithms.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
-from tilework.dialects.graph.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp
 from tilework.dialects.graph.broadcast import (
     AddOp,
     DivOp,
@@ -67,7 +70,6 @@ from tilework.dialects.graph.logic import (
 )
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
-from tilework.dialects.graph.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, MaxPoolOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.require import RequireOp
@@ -78,11 +80,9 @@ from tilework.dialects.graph.roi_pool import RoiPoolOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import ScatterOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
-from tilework.dialects.graph.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.graph.top_k import TopKOp
-from tilework.dialects.graph.winograd import WinogradConvOp, WinogradWeightOp
-from tilework.dialects.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
+from tilework.dialects.support.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
 
 STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, ScanOp, YieldOp]
 

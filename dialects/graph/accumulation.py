@@ -11,8 +11,8 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.graph.base import BFLOAT16, Array, GraphOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
-from tilework.dialects.words import WORD
+from tilework.dialects.isa.words import WORD
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
 

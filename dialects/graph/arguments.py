@@ -15,8 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
 
 class ArgumentOp(GraphOp, ABC):

@@ -28,9 +28,9 @@ from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
-from tilework.dialects.locations import source_name
-from tilework.dialects.shapes import dims_of
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.support.locations import source_name
+from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 Array: TypeAlias = NDArray[Any]
 

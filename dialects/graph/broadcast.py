@@ -18,8 +18,8 @@ from tilework.algebra.index_expr import Expr
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, is_float, numpy_dtype
 from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
-from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 class BinaryOp(GraphOp, ABC):

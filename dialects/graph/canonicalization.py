@@ -19,8 +19,8 @@ from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.elementwise import ClipOp, DropoutOp, ReluOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import dims_of
 
 
 class GraphCanonicalization(RewritePattern):

@@ -13,8 +13,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.graph.base import Array, Category, GraphOp, numpy_dtype
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 
 @irdl_op_definition

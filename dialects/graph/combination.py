@@ -13,7 +13,7 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import Predicate, less_than
 from tilework.algebra.winograd import Matrix
 from tilework.dialects.graph.base import GraphOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 
 
 def require_f32(op: GraphOp) -> None:

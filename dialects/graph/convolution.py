@@ -18,8 +18,8 @@ from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import factors, multiplied, product_type, rounded
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 
 @irdl_op_definition

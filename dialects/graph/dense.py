@@ -18,8 +18,8 @@ from tilework.dialects.graph.accumulation import factors, matrix_product_type, m
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, numpy_dtype
 from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
 from tilework.dialects.graph.windows import with_axes
-from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 @irdl_op_definition

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.error_function import erf
 from tilework.dialects.graph.accumulation import widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 class UnaryOp(GraphOp, ABC):

@@ -18,9 +18,9 @@ from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.padding import ends_of, padded_dims, padding_told
 from tilework.dialects.graph.windows import spatial_axes, with_axes
-from tilework.dialects.index_attr import WidthsAttr
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.index_attr import WidthsAttr
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 MODES = ("edge", "reflect")
 

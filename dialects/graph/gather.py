@@ -17,8 +17,8 @@ from tilework.algebra.predicate import at_least, equal
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.graph.scan import ScanOp
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 INDICES = 1
 """The operand that says which elements."""

@@ -9,7 +9,7 @@ from tilework.algebra.index_expr import Expr, broadcast, broadcast_parts, const,
 from tilework.algebra.predicate import Predicate, equal
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import SizesDiffer
-from tilework.dialects.te_builder import Scalar, Tensor
+from tilework.dialects.te.builder import Scalar, Tensor
 
 
 def broadcast_dims(left: Sequence[Expr], right: Sequence[Expr]) -> tuple[Expr, ...]:

@@ -19,8 +19,8 @@ from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.graph.broadcast import BinaryOp
 from tilework.dialects.graph.elementwise import UnaryOp
 from tilework.dialects.graph.joint_shapes import broadcast_dims, broadcast_requirements, read_broadcast, sizes_beside
-from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 class CompareOp(BinaryOp, ABC):

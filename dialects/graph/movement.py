@@ -19,9 +19,9 @@ from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, 
 from tilework.dialects.graph.joint_shapes import broadcast_to_requirements, read_broadcast, sizes_beside
 from tilework.dialects.graph.padding import padded_dims, padding_requirements, padding_told, widths_of
 from tilework.dialects.graph.windows import pad_stage
-from tilework.dialects.index_attr import DimsAttr, WidthsAttr
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.index_attr import DimsAttr, WidthsAttr
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 @irdl_op_definition

@@ -18,7 +18,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.accumulation import widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp, SizesDiffer, normalize_axis
 from tilework.dialects.graph.windows import pad_stage, spatial_axes, with_axes
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
 
 @irdl_op_definition

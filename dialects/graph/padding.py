@@ -13,8 +13,8 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, GraphOp
-from tilework.dialects.index_attr import WidthsAttr
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.index_attr import WidthsAttr
+from tilework.dialects.support.shapes import dims_of
 
 Widths: TypeAlias = "DenseArrayBase[IntegerType] | WidthsAttr"
 """Those in front of every axis, then those behind every one."""

@@ -22,8 +22,8 @@ from tilework.dialects.graph.accumulation import accumulator, widened, widened_a
 from tilework.dialects.graph.arguments import is_extremum
 from tilework.dialects.graph.base import Array, Category, GraphOp, extremes, numpy_dtype
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
-from tilework.dialects.shapes import dims_of, tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
 
 class PoolOp(GraphOp, ABC):

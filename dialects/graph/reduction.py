@@ -17,8 +17,8 @@ from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph.accumulation import rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp, extremes
 from tilework.dialects.graph.windows import with_axes
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
 ROUNDING = ("add", "mul")
 """Reducers whose every step may round: half-precision numbers are wider meanwhile."""

@@ -21,9 +21,9 @@ from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import accumulator, rounded, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.loop import PARALLEL_WORK, Kind
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
-from tilework.dialects.te_statements import Buffer, index_of
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te.builder_statements import Buffer, index_of
 
 
 class RegionOp(GraphOp, ABC):

@@ -9,7 +9,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.requirement import Requirement
-from tilework.dialects.index_attr import GraphWhenAttr, parse_predicate_list
+from tilework.dialects.support.index_attr import GraphWhenAttr, parse_predicate_list
 
 
 @irdl_op_definition

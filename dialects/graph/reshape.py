@@ -17,9 +17,9 @@ from tilework.algebra.index_expr import Expr, const, product
 from tilework.algebra.predicate import Predicate, equal
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, runtime_shape
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 
 @irdl_op_definition

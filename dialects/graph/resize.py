@@ -18,9 +18,9 @@ from tilework.algebra.index_expr import Expr, maximum, minimum
 from tilework.dialects.graph.accumulation import accumulator, widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp, runtime_shape
 from tilework.dialects.graph.windows import spatial_axes, with_axes
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 MODES = ("nearest", "linear", "cubic")
 

@@ -19,8 +19,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, const, minimum
 from tilework.dialects.graph.base import Array
 from tilework.dialects.graph.regions import Bin, RegionOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar
-from tilework.dialects.te_statements import index_of, number_of, when
+from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.dialects.te.builder_statements import index_of, number_of, when
 
 MOST = float(1 << 30)
 """Samples along a side of a bin are no more than these: no image is so large."""

@@ -13,8 +13,8 @@ from xdsl.irdl import irdl_op_definition
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.base import Array
 from tilework.dialects.graph.regions import Bin, RegionOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar
-from tilework.dialects.te_statements import index_of, number_of
+from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.dialects.te.builder_statements import index_of, number_of
 
 FAR = float(1 << 20)
 """Corners are no further from the image's than this: no image is so large."""

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.structure import YieldOp
-from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 
 
 @irdl_op_definition

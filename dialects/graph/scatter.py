@@ -18,10 +18,10 @@ from tilework.algebra.requirement import Requirement
 from tilework.dialects import loop
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.graph.gather import INDEX_TYPES, INDICES
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te.builder_scalars import is_unsigned
 from tilework.dialects.te.operands import INDEX
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
-from tilework.dialects.te_scalars import is_unsigned
 
 REPLACE = "replace"
 

@@ -19,9 +19,9 @@ from tilework.algebra.index_expr import Expr
 from tilework.algebra.predicate import at_least, equal, less_than
 from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import tensor_type
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 @irdl_op_definition

@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph.base import Array
 from tilework.dialects.graph.windows import Windows
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 
 def stacked_image(k: KernelBuilder, x: Tensor, windows: Windows) -> Tensor:

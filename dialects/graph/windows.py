@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, ExprLike, ceildiv, const, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects.graph.base import Array
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 Ints = DenseArrayBase[IntegerType]
 

@@ -19,7 +19,6 @@ to the same threads.
 
 from xdsl.ir import Dialect
 
-from tilework.dialects.index_attr import LoopIndexAttr, LoopWhenAttr
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.bytes import BytesOp, WordsOp
 from tilework.dialects.loop.common import INDEX
@@ -27,6 +26,7 @@ from tilework.dialects.loop.control import PARALLEL_WORK, THREADS, ForOp, IfOp, 
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
 from tilework.dialects.loop.transpose import TransposeOp
+from tilework.dialects.support.index_attr import LoopIndexAttr, LoopWhenAttr
 
 __all__ = [
     "INDEX",

@@ -38,13 +38,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr
 from tilework.algebra.parse import parse_expr
-from tilework.dialects.index_attr import (
-    LoopIndexAttr,
-    ParserTokens,
-    over_values,
-    print_with_operands,
-    to_operands,
-)
 from tilework.dialects.loop.common import (
     INDEX,
     memref_of,
@@ -53,7 +46,14 @@ from tilework.dialects.loop.common import (
     resolve,
     verify_positions,
 )
-from tilework.dialects.shapes import is_narrow, scalar_type
+from tilework.dialects.support.index_attr import (
+    LoopIndexAttr,
+    ParserTokens,
+    over_values,
+    print_with_operands,
+    to_operands,
+)
+from tilework.dialects.support.shapes import is_narrow, scalar_type
 
 
 class _AccessOp(IRDLOperation):

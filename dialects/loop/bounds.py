@@ -17,11 +17,11 @@ from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.iterations import Clause, Iterations, opposite
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.control import ForOp, IfOp
 from tilework.dialects.loop.kernel import KernelOp
-from tilework.dialects.out_of_bounds import described, is_thrown_away, point_outside, shown
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.out_of_bounds import described, is_thrown_away, point_outside, shown
 
 Sizes: TypeAlias = Callable[[SSAValue], Sequence[Expr] | None]
 """The dimensions of a buffer over values of symbols; None where they are not known."""

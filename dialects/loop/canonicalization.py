@@ -6,9 +6,9 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.dialects.inlining import replace_by_block
 from tilework.dialects.loop.access import ApplyOp
 from tilework.dialects.loop.control import ForOp, IfOp
+from tilework.dialects.support.inlining import replace_by_block
 
 
 class EmptyRange(RewritePattern):

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.parse import parse_expr
-from tilework.dialects.index_attr import (
+from tilework.dialects.support.index_attr import (
     DimsAttr,
     ParserTokens,
     over_values,

@@ -39,7 +39,12 @@ from xdsl.utils.str_enum import StrEnum
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr
 from tilework.algebra.parse import parse_expr
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.index_attr import (
+from tilework.dialects.loop.common import (
+    INDEX,
+    resolve,
+    verify_positions,
+)
+from tilework.dialects.support.index_attr import (
     LoopIndexAttr,
     LoopWhenAttr,
     ParserTokens,
@@ -48,12 +53,7 @@ from tilework.dialects.index_attr import (
     print_with_operands,
     to_operands,
 )
-from tilework.dialects.loop.common import (
-    INDEX,
-    resolve,
-    verify_positions,
-)
-from tilework.dialects.names import identifier
+from tilework.dialects.support.names import identifier
 
 
 class Kind(StrEnum):

@@ -36,10 +36,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike, var
 from tilework.algebra.parse import parse_expr
-from tilework.dialects.index_attr import (
-    DimsAttr,
-    ParserTokens,
-)
 from tilework.dialects.loop.common import (
     INDEX,
     integers,
@@ -47,6 +43,10 @@ from tilework.dialects.loop.common import (
     resolve,
     static_dims,
     verify_dims,
+)
+from tilework.dialects.support.index_attr import (
+    DimsAttr,
+    ParserTokens,
 )
 
 

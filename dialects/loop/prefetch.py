@@ -12,14 +12,14 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr
-from tilework.dialects.index_attr import (
+from tilework.dialects.loop.common import memref_of, resolve, verify_positions
+from tilework.dialects.support.index_attr import (
     LoopIndexAttr,
     over_values,
     parse_expr_list,
     print_with_operands,
     to_operands,
 )
-from tilework.dialects.loop.common import memref_of, resolve, verify_positions
 
 SECOND_CACHE, ALL_CACHES = 2, 3
 """Localities."""

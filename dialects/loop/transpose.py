@@ -13,6 +13,9 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+LANES = range(4, 17)
+"""Of how many lanes vectors are transposed, and how many that are stored: so many rows fill a machine's registers."""
+
 
 @irdl_op_definition
 class TransposeOp(IRDLOperation):

@@ -165,7 +165,7 @@ class ReorderOp(ScheduleOp, HasCanonicalizationPatternsInterface):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from tilework.dialects.schedule_canonicalization import IdleReorder  # which imports this file
+        from tilework.dialects.schedule.canonicalization import IdleReorder  # which imports this file
 
         return (IdleReorder(),)
 

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.names import identifier
+from tilework.dialects.support.names import identifier
 
 
 @irdl_attr_definition

@@ -15,7 +15,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.diagnostics import UsageError
+from tilework.dialects.support.diagnostics import UsageError
 
 
 @irdl_attr_definition

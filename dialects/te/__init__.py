@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
+from tilework.dialects.support.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.te.extern import ExternOp, buffers_block, externs_of, stages_of
 from tilework.dialects.te.reduce import REDUCERS, ReduceOp
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp, YieldOp, enclosing_compute

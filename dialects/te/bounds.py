@@ -15,10 +15,10 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tilework.algebra.index_expr import Compound, Expr, Key, const, product
 from tilework.algebra.iterations import Clause, Iterations, Point, opposite
 from tilework.algebra.predicate import at_least, equal
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop.bounds import refuse_accesses_outside
-from tilework.dialects.out_of_bounds import described, is_thrown_away, place, point_outside, shown
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.out_of_bounds import described, is_thrown_away, place, point_outside, shown
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.extern import externs_of
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp
 from tilework.dialects.te.scan import ScanOp

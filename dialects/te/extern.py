@@ -23,8 +23,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects import loop
-from tilework.dialects.names import identifier
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.names import identifier
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te.scalars import ReadOp
 from tilework.dialects.te.scan import ScanOp, StateOp
 from tilework.dialects.te.structure import ComputeOp, KernelOp

@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.parse import parse_expr, parse_predicate
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.index_attr import Indexed, ParserTokens
+from tilework.dialects.support.index_attr import Indexed, ParserTokens
 
 INDEX = IndexType()
 _OPERAND = re.compile(r"\bop\$(\d+)")

@@ -21,7 +21,7 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Block
 
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 
 Values = Sequence[Any]
 """What a reducer joins, as arrays that broadcast together."""

@@ -28,8 +28,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, ExprLike, Key, to_expr
 from tilework.algebra.parse import parse_expr
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
-from tilework.dialects.shapes import dims_of, scalar_type
+from tilework.dialects.support.index_attr import TeIndexAttr, TeWhenAttr
+from tilework.dialects.support.shapes import dims_of, scalar_type
 from tilework.dialects.te.operands import (
     INDEX,
     TeTokens,
@@ -171,7 +171,7 @@ class IfThenElseOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from tilework.dialects.te_canonicalization import ConstantChoice  # which imports this file
+        from tilework.dialects.te.canonicalization import ConstantChoice  # which imports this file
 
         return (ConstantChoice(),)
 

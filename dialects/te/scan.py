@@ -23,9 +23,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike, var
 from tilework.algebra.parse import parse_expr
-from tilework.dialects.index_attr import ParserTokens, TeIndexAttr
-from tilework.dialects.names import identifier
-from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.support.index_attr import ParserTokens, TeIndexAttr
+from tilework.dialects.support.names import identifier
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te.scalars import ReadOp, enclosing_compute
 from tilework.dialects.te.structure import ComputeOp, KernelOp
 

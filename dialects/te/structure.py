@@ -31,10 +31,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike
 from tilework.algebra.parse import parse_expr
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.index_attr import ParserTokens, TeIndexAttr
-from tilework.dialects.names import identifier
-from tilework.dialects.shapes import dims_of, scalar_type
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import ParserTokens, TeIndexAttr
+from tilework.dialects.support.names import identifier
+from tilework.dialects.support.shapes import dims_of, scalar_type
 from tilework.dialects.te.reduce import ReduceOp
 from tilework.dialects.te.scalars import ReadOp, YieldOp, names_used
 

@@ -24,9 +24,9 @@ from xdsl.dialects.func import FuncOp
 
 import tilework as tw
 from tilework.dialects.graph import FusedOp
+from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.frontends.onnx import import_onnx
 from tilework.targets import parse_target
-from tilework.tools.levels import lower_by_levels, write_levels
 from tilework.tools.progress import shown_progress
 from tilework.transforms.graph.fuse_operators import explain
 

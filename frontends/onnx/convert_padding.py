@@ -13,7 +13,7 @@ from tilework.dialects.graph import AddOp, ExtendOp, GatherOp, ModOp, PadOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.extend import MODES
 from tilework.dialects.graph.padding import Widths
-from tilework.dialects.index_attr import WidthsAttr
+from tilework.dialects.support.index_attr import WidthsAttr
 from tilework.frontends.onnx.axes import from_front, sliced
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.sizes import section

@@ -25,7 +25,7 @@ from tilework.dialects.graph import (
     SubOp,
 )
 from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
-from tilework.dialects.te_scalars import is_unsigned
+from tilework.dialects.te.builder_scalars import is_unsigned
 from tilework.frontends.onnx.axes import axis_from_front, reduced_axes
 from tilework.frontends.onnx.node import Node, converter, int_attr, number_attr, value_dims
 from tilework.frontends.onnx.values import Value

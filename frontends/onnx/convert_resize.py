@@ -17,7 +17,7 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import ResizeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.resize import MODES, Coordinates
-from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.cubics import COEFFICIENT
 from tilework.frontends.onnx.node import Node, converter, float_attr

@@ -32,8 +32,8 @@ from tilework.dialects import arith
 from tilework.dialects.graph import AddOp, CastOp, ConcatOp, DivOp, RangeOp, ReshapeOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import ParameterOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.frontends.onnx.fractions import SizeFraction
 from tilework.frontends.onnx.types import element_type, numpy_element_type, numpy_type
 from tilework.frontends.onnx.values import Array, Known, Value, as_numbers

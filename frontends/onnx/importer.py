@@ -18,8 +18,8 @@ import tilework.frontends.onnx as package
 from tilework.algebra.index_expr import Key
 from tilework.analysis.host_symbols import MUST_HOLD, NAME, NEEDS
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS
-from tilework.dialects.diagnostics import TileworkError
-from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.support.diagnostics import TileworkError
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.frontends.onnx.decisions import Decisions, NeedsConstants
 from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from tilework.dialects.diagnostics import TileworkError, UsageError
+from tilework.dialects.support.diagnostics import TileworkError, UsageError
 
 Array = NDArray[Any]
 

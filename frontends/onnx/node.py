@@ -17,7 +17,6 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr
 from tilework.algebra.predicate import Predicate, equal, multiple_of
 from tilework.algebra.requirement import Requirement
-from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph import CastOp, ReshapeOp, TransposeOp
 from tilework.dialects.graph.accumulation import accumulator
 from tilework.dialects.graph.base import GraphOp, SizesDiffer, ints, is_float, linear_in, numpy_dtype
@@ -25,8 +24,9 @@ from tilework.dialects.graph.broadcast import BinaryOp
 from tilework.dialects.graph.joint_shapes import are_computed_alike
 from tilework.dialects.graph.logic import WhereOp
 from tilework.dialects.graph.reshape import elements_equal
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.diagnostics import TileworkError
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import dims_of
 from tilework.frontends.onnx.decisions import NeedsConstants
 from tilework.frontends.onnx.emitter import Emitter
 from tilework.frontends.onnx.fractions import has_fractions

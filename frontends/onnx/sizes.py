@@ -9,7 +9,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph import BroadcastOp, SectionOp
-from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import sliced
 from tilework.frontends.onnx.node import Node, int_attr, value_dims
 from tilework.frontends.onnx.values import Value

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 
 import onnx
 
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 
 SHOWN = 5
 """How many names a message lists."""

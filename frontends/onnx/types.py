@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, bf16, f16
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const, var
-from tilework.dialects.diagnostics import TileworkError
 from tilework.dialects.graph.base import numpy_dtype
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.support.diagnostics import TileworkError
+from tilework.dialects.support.shapes import dims_of, tensor_type
 
 ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.FLOAT: f32,

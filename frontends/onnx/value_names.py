@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from tilework.dialects.shapes import dims_of
-from tilework.dialects.shapes import element_type as element_type_of
+from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.support.shapes import element_type as element_type_of
 from tilework.frontends.onnx.types import ELEMENT_TYPES, numpy_type, tensor_text, type_name
 from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence
 

@@ -16,27 +16,28 @@ from tilework.algebra.index_expr import Expr, product
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.backends.cache import KernelCache, cache_for, source_hash
 from tilework.backends.element_types import bytes_of
-from tilework.backends.llvm.build import compile_checked_kernel, compile_kernel
-from tilework.backends.tensor_spec import Dim, TensorSpec
 from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.loop.annotations import CHECKS
-from tilework.dialects.registration import make_context
-from tilework.dialects.shapes import element_type
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.shapes import element_type
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te.bounds import sizes_for_reads
+from tilework.driver.build_kernel import compile_checked_kernel, compile_kernel
+from tilework.driver.garbage import no_cyclic_gc
+from tilework.driver.options import with_options
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule, check_schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
 from tilework.frontends.te.text import LoweredModule
-from tilework.lowering.garbage import no_cyclic_gc
-from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, with_options
+from tilework.lowering.pipelines import PIPELINES
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
+from tilework.runtime.cache import KernelCache, cache_for, source_hash
 from tilework.runtime.function import Function, FunctionInfo
+from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.targets.llvm_names import target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow

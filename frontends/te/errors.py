@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
-from tilework.dialects.locations import source_position
+from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.support.locations import source_position
 
 
 class ScheduleError(TileworkError):

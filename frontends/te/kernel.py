@@ -14,8 +14,8 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects import te
-from tilework.dialects.names import identifier
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.support.names import identifier
+from tilework.dialects.support.shapes import tensor_type
 from tilework.frontends.te.dtypes import element_type_of
 from tilework.frontends.te.extern import ExternOp
 from tilework.frontends.te.extern_body import ExternWriter

@@ -14,7 +14,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Compound, Expr, Var, var
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects import arith
-from tilework.dialects.names import identifier
+from tilework.dialects.support.names import identifier
 from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.frontends.te.dtypes import is_signed, type_of
 from tilework.frontends.te.index import Name

@@ -15,7 +15,6 @@ from xdsl.ir import SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.unique_names import UniqueNames
-from tilework.dialects.names import identifier
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
@@ -26,6 +25,7 @@ from tilework.dialects.schedule import (
     knobs_of,
     set_knobs,
 )
+from tilework.dialects.support.names import identifier
 from tilework.dialects.te.reducers import why_not_in_parts
 from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
 from tilework.frontends.te.extents import extent_of

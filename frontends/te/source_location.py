@@ -8,7 +8,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import FileLineColLoc, UnknownLoc
 
 from tilework.algebra.errors import UsageError
-from tilework.dialects.locations import SourcePosition, file_location, source_position
+from tilework.dialects.support.locations import SourcePosition, file_location, source_position
 
 _PACKAGE = str(Path(__file__).parent)
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType
 
+from tilework.analysis.sizes import bits_of, count_of
 from tilework.dialects import arith
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import element_type
+from tilework.dialects.isa.words import DotOp
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import element_type
 from tilework.dialects.te import ComputeOp, ReduceOp
-from tilework.dialects.words import DotOp
 from tilework.rules.cpu.elementwise import shared_work
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, count_of, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.target import Target
 

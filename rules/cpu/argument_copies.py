@@ -11,17 +11,18 @@ from dataclasses import dataclass
 
 from xdsl.ir import BlockArgument
 
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import dims_of
+from tilework.analysis.sizes import bits_of
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, KernelOp, scans_of
 from tilework.rules.cpu.costs import elementwise_cycles, reduction_cycles
 from tilework.rules.cpu.lone_stages import alone
-from tilework.rules.cpu.reads import bits_of, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import crowded_reads
 from tilework.rules.cpu.relayout import Relayout, copy_argument, in_blocks
+from tilework.scheduling.dataflow.apply import apply_dataflow
+from tilework.scheduling.dataflow.handles import stage_names
 from tilework.targets.target import LINE_BYTES, Target
-from tilework.transforms.schedule.apply_dataflow import apply_dataflow
-from tilework.transforms.schedule.dataflow.handles import stage_names
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
-from tilework.dialects.amx import COLUMNS, ROWS, SCOPE
+from tilework.dialects.isa.amx import COLUMNS, ROWS, SCOPE
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, Place, bf16x_form, cycles_alone

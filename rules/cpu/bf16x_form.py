@@ -9,11 +9,11 @@ from math import prod
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, const, var
-from tilework.dialects.graph.bf16x import CHANNELS, COLUMNS, ROWS
+from tilework.analysis.sizes import USUAL, bits_of, size_of
+from tilework.dialects.graph.algorithms.bf16x import CHANNELS, COLUMNS, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.costs import elementwise_cycles
 from tilework.rules.cpu.fast_products import MOST_BYTES, inlined_stages, sizes_of
-from tilework.rules.cpu.reads import USUAL, bits_of, size_of
 from tilework.targets.target import Target
 
 DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import AnyFloat, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, ReduceOp
 
 BLOCKS = 32

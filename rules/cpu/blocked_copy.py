@@ -11,15 +11,16 @@ from math import prod
 from xdsl.ir import BlockArgument
 
 from tilework.algebra.index_expr import const
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import dims_of
+from tilework.analysis.sizes import bits_of
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ReadOp
 from tilework.rules.cpu.panels import FAR_BYTES
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import Read, bits_of
+from tilework.rules.cpu.reads import Read
 from tilework.rules.cpu.relayout import copy_argument, in_blocks
+from tilework.scheduling.dataflow.handles import stage_names
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.handles import stage_names
 
 
 @dataclass(frozen=True)

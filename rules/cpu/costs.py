@@ -11,15 +11,16 @@ from math import prod
 from types import MappingProxyType
 
 import numpy as np
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Block
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
+from tilework.analysis.sizes import LARGE, bits_of, bytes_of, size_of
 from tilework.dialects import arith
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
 from tilework.rules.cpu.fetching import overlapped
-from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import ISSUE, cheapest_tile
 from tilework.targets.target import Target
 
@@ -196,8 +197,3 @@ def kept_cycles(compute: ComputeOp, target: Target) -> float:
     speed = target.kept_speed(count)
     storing = count / speed if count <= target.near_bytes else 2 * count / target.bandwidth.piecewise
     return storing + count / speed
-
-
-def bytes_of(tensor: Attribute) -> int:
-    """The memory that a tensor takes, with large numbers for symbols."""
-    return size_of([("", e) for e in dims_of(tensor)]) * bits_of(tensor) // 8

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import ClassVar
 
+from tilework.analysis.sizes import bits_of
 from tilework.dialects.schedule import SequenceOp
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.any_order import is_row, schedule_rows
@@ -14,7 +15,7 @@ from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
 from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
-from tilework.rules.cpu.reads import bits_of, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import store_as
 from tilework.rules.cpu.stages import plan_stages

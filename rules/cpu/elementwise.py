@@ -6,15 +6,16 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, ceildiv, const, product, var
+from tilework.analysis.sizes import bits_of, count_of, size_of
+from tilework.dialects.loop.transpose import LANES
 from tilework.dialects.schedule import Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import dims_of, is_narrow
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.reads import Axes, Read, axes_of, bits_of, count_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axes, Read, axes_of, reads_of
 from tilework.targets.target import LINE_BYTES, Target
-from tilework.transforms.loop.transpose import LANES
 
 SIDE_BY_SIDE = 4
 """Vectors that are computed side by side: in one, an operation waits for the one before."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence, Set
 from xdsl.ir import Block, SSAValue
 
 from tilework.algebra.index_expr import Expr
-from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing
 from tilework.rules.cpu.reads import reads_of
-from tilework.transforms.schedule.dataflow.inline import inline_computes
+from tilework.scheduling.dataflow.inline import inline_computes
 
 NEAR_BYTES = 248 << 10
 """What the buffers of a block may take: they are on the stack, and stay in the second cache."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Block, Region, SSAValue
 
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, KernelOp, ReturnOp
 
 

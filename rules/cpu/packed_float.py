@@ -12,9 +12,9 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
-from tilework.dialects.graph.packed_float import LANES, WordFormat, place_of_output
+from tilework.dialects.graph.algorithms.packed_float import LANES, WordFormat, place_of_output
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles

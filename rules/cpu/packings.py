@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence, Set
 
 from tilework.algebra.index_expr import const, var
+from tilework.analysis.sizes import bits_of, bytes_of
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing
-from tilework.rules.cpu.costs import bytes_of
-from tilework.rules.cpu.reads import bits_of, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import block_sizes

@@ -13,9 +13,10 @@ from math import prod
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.index_expr import const
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.analysis.sizes import bits_of, size_of
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.reads import Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
 
 FAR_BYTES = 2 << 10

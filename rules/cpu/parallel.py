@@ -8,9 +8,10 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr
+from tilework.analysis.sizes import count_of, size_for
 from tilework.dialects.loop import PARALLEL_WORK
-from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.rules.cpu.reads import Axes, count_of, size_for, work_of
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.rules.cpu.reads import Axes, work_of
 from tilework.targets.target import Target
 
 Loop: TypeAlias = tuple[SSAValue, Expr]

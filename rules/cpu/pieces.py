@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tilework.algebra.index_expr import Key
+from tilework.analysis.sizes import bits_of, bytes_of, size_of
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.costs import bytes_of
 from tilework.rules.cpu.parts import Rows
-from tilework.rules.cpu.reads import Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.target import Target
 

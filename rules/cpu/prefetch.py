@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.analysis.sizes import bits_of, bytes_of
+from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.costs import bytes_of
-from tilework.rules.cpu.reads import Read, bits_of, reads_of
+from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import STREAMS
 from tilework.targets.target import LINE_BYTES, Target
 

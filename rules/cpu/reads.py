@@ -8,12 +8,12 @@ from functools import cache, cached_property
 from math import gcd, prod
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import Attribute, BlockArgument
+from xdsl.ir import BlockArgument
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Compound, Expr, Key, var
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.analysis.sizes import LARGE, size_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ReduceOp
 from tilework.targets.target import LINE_BYTES, Target
 
@@ -25,32 +25,11 @@ Axes: TypeAlias = tuple[Axis, ...]
 SETS = 64
 """The places in the nearest cache that lines are assigned to by their address."""
 
-LARGE = 1 << 20
-"""Stands for a symbolic extent."""
-
-USUAL = 200
-"""What a symbol is taken for where that matters: a multiple of few spans, so that rows leave something, as is usual."""
-
 NEAR = 4
 """Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
 
 _BLOCK, _LANE = "block", "lane"
 """Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
-
-
-def size_of(axes: Sequence[tuple[object, Expr]]) -> int:
-    """The product of the extents, LARGE for each symbol in them."""
-    return size_for(axes, LARGE)
-
-
-def usual_size(axes: Sequence[tuple[object, Expr]]) -> int:
-    """The product of the extents as it usually is."""
-    return size_for(axes, USUAL)
-
-
-def size_for(axes: Sequence[tuple[object, Expr]], symbol: int) -> int:
-    """The product of the extents where each symbol in them is `symbol`."""
-    return prod(max(e.evaluate(dict.fromkeys(e.variables(), symbol)), 0) for _, e in axes)
 
 
 def axes_of(compute: ComputeOp) -> Axes:
@@ -80,11 +59,6 @@ def sums_windows(compute: ComputeOp) -> bool:
 def work_of(stages: Sequence[Axes]) -> int:
     """The points of the axes of some stages, LARGE for each symbol."""
     return sum(map(size_of, stages))
-
-
-def count_of(extent: Expr) -> int:
-    """An extent, LARGE if it is not known."""
-    return LARGE if extent.constant is None else extent.constant
 
 
 @dataclass(frozen=True)
@@ -254,9 +228,3 @@ def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Rea
         )
         for r in compute.reads
     ]
-
-
-def bits_of(tensor: Attribute) -> int:
-    """The width of a tensor's elements in registers, a byte at least; 32 where the type does not say."""
-    element = element_type(tensor)
-    return max(8, element.bitwidth) if isinstance(element, FixedBitwidthType) else 32

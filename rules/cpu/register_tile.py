@@ -13,26 +13,14 @@ from functools import cache, cached_property
 from math import prod
 
 from tilework.algebra.index_expr import const, var
+from tilework.analysis.sizes import LARGE, bits_of, count_of, size_of, usual_size
+from tilework.dialects.loop.transpose import LANES
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.lifetimes import lifetimes
-from tilework.rules.cpu.reads import (
-    LARGE,
-    LINE_BYTES,
-    SETS,
-    Axes,
-    Axis,
-    Read,
-    bits_of,
-    count_of,
-    reads_of,
-    size_of,
-    usual_size,
-    ways_of,
-)
+from tilework.rules.cpu.reads import LINE_BYTES, SETS, Axes, Axis, Read, reads_of, ways_of
 from tilework.rules.cpu.tile_factors import factors_of, tile_parts
 from tilework.targets.target import Target
-from tilework.transforms.loop.transpose import LANES
 
 ISSUE = 2.0
 """Vector multiply-adds, and loads, that a core is taken to start each cycle: on one that starts fewer, tiles for two

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilework.algebra.index_expr import Compound, Expr, var
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.analysis.sizes import bits_of
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.readers import is_needed_whole, readers_of
-from tilework.rules.cpu.reads import bits_of, reads_of, sums_windows
+from tilework.rules.cpu.reads import reads_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
+from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.targets.target import LINE_BYTES, Target
-from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
 FARTHEST = 4
 """How far windows may move for phases: as many pieces are read of each row of the source."""

@@ -12,8 +12,9 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
+from tilework.analysis.sizes import bits_of, size_of
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
@@ -22,7 +23,7 @@ from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, s
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import bits_of, joins_parts, reads_of, size_of
+from tilework.rules.cpu.reads import joins_parts, reads_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.target import Target

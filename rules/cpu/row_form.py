@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import var
+from tilework.analysis.sizes import LARGE, bits_of, size_of
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.any_order import is_any_order
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import LARGE, Axis, Read, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan, plan_stages
+from tilework.scheduling.dataflow.inline import inline_computes
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.inline import inline_computes
 
 NEAR_BYTES = 32 << 10
 """What the stages of a block of rows should take: they are on the stack, and stay near."""

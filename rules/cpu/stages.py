@@ -10,19 +10,20 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
+from tilework.analysis.sizes import size_of
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
 from tilework.rules.cpu.argument_copies import ArgumentCopy, copy_arguments
 from tilework.rules.cpu.costs import lanes_differ
 from tilework.rules.cpu.lone_stages import alone
 from tilework.rules.cpu.readers import is_needed_whole, readers_of
-from tilework.rules.cpu.reads import iterations, reads_of, size_of, sums_windows
+from tilework.rules.cpu.reads import iterations, reads_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
+from tilework.scheduling.dataflow.handles import is_returned
+from tilework.scheduling.dataflow.inline import inline_compute, inline_computes
+from tilework.scheduling.dataflow.simplify_reads import simplify_reads
 from tilework.targets.target import Target
-from tilework.transforms.schedule.dataflow.handles import is_returned
-from tilework.transforms.schedule.dataflow.inline import inline_compute, inline_computes
-from tilework.transforms.schedule.dataflow.simplify_reads import simplify_reads
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilework.dialects.schedule import Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.register_tile import axes_in_extents
 

@@ -15,14 +15,14 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import const
 from tilework.algebra.strassen import DATA_ADDITIONS, OUTPUT_ADDITIONS, PRODUCTS
+from tilework.analysis.sizes import bytes_of, size_of
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.costs import (
     again_cycles,
     between_cycles,
-    bytes_of,
     elementwise_cycles,
     kept_cycles,
     load_cycles,
@@ -32,7 +32,7 @@ from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
-from tilework.rules.cpu.reads import axes_of, iterations, reads_of, size_of
+from tilework.rules.cpu.reads import axes_of, iterations, reads_of
 from tilework.rules.cpu.register_tile import ISSUE, tile_cost
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
 from tilework.targets.target import Target

@@ -8,9 +8,10 @@ from math import prod
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
+from tilework.analysis.sizes import bits_of
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.fast_products import MOST_BYTES, NEAR_BYTES, balanced, inlined_stages, sizes_of, takes
-from tilework.rules.cpu.reads import Axes, bits_of, reads_of
+from tilework.rules.cpu.reads import Axes, reads_of
 from tilework.targets.target import Target
 
 DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"

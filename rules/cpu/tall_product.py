@@ -21,17 +21,18 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import const
+from tilework.analysis.sizes import bits_of, bytes_of, size_of
 from tilework.analysis.tall_products import is_tall_product, symmetric_block
-from tilework.dialects.index_attr import TeIndexAttr
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.index_attr import TeIndexAttr
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, YieldOp
 from tilework.rules.base import ScheduleRule
 from tilework.rules.cpu.block_sums import adds_floats
-from tilework.rules.cpu.costs import bytes_of, kernel_cycles
+from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.parallel import run_in_parallel
-from tilework.rules.cpu.reads import axes_of, bits_of, reads_of, size_of
+from tilework.rules.cpu.reads import axes_of, reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within

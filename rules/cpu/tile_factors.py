@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
-from tilework.rules.cpu.reads import LARGE, Read
+from tilework.analysis.sizes import LARGE
+from tilework.rules.cpu.reads import Read
 
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 

@@ -10,21 +10,18 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, ceildiv, const
+from tilework.analysis.sizes import LARGE, bits_of, bytes_of, count_of, size_of
 from tilework.dialects.schedule import Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
-from tilework.rules.cpu.costs import (
-    bytes_of,
-    lanes_are_masked,
-    lanes_differ,
-)
+from tilework.rules.cpu.costs import lanes_are_masked, lanes_differ
 from tilework.rules.cpu.panels import Panel, panel_of
 from tilework.rules.cpu.parallel import TASKS_PER_CORE, Loop, parallel_prefix, run_in_parallel
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_images, prefetch_operands
-from tilework.rules.cpu.reads import LARGE, Axes, Axis, bits_of, count_of, reads_of, size_of
+from tilework.rules.cpu.reads import Axes, Axis, reads_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block
 from tilework.targets.target import Target

@@ -16,16 +16,17 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
+from tilework.analysis.sizes import bytes_of, count_of
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, ScheduleRule
-from tilework.rules.cpu.costs import again_cycles, bytes_of, elementwise_cycles, memory_cycles
+from tilework.rules.cpu.costs import again_cycles, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
-from tilework.rules.cpu.reads import axes_of, count_of, iterations, reads_of
+from tilework.rules.cpu.reads import axes_of, iterations, reads_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import (
     COLUMNS,

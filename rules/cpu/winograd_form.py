@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tilework.algebra.index_expr import Expr, ceildiv, var
-from tilework.dialects.graph.winograd import IMAGE_RANK
+from tilework.analysis.sizes import bits_of, size_of, usual_size
+from tilework.dialects.graph.algorithms.winograd import IMAGE_RANK
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.fast_products import (
     MOST_BYTES,
@@ -21,7 +22,7 @@ from tilework.rules.cpu.fast_products import (
     sizes_of,
     takes,
 )
-from tilework.rules.cpu.reads import bits_of, iterations, reads_of, size_of, usual_size
+from tilework.rules.cpu.reads import iterations, reads_of
 from tilework.targets.target import Target
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (

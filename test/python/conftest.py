@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tilework.analysis.schedule_state import read_schedule
 from tilework.analysis.verification import verify
-from tilework.backends.cache import KernelCache
-from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects.loop import KernelOp
-from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import SequenceOp
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.te.build import build
 from tilework.frontends.te.schedule import Schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
@@ -28,12 +26,14 @@ from tilework.frontends.te.text import module_text
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import dtype_named
-from tilework.runtime.native import load_objects
+from tilework.runtime.cache import KernelCache
+from tilework.runtime.devices.llvm.compile import compile_ir
+from tilework.runtime.devices.llvm.native import load_objects
+from tilework.scheduling.dataflow.apply import apply_dataflow
+from tilework.scheduling.state import read_schedule
 from tilework.targets.host import host_target
-from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
 # A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -14,11 +14,11 @@ from onnx.reference import ReferenceEvaluator
 
 import tilework as tw
 from tilework.analysis.verification import verify
-from tilework.backends.cache import KernelCache
-from tilework.dialects.diagnostics import TileworkError, UsageError
 from tilework.dialects.graph import ScanOp
+from tilework.dialects.support.diagnostics import TileworkError, UsageError
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
 

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.analysis.verification import verify
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.check_semantics import SemanticCheck
-from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.check_semantics import SemanticCheck
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.transforms.base import TileworkPass
 
 Change = Callable[[ModuleOp], None]

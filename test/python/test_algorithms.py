@@ -9,11 +9,11 @@ from xdsl.ir import Block
 
 from tilework.analysis.precision import PRECISIONS
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.algorithms import Algorithms, Fast
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
+from tilework.transforms.graph.algorithms import Algorithms, Fast
 
 TARGETS = [
     replace(parse_target(f"llvm -mcpu={cpu}"), cores=2, cache_bytes=(32 << 10, 512 << 10, 32 << 20))

@@ -13,10 +13,10 @@ import pytest
 import safetensors.numpy
 
 from tilework.algebra.errors import TileworkError
-from tilework.backends.llvm.compile import compile_ir
 from tilework.runtime import artifact
 from tilework.runtime.artifact import FORMAT, read_artifact, write_artifact
 from tilework.runtime.compatibility import check_runs_on
+from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
 from tilework.targets import parse_target
@@ -92,7 +92,7 @@ def test_it_runs_from_anywhere_in_a_fresh_process_that_compiles_nothing(saved: P
     program = (
         "import sys, numpy as np; from tilework.runtime.module import Module\n"
         "assert Module.load(sys.argv[1])(np.zeros((2, 3), np.float32)) == 999\n"
-        "loaded = [name for name in ('xdsl', 'onnx', 'tilework.backends.llvm.compile') if name in sys.modules]\n"
+        "loaded = [name for name in ('xdsl', 'onnx', 'tilework.runtime.devices.llvm.compile') if name in sys.modules]\n"
         "assert not loaded, loaded\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(moved)], capture_output=True, text=True, check=False)

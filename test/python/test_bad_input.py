@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 from tilework.tools import cli
 
 onnxruntime = pytest.importorskip("onnxruntime")

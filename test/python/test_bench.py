@@ -12,7 +12,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from tilework.api import compile
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 from tilework.targets.host import first_threads, physical_cores
 from tilework.tools.bench import engines, measure
 from tilework.tools.bench.feeds import random_feeds, relative_error, saved_results

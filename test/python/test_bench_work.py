@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tilework.api import compile
-from tilework.backends.cache import KernelCache
 from tilework.dialects import te
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.runtime.cache import KernelCache
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
 from tilework.targets.host import host_target

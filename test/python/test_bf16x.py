@@ -15,20 +15,20 @@ import tilework as tw
 from tilework.algebra.index_expr import ExprLike, var
 from tilework.backends.llvm.emit_memory import STACK_LIMIT
 from tilework.dialects import graph
-from tilework.dialects.amx import TileMulFOp
+from tilework.dialects.graph.algorithms.bf16x import can_use_bf16x
 from tilework.dialects.graph.base import ints
-from tilework.dialects.graph.bf16x import can_use_bf16x
 from tilework.dialects.graph.windows import with_axes
+from tilework.dialects.isa.amx import TileMulFOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
-from tilework.dialects.registration import make_context
 from tilework.dialects.scalar_meaning import element_dtype
 from tilework.dialects.schedule import TensorizeOp
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Tensor
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.bf16x_form import bf16x_form
 from tilework.rules.registry import choose_rule

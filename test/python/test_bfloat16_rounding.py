@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tilework.backends.llvm.compile import assembly, compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.dialects.registration import make_context
-from tilework.runtime.native import load_objects
+from tilework.dialects.support.registration import make_context
+from tilework.runtime.devices.llvm.compile import assembly, compile_ir
+from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import Target, parse_target
 from tilework.targets.host import host_target
 from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16

@@ -6,13 +6,13 @@ import pytest
 from xdsl.dialects.builtin import f32
 
 from tilework.algebra.index_expr import Expr, ExprLike, const, var
-from tilework.analysis.bound_inference import StageBounds, infer_bounds
-from tilework.analysis.schedule_state import read_schedule
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
-from tilework.transforms.schedule.apply_dataflow import apply_dataflow
+from tilework.dialects.te.builder import KernelBuilder
+from tilework.scheduling.bound_inference import StageBounds, infer_bounds
+from tilework.scheduling.dataflow.apply import apply_dataflow
+from tilework.scheduling.state import read_schedule
 
 H, W = var("H"), var("W")
 

@@ -8,13 +8,14 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import UsageError
-from tilework.backends.llvm.build import build_kernel
-from tilework.backends.llvm.compile import assembly
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.dialects.registration import make_context
-from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, with_options
-from tilework.runtime.native import load_objects
+from tilework.dialects.support.registration import make_context
+from tilework.driver.build_kernel import build_kernel
+from tilework.driver.options import with_options
+from tilework.driver.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
+from tilework.runtime.devices.llvm.compile import assembly
+from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import parse_target
 
 LOOP = """

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tilework.backends import cache
-from tilework.backends.cache import KernelCache, default_cache, source_hash
+from tilework.runtime import cache
+from tilework.runtime.cache import KernelCache, default_cache, source_hash
 
 METADATA = {"symbol": "k0", "scratch": [1, 2]}
 
@@ -105,7 +105,7 @@ def test_what_a_killed_process_left_goes_but_not_what_another_is_writing(tmp_pat
 
 def test_two_processes_share_a_folder(tmp_path: Path):
     program = (
-        "import sys; from pathlib import Path; from tilework.backends.cache import KernelCache\n"
+        "import sys; from pathlib import Path; from tilework.runtime.cache import KernelCache\n"
         "kernels = KernelCache(Path(sys.argv[1]), limit_bytes=40_000)\n"
         "for i in range(200):\n"
         "    kernels.put(f'{i % 20}', bytes([i % 20]) * 4000, {'i': i % 20})\n"

@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.loop import ForOp, IfOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.te import ComputeOp, IfThenElseOp, ReadOp, ReduceOp
-from tilework.lowering.check_semantics import SemanticCheck
-from tilework.lowering.fuzz_data import fuzz_parameter, symbol_values
+from tilework.driver.check_semantics import SemanticCheck
+from tilework.driver.fuzz_data import fuzz_parameter, symbol_values
 
 # -- te
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from planted_bugs import check, replace_with
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.lowering.check_semantics import SemanticCheck
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.driver.check_semantics import SemanticCheck
 
 # -- graph and host
 

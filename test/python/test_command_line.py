@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 from tilework.tools import cli
 from tilework.tools.commands.doctor import cache_text
 

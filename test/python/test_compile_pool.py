@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tilework.algebra.errors import TileworkError
-from tilework.backends.llvm.pool import CompilePool, _Worker
-from tilework.backends.llvm.worker import (
+from tilework.driver.pool import CompilePool, _Worker
+from tilework.driver.worker import (
     _MESSAGES,
     CompiledKernel,
     FailedKernel,
@@ -23,7 +23,7 @@ from tilework.backends.llvm.worker import (
     raise_failure,
 )
 
-# Takes the place of tilework.backends.llvm.build in this process and, as a sitecustomize, in workers.
+# Takes the place of tilework.driver.build_kernel in this process and, as a sitecustomize, in workers.
 STAND_IN = """
 import os, sys, time, types
 
@@ -40,7 +40,7 @@ def build_kernel(text, kernel, target):
     time.sleep(float(target.partition("-seconds=")[2] or 0))
     return text.encode() * 1000, {"target": target, "pid": os.getpid(), "began": time.monotonic()}
 
-build = types.ModuleType("tilework.backends.llvm.build")
+build = types.ModuleType("tilework.driver.build_kernel")
 build.build_kernel = build_kernel
 sys.modules[build.__name__] = build
 """
@@ -50,7 +50,7 @@ sys.modules[build.__name__] = build
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(STAND_IN)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "tilework.backends.llvm.build", None)  # to be restored
+    monkeypatch.setitem(sys.modules, "tilework.driver.build_kernel", None)  # to be restored
     exec(STAND_IN, {})
 
 
@@ -164,8 +164,8 @@ def test_an_error_in_the_callback_ends_the_workers():
 
 def test_ctrl_c_ends_parent_and_workers_at_once(tmp_path: Path):
     program = textwrap.dedent("""
-        from tilework.backends.llvm.pool import CompilePool
-        from tilework.backends.llvm.worker import KernelJob
+        from tilework.driver.pool import CompilePool
+        from tilework.driver.worker import KernelJob
         with CompilePool(2) as pool:
             pool._started(9)
             print(pool._workers[0]._process.pid, flush=True)

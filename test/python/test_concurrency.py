@@ -20,8 +20,8 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
-from tilework.lowering.instrumentation import Instrumentation
+from tilework.driver.instrumentation import Instrumentation
+from tilework.runtime.cache import KernelCache
 from tilework.targets.host import host_target
 from tilework.tools.light_models import load_light_model, random_feeds, reference
 

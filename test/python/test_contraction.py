@@ -13,7 +13,7 @@ from onnx_models import model, node
 
 import tilework as tw
 from tilework import te
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 RNG = np.random.default_rng(0)
 A, B, D, E = RNG.standard_normal((4, 6, 37)).astype(np.float32)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilework.dialects.registration import tilework_dialects
+from tilework.dialects.support.registration import tilework_dialects
 from tilework.tools.lit_in_process import run_lines
 
 TESTS = Path(__file__).parent.parent / "dialects"

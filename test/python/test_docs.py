@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tilework.tools.registry import all_passes, named_pipelines
+from tilework.driver.registry import all_passes
+from tilework.lowering.pipelines import PIPELINES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -61,7 +62,7 @@ def test_a_test_names_what_it_stands_for():
 
 
 def test_architecture_names_what_there_is():
-    known = {*all_passes(), *named_pipelines()}
+    known = {*all_passes(), *PIPELINES}
     steps = re.findall(r"^\| `([a-z-]+)`", ARCHITECTURE, re.MULTILINE)
     assert {"optimize-graph", "lower-to-te", "compile-kernel", "plan-host"} <= set(steps) <= known
     for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", ARCHITECTURE):

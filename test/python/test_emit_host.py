@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_host import emit_host
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.backends.tensor_spec import TensorSpec
-from tilework.dialects.diagnostics import CompileError, TileworkError
+from tilework.dialects.support.diagnostics import CompileError, TileworkError
+from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.module import Module
+from tilework.runtime.tensor_spec import TensorSpec
 from tilework.targets.host import host_target
 
 # y[:, :4] = 2 * (x + bias), y[:, 4:] = x, through a temporary in the arena

@@ -7,9 +7,9 @@ import pytest
 
 from tilework.algebra.parse import parse
 from tilework.backends.llvm import emit_loops
-from tilework.backends.llvm.compile import assembly
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.interpreters.loop import run_loop_kernel
+from tilework.runtime.devices.llvm.compile import assembly
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
 

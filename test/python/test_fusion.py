@@ -31,7 +31,7 @@ from tilework.dialects.graph import (
 )
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.index_attr import DimsAttr
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.transforms.graph.fuse_operators import FuseOperators, explain
 
 Values = Sequence[SSAValue]

@@ -11,9 +11,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from tilework.dialects.diagnostics import CompileError, UsageError
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.graph import prepare_parameters, run_function
 
 Array = np.ndarray[Any, Any]

@@ -29,12 +29,12 @@ from tilework.algebra.index_expr import ExprLike, var
 from tilework.analysis.verification import verify
 from tilework.dialects import graph
 from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te import IfThenElseOp
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.algorithms import Winograd
+from tilework.transforms.graph.algorithms import Winograd
 
 Array = np.ndarray[Any, Any]
 

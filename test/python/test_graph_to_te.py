@@ -22,7 +22,6 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.parse import parse as index_expr
 from tilework.analysis.parameters import is_splat
 from tilework.analysis.verification import verify
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph import (
     AddOp,
     AveragePoolOp,
@@ -34,12 +33,13 @@ from tilework.dialects.graph import (
 )
 from tilework.dialects.graph.base import ints
 from tilework.dialects.loop import CallOp
-from tilework.dialects.registration import make_context
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
+from tilework.driver.canonical_text import canonical_text
 from tilework.interpreters.host import run_host
-from tilework.lowering.canonical_text import canonical_text
 from tilework.lowering.graph_to_te import GraphToTe
-from tilework.lowering.host_buffers import reshaped_strides
+from tilework.lowering.host.buffers import reshaped_strides
 from tilework.lowering.pipelines import GRAPH
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.fuse_operators import FuseOperators

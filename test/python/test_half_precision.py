@@ -14,12 +14,12 @@ from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
-from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
-from tilework.runtime.native import load_objects
+from tilework.runtime.cache import KernelCache
+from tilework.runtime.devices.llvm.compile import compile_ir
+from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
 

@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 ORDER = (
-    *("algebra", "targets", "dialects", "analysis", "interpreters", "transforms", "rules", "lowering", "backends"),
-    *("runtime", "tuning", "frontends", "tilework", "compat", "tools"),
+    *("algebra", "targets", "dialects", "analysis", "interpreters", "runtime", "scheduling", "rules", "transforms"),
+    *("lowering", "backends", "driver", "frontends", "tuning", "tilework", "compat", "tools"),
 )
 """The layers, lowest first. `tilework` is the public API: `from tilework import te` imports it."""
 FILES = sorted(file for layer in ORDER for file in (ROOT / layer).rglob("*.py"))
@@ -65,10 +65,10 @@ def test_imports_are_absolute(file: Path):
     [
         ("from tilework.tools.cli import main", ["line 1: lowering imports tools"]),
         ("import tilework.backends.llvm", ["line 1: lowering imports backends"]),
-        ("def f():\n    from tilework import runtime", ["line 2: lowering imports runtime"]),
+        ("def f():\n    from tilework import driver", ["line 2: lowering imports driver"]),
         ("import importlib\nimportlib.import_module('tilework.tools')", ["line 2: lowering imports tools"]),
         ("from tilework import te", ["line 1: lowering imports tilework"]),
-        ("from tilework.dialects import te\nfrom tilework.lowering.pass_manager import Pipeline", []),
+        ("from tilework.dialects import te\nfrom tilework.transforms.base import TileworkPass", []),
     ],
 )
 def test_the_check_itself(source: str, wrong: list[str]):

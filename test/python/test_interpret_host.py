@@ -5,9 +5,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.verification import verify
-from tilework.dialects.diagnostics import CompileError, UsageError
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.host import run_host
 
 RANDOM = np.random.default_rng(0)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tilework.analysis.verification import verify
-from tilework.dialects.diagnostics import CompileError, UsageError
 from tilework.dialects.loop import KernelOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.loop import LoopProgram, run_loop_kernel, run_loop_sample
 from tilework.interpreters.loop_plan import Mode
 

@@ -13,9 +13,9 @@ from xdsl.ir import Block, SSAValue
 from tilework.analysis.verification import verify
 from tilework.dialects import arith
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
-from tilework.dialects.registration import make_context
 from tilework.dialects.scalar_meaning import evaluate
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.loop import LoopProgram, run_loop_kernel
 from tilework.interpreters.loop_plan import Mode
 

@@ -7,10 +7,10 @@ from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import at_least, less_than
-from tilework.dialects.diagnostics import CompileError, UsageError
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.interpreters.te import kernel_symbols, run_kernel, run_kernel_at
 
 RANDOM = np.random.default_rng(0)

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.backends.llvm.compile import compile_ir
 from tilework.runtime import known_calls
 from tilework.runtime import module as modules
+from tilework.runtime.devices.llvm.compile import compile_ir
+from tilework.runtime.devices.llvm.native import Linked
+from tilework.runtime.devices.llvm.workers import UNLIKE
 from tilework.runtime.known_calls import KnownCalls, numpy_is_known
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
-from tilework.runtime.native import Linked
-from tilework.runtime.workers import UNLIKE
 from tilework.targets.host import host_target
 
 # A copy of the input, N rows of w[0] bytes; fails check 3 where the first byte is 3.

@@ -13,7 +13,7 @@ from xdsl.dialects.test import TestOp
 from tilework.dialects import graph, schedule
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.rules.base import Packing
 from tilework.rules.cpu import parts, stages
 from tilework.rules.cpu.parts import Rows, rows_for

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from tilework.dialects.diagnostics import UsageError
+from tilework.dialects.support.diagnostics import UsageError
 from tilework.tools.light_models import (
     LIGHT_MODELS,
     assert_meaningful,

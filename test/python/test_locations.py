@@ -16,8 +16,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Region
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.locations import SourcePosition, copy_location, file_location, source_name, source_position
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import (
+    SourcePosition,
+    copy_location,
+    file_location,
+    source_name,
+    source_position,
+)
 from tilework.tools.diagnostics_printer import diagnostics_of, format_diagnostics
 
 PLACE = SourcePosition("a.mlir", 2, 5)

@@ -4,8 +4,8 @@ import pytest
 
 from tilework.analysis.in_place import in_place_pairs
 from tilework.dialects.loop import KernelOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 
 SQUARE = "ins(%x: memref<8x8xf32>) outs(%y: memref<8x8xf32>)"
 

@@ -12,15 +12,15 @@ import tilework
 from tilework import te
 from tilework.analysis.accesses import element_count, element_strides
 from tilework.analysis.verification import verify
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.levels import lower_by_levels
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.targets import parse_target
 from tilework.tools.bench.growth_programs import program_of
-from tilework.tools.levels import lower_by_levels
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage

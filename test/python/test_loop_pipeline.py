@@ -7,11 +7,12 @@ from xdsl.dialects.test import TestOp
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.loop import IfOp
-from tilework.dialects.registration import make_context
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
-from tilework.lowering.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES, with_options
+from tilework.dialects.te.builder import KernelBuilder
+from tilework.driver.options import with_options
+from tilework.driver.pass_manager import PassManager, Pipeline
+from tilework.lowering.pipelines import PIPELINES
 
 
 def conv(*extents: int) -> KernelOp:

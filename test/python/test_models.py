@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 from tilework.tools.light_models import (
     LIGHT_MODELS,
     assert_meaningful,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.backends.llvm.compile import compile_ir
 from tilework.runtime.arrays import ALIGNMENT, aligned_empty
+from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import InputShapes

@@ -4,8 +4,8 @@ import ctypes
 
 import pytest
 
-from tilework.backends.llvm.compile import LLVMError, assembly, compile_ir
-from tilework.runtime.native import load_objects
+from tilework.runtime.devices.llvm.compile import LLVMError, assembly, compile_ir
+from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
 

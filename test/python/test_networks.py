@@ -11,9 +11,9 @@ import onnx
 import pytest
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 from tilework.tools.bench.networks.catalogue import NETWORKS, network_model
 from tilework.tools.bench.tasks import save_model
 from tilework.tools.cli import main

@@ -12,9 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx_models import Array, check, refusal
 
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 TAKEN = {"RNN": 1, "GRU": 2, "LSTM": 3}

@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from onnx.backend.test.case.test_case import TestCase as BackendCase
 from onnx.backend.test.loader import load_model_tests
 
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 

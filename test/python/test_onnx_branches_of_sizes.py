@@ -13,8 +13,8 @@ from onnx_models import check_sizes, graph, model, node, numbers
 
 from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import at_least, equal
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx.truths import Truth
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

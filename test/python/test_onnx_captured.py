@@ -8,7 +8,7 @@ import pytest
 from onnx_models import check, graph, model, node, numbers, refusal
 from test_onnx_control import LOOP_INPUTS, loop_model, scan_model
 
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

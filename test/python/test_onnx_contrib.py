@@ -14,9 +14,9 @@ from onnx import helper
 from onnx_models import Array
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

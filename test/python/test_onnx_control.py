@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx_models import Array, check, graph, model, node, numbers, refusal
 
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from onnx_models import check, graph, model, node, numbers, refusal
 from test_onnx_control import DOUBLING, LOOP_INPUTS, ONES, TWOS, loop_model, scan_model
 
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 ENDLESS = 2**63 - 1
 """The number of iterations that exporters write for a loop that ends by its condition only."""

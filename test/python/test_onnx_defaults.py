@@ -16,7 +16,7 @@ from onnx_models import Array, graph, node, numbers
 
 import tilework as tw
 from tilework.algebra.errors import UsageError
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 DEFAULTS: dict[str, Array] = {
     "w": numbers(8, 3, 3, 3),

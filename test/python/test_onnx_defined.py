@@ -13,9 +13,9 @@ from onnx import helper, numpy_helper
 from onnx_models import Array, refusal
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -11,8 +11,8 @@ from onnx import TensorProto
 from onnx_models import Sizes, check_sizes, model, node, refusal
 
 from tilework.algebra.index_expr import var
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx.fractions import LARGEST_DIVIDENDS, Number, SizeFraction, as_fraction, computed
+from tilework.runtime.cache import KernelCache
 
 SIZES: list[Sizes] = [{"n": 2, "h": h, "w": w} for h, w in [(2, 3), (7, 8), (16, 5), (33, 10)]]
 

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import tilework as tw
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 
 OPSET = [helper.make_opsetid("", 18)]

@@ -18,8 +18,8 @@ from tilework.analysis.verification import verify
 from tilework.dialects import graph
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
-from tilework.dialects.locations import source_name
-from tilework.dialects.registration import make_context
+from tilework.dialects.support.locations import source_name
+from tilework.dialects.support.registration import make_context
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.interpreters.graph import run_function
 from tilework.tools.light_models import (

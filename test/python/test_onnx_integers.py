@@ -14,9 +14,9 @@ from onnx_cases import Case, build, int64, reference
 from onnx_models import Array
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 SIGNED = [np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)]
 UNSIGNED = [np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)]

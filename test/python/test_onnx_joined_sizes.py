@@ -12,7 +12,7 @@ import pytest
 from onnx_models import check_sizes, model, node
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 PAIRS = [(4, 4), (17, 17), (4, 1), (1, 33), (1, 1), (0, 0), (0, 1), (1, 0)]
 """Sizes that broadcast."""

@@ -14,7 +14,7 @@ import pytest
 from onnx.backend.test.case import node
 from onnx.backend.test.case.test_case import TestCase as NodeCase
 
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 

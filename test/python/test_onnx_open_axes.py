@@ -12,9 +12,9 @@ from onnx_models import model, node, refusal
 
 import tilework as tw
 from tilework.algebra.errors import UsageError
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 END, FRONT = 2**63 - 1, -(2**63) + 1
 

@@ -12,9 +12,9 @@ from onnx import TensorProto
 from onnx_models import Array, model, node, refusal
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 NEAREST = ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]
 COORDINATES = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]

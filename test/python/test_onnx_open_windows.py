@@ -11,7 +11,7 @@ import pytest
 from onnx_models import Sizes, check_sizes, model, node, numbers
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 IMAGES: list[Sizes] = [{"n": 2, "h": h, "w": w} for h, w in [(7, 8), (6, 5), (3, 3), (12, 11), (4, 9)]]
 

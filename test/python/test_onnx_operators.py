@@ -15,9 +15,9 @@ from xdsl.ir import SSAValue
 
 from tilework.analysis.verification import verify
 from tilework.dialects.graph.base import GraphOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
-from tilework.dialects.te_builder import KernelBuilder, Tensor
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 from tilework.interpreters.te import run_kernel

@@ -10,7 +10,7 @@ from onnx_cases import Case, build, int64, reference
 from test_onnx_operators import dividends, divisors, halves, no_number
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 TRAINING = {"training_mode": 1, "momentum": 0.7}
 UNIT = np.linspace(-0.95, 0.95, 37, dtype=np.float32)

@@ -15,9 +15,9 @@ from onnx_models import Array, graph, model, node, numbers, refusal
 
 import tilework as tw
 from tilework.algebra.errors import TileworkError
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

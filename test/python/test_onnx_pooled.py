@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx_models import Array, check, refusal
 
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 RANDOM = np.random.default_rng(7)
 

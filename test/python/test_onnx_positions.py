@@ -12,9 +12,9 @@ from onnx import helper
 from onnx_models import Array, model, node, refusal, scans_of
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_models import Array
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 RANDOM = np.random.default_rng(7)
 

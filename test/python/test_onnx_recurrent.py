@@ -12,10 +12,10 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.dialects.graph import ScanOp
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
 

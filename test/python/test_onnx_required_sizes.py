@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx_models import Sizes, check_sizes, graph, model, node, numbers
 
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from onnx_models import Array, refusal
 from test_onnx_defined import Case, check, floats
 
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 NONE = np.zeros(0, np.float32)
 BATCH: dict[int, tuple[int | str, ...]] = {0: ("n", 2, 7, 11)}

@@ -16,9 +16,9 @@ from onnx_models import check as check_model
 from test_onnx_defined import Case, check, floats
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 RANDOM = np.random.default_rng(11)
 

@@ -7,9 +7,9 @@ import pytest
 from onnx_models import Array, model, node, refusal
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 RANDOM = np.random.default_rng(3)
 

@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
 import tilework as tw
 from tilework.algebra.errors import TileworkError
-from tilework.backends.cache import KernelCache
 from tilework.dialects import arith
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

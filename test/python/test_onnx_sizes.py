@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -26,9 +26,9 @@ from onnx import helper, numpy_helper
 from onnx_models import Array, node
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
+from tilework.runtime.cache import KernelCache
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = [np.dtype(name) for name in ("float32", "float64", "float16")] + [BFLOAT16]

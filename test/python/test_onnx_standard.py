@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilework.dialects.diagnostics import TileworkError
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 
 Array = np.ndarray[Any, Any]

@@ -19,9 +19,10 @@ from xdsl.context import Context
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilework.dialects.diagnostics import CompileError
-from tilework.lowering.instrumentation import Instrumentation
-from tilework.tools import opt_tool, process_module, registry
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.driver import registry
+from tilework.driver.instrumentation import Instrumentation
+from tilework.tools import opt_tool, process_module
 from tilework.transforms.base import TileworkPass
 
 MODULE = """builtin.module {
@@ -238,7 +239,7 @@ def test_semantic_check_watches_every_pass(run, monkeypatch: pytest.MonkeyPatch)
         def after_pass(self, pass_: ModulePass, op: Operation) -> None:
             raise CompileError(f"'{pass_.name}' changes what @f computes", op)
 
-    pretend_module(monkeypatch, "tilework.lowering.check_semantics", SemanticCheck=lambda _: SemanticCheck())
+    pretend_module(monkeypatch, "tilework.driver.check_semantics", SemanticCheck=lambda _: SemanticCheck())
     ran = run("-p", "cse", "--check-semantics")
     assert ran.status == 1
     assert "error: 'cse' changes what @f computes" in ran.err

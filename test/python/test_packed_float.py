@@ -11,15 +11,15 @@ import tilework as tw
 from tilework.algebra.index_expr import var
 from tilework.analysis.precision import PRECISIONS
 from tilework.dialects import graph
-from tilework.dialects.graph.packed_float import can_use_packed_float
+from tilework.dialects.graph.algorithms.packed_float import can_use_packed_float
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.loop import KernelOp as LoopKernelOp
-from tilework.dialects.registration import make_context
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te.builder import KernelBuilder
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.packed_float import PackedFloat
 from tilework.rules.registry import choose_rule

@@ -6,10 +6,10 @@ import random
 from typing import NamedTuple
 
 from tilework.analysis.packed_stores import check_whole_bytes
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import StoreOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 
 CONTEXT = make_context()
 

@@ -15,13 +15,13 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 from xdsl.utils.exceptions import PassFailedException
 
-from tilework.dialects.diagnostics import CompileError, TileworkError, UsageError
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
-from tilework.lowering.pass_manager import InternalError, PassManager, Pipeline
-from tilework.lowering.pass_timing import PassTiming
-from tilework.lowering.print_ir import PrintIR
+from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
+from tilework.driver.pass_manager import InternalError, PassManager, Pipeline
+from tilework.driver.pass_timing import PassTiming
+from tilework.driver.print_ir import PrintIR
 from tilework.transforms.base import TileworkPass
 
 TEXT = """

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.rules.cpu.default import Default
 from tilework.rules.cpu.pieces import Piece, pieces_of
 from tilework.rules.cpu.reads import reads_of

@@ -8,11 +8,11 @@ from typing import Literal
 import pytest
 from xdsl.passes import ModulePass
 
-from tilework.dialects.diagnostics import UsageError
-from tilework.lowering.pass_manager import Pipeline
-from tilework.lowering.pass_options import make_pass, options_of, pass_text
-from tilework.lowering.pipeline_text import PipelineError, parse_pipeline, pipeline_text
-from tilework.lowering.stop_after import stop_after
+from tilework.dialects.support.diagnostics import UsageError
+from tilework.driver.pass_manager import Pipeline
+from tilework.driver.pass_options import make_pass, options_of, pass_text
+from tilework.driver.pipeline_text import PipelineError, parse_pipeline, pipeline_text
+from tilework.driver.stop_after import stop_after
 from tilework.transforms.base import TileworkPass
 
 

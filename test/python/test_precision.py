@@ -7,7 +7,7 @@ import pytest
 from onnx_models import model, node
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 
 RNG = np.random.default_rng(0)
 

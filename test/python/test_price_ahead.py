@@ -11,13 +11,14 @@ from xdsl.dialects.func import FuncOp
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.precision import precision_of
-from tilework.backends.cache import KernelCache
-from tilework.backends.llvm.pool import CompilePool, OnDone
-from tilework.backends.llvm.price_ahead import price_ahead
-from tilework.backends.llvm.worker import FailedKernel, Job, KernelBuildError
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
-from tilework.lowering.algorithms import (
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.pool import CompilePool, OnDone
+from tilework.driver.price_ahead import price_ahead
+from tilework.driver.worker import FailedKernel, Job, KernelBuildError
+from tilework.runtime.cache import KernelCache
+from tilework.targets.parse import parse_target
+from tilework.transforms.graph.algorithms import (
     Algorithm,
     Algorithms,
     Strassen,
@@ -26,8 +27,7 @@ from tilework.lowering.algorithms import (
     question_of,
     remembered_algorithms,
 )
-from tilework.lowering.layout_search import LayoutSearch
-from tilework.targets.parse import parse_target
+from tilework.transforms.graph.layout_search import LayoutSearch
 
 TARGET = parse_target("llvm -mcpu=haswell")
 
@@ -152,7 +152,7 @@ def test_a_failure_names_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     def fail(_job: Job) -> FailedKernel:
         return failure
 
-    monkeypatch.setattr("tilework.backends.llvm.pool.do_job", fail)
+    monkeypatch.setattr("tilework.driver.pool.do_job", fail)
     with Pool() as pool, pytest.raises(KernelBuildError, match="kernel 'conv': the compiler process died"):
         price_ahead(two_convolutions(), TARGET, "default", KernelCache(tmp_path), pool)
 

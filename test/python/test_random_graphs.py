@@ -39,9 +39,9 @@ from tilework.dialects.graph import (
     TransposeOp,
 )
 from tilework.dialects.graph.base import ints
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.registration import make_context
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.interpreters.graph import prepare_parameters, run_function
 from tilework.interpreters.host import run_host
 from tilework.lowering.graph_to_te import GraphToTe

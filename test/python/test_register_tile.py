@@ -6,9 +6,9 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr, const, var
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import ComputeOp
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar
 from tilework.rules.cpu.costs import reduction_cycles
 from tilework.rules.cpu.fetching import Operand
 from tilework.rules.cpu.reads import Read, reads_of

@@ -19,11 +19,11 @@ from tilework.algebra.index_expr import product as product_of
 from tilework.algebra.index_expr import var
 from tilework.algebra.parse import parse, parse_condition
 from tilework.algebra.requirement import Requirement
-from tilework.backends.cache import KernelCache
-from tilework.backends.tensor_spec import TensorSpec
 from tilework.dialects.graph.reshape import regroups_open_axes, reshaped_index
+from tilework.runtime.cache import KernelCache
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import InputShapes
+from tilework.runtime.tensor_spec import TensorSpec
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, TensorType, f32
 
 from tilework.algebra.index_expr import Expr
+from tilework.analysis.sizes import size_of
 from tilework.dialects.schedule import CacheReadOp, RFactorOp, SequenceOp, SplitOp
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar, Tensor
-from tilework.rules.cpu.reads import size_of
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 from tilework.rules.cpu.row_blocks import RowBlocks
 from tilework.targets.parse import parse_target
 

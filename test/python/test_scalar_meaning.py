@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.scalar_meaning import element_dtype, evaluate
+from tilework.dialects.support.diagnostics import CompileError
 
 i4 = IntegerType(4)
 

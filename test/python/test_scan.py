@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
 from tilework.analysis.verification import verify
-from tilework.backends.cache import KernelCache
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.graph import prepare_parameters, run_function
 from tilework.interpreters.host import run_host
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
+from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
 

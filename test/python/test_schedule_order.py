@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
 from tilework import te
-from tilework.analysis.schedule_state import read_schedule
 from tilework.dialects import loop
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.interpreters.loop import run_loop_kernel
-from tilework.transforms.schedule.apply_dataflow import apply_dataflow
+from tilework.scheduling.dataflow.apply import apply_dataflow
+from tilework.scheduling.state import read_schedule
 
 READER, SOURCE = {"P": "S", "S": "C"}, {"S": "P", "C": "S"}
 """The stage that reads a stage, and the one that it reads."""

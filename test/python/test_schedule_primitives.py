@@ -9,14 +9,14 @@ from xdsl.parser import Parser
 
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import loop
-from tilework.dialects.diagnostics import CompileError, UsageError
-from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import KnobAttr, SequenceOp, knobs_of, set_knobs
-from tilework.dialects.schedule_builder import ScheduleBuilder
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.targets.host import host_target
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import f32
 
-from tilework.analysis.schedule_state import ScheduleState, read_schedule
-from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te.builder import KernelBuilder
+from tilework.scheduling.state import ScheduleState, read_schedule
 
 
 def chain() -> KernelOp:

@@ -13,11 +13,11 @@ from onnx_models import Array, graph, model, node
 
 import tilework as tw
 from tilework import te
-from tilework.backends.cache import KernelCache
 from tilework.dialects.loop import KernelOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.loop import run_loop_kernel
+from tilework.runtime.cache import KernelCache
 
 TARGETS = ["llvm", "llvm -mcpu=x86-64-v2", "llvm -mcpu=haswell"]
 

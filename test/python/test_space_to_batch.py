@@ -7,7 +7,7 @@ import pytest
 from xdsl.parser import Parser
 
 from tilework.dialects.graph.convolution import ConvOp
-from tilework.dialects.registration import make_context
+from tilework.dialects.support.registration import make_context
 from tilework.interpreters.graph import run_function
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
 

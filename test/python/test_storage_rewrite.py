@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.verification import verify
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import KernelOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.targets.host import host_target
 from tilework.transforms.loop.flatten_storage import FlattenStorage

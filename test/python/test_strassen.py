@@ -10,20 +10,20 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.windows import with_axes
-from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import PrefetchOp
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Tensor
-from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.dialects.te.builder import KernelBuilder, Tensor
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.strassen import Strassen
 from tilework.rules.cpu.strassen_form import strassen_form
 from tilework.rules.registry import choose_rule
+from tilework.runtime.cache import KernelCache
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
 from tilework.targets.target import Target

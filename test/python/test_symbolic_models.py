@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
 

@@ -23,9 +23,9 @@ from tilework.dialects.schedule import (
     SplitOp,
     Tail,
 )
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar
 from tilework.rules.cpu.default import Default
 from tilework.rules.cpu.row_blocks import RowBlocks
 from tilework.targets import Target, parse_target

@@ -9,7 +9,7 @@ import pytest
 
 import tilework as tw
 from tilework import te
-from tilework.backends.cache import KernelCache
+from tilework.runtime.cache import KernelCache
 from tilework.tools.opt_tool import main as opt_tool
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"

@@ -6,8 +6,8 @@ import pytest
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
-from tilework.backends.cache import KernelCache
 from tilework.runtime.arrays import dtype_named
+from tilework.runtime.cache import KernelCache
 
 
 @pytest.fixture

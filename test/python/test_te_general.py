@@ -12,13 +12,13 @@ from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import at_least, less_than
-from tilework.backends.llvm.build import build_kernel
 from tilework.dialects.schedule import Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar
-from tilework.runtime.native import load_objects
+from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.driver.build_kernel import build_kernel
+from tilework.runtime.devices.llvm.native import load_objects
 
 RANDOM = np.random.default_rng(0)
 u8 = IntegerType(8, Signedness.UNSIGNED)

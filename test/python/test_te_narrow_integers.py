@@ -13,14 +13,14 @@ from xdsl.dialects.builtin import ModuleOp
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import UsageError
-from tilework.backends.cache import KernelCache
 from tilework.dialects.loop import ForOp, Kind
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.check_semantics import SemanticCheck
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.te.errors import ScheduleError
-from tilework.lowering.check_semantics import SemanticCheck
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
+from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
 

@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import ModuleOp, f32
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.loop import KernelOp as LoopKernelOp
-from tilework.dialects.registration import make_context
-from tilework.dialects.schedule_builder import ScheduleBuilder
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Scalar
-from tilework.lowering.pass_manager import PassManager, Pipeline
+from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 
 RANDOM = np.random.default_rng(0)

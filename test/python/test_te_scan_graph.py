@@ -7,9 +7,9 @@ import pytest
 
 import tilework as tw
 from tilework import te
-from tilework.analysis.schedule_state import read_schedule
-from tilework.dialects.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
+from tilework.scheduling.state import read_schedule
 
 m, n, w = 6, 4, 3
 

@@ -13,12 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
 from tilework import te
-from tilework.backends.llvm.compile import assembly
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import KernelOp
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.compatibility import check_runs_on
+from tilework.runtime.devices.llvm.compile import assembly
 from tilework.targets import host, parse_target, tiles
 from tilework.targets.host import host_target
 

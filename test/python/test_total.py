@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import TensorType, f32
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule import ParallelOp, RFactorOp
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te.builder import KernelBuilder
 from tilework.rules.cpu.default import Default
 from tilework.targets.parse import parse_target
 

@@ -10,9 +10,9 @@ from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.verification import Verifier
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 
 TEXT = """
 te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {

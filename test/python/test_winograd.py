@@ -14,26 +14,26 @@ import tilework as tw
 from tilework.algebra.index_expr import var
 from tilework.algebra.winograd import MOST_PRODUCTS, winograd
 from tilework.analysis.precision import PRECISIONS
-from tilework.backends.cache import KernelCache
+from tilework.analysis.sizes import LARGE, size_of
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import graph
+from tilework.dialects.graph.algorithms.winograd import winograd_tiles
 from tilework.dialects.graph.base import ints
-from tilework.dialects.graph.winograd import winograd_tiles
 from tilework.dialects.loop import PrefetchOp
-from tilework.dialects.registration import make_context
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te.builder import KernelBuilder
+from tilework.driver.levels import lower_by_levels
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.onnx import import_onnx
-from tilework.lowering.algorithms import Winograd
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
-from tilework.rules.cpu.reads import LARGE, size_of
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
+from tilework.runtime.cache import KernelCache
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
-from tilework.tools.levels import lower_by_levels
+from tilework.transforms.graph.algorithms import Winograd
 
 
 @pytest.mark.parametrize("taps", range(1, MOST_PRODUCTS))

@@ -16,30 +16,30 @@ from xdsl.dialects.test import TestOp
 import tilework as tw
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import var
-from tilework.analysis.bound_inference import infer_bounds
-from tilework.analysis.schedule_state import read_schedule
-from tilework.backends.cache import KernelCache
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.loop import KernelOp as LoopKernelOp
-from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import PragmaOp, SequenceOp
 from tilework.dialects.schedule.knob import number_of
-from tilework.dialects.shapes import dims_of, tensor_type
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder
+from tilework.dialects.te.builder import KernelBuilder
+from tilework.driver.levels import lower_by_levels
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.algorithms import Algorithm, Winograd
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import SCHEDULE
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import WinogradForm, form_of
+from tilework.runtime.cache import KernelCache
+from tilework.scheduling.bound_inference import infer_bounds
+from tilework.scheduling.state import read_schedule
 from tilework.targets.host import host_target
 from tilework.targets.parse import parse_target
-from tilework.tools.levels import lower_by_levels
+from tilework.transforms.graph.algorithms import Algorithm, Winograd
 from tilework.transforms.loop.simplify import Simplify
 
 Array = np.ndarray[Any, Any]

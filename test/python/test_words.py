@@ -11,10 +11,10 @@ from onnx_models import Array
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
-from tilework.backends.cache import KernelCache
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.runtime.cache import KernelCache
 from tilework.targets.parse import parse_target
 
 RANDOM = np.random.default_rng(34)

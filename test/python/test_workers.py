@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 from tilework.algebra.errors import UsageError
-from tilework.backends.llvm.compile import assembly, compile_ir
-from tilework.runtime import threads, workers
-from tilework.runtime.native_library import NativeLibrary
+from tilework.runtime import threads
+from tilework.runtime.devices.llvm import workers
+from tilework.runtime.devices.llvm.compile import assembly, compile_ir
+from tilework.runtime.devices.llvm.native_library import NativeLibrary
 from tilework.targets import parse_target
 from tilework.targets.host import host_target
 from tilework.tools.commands import doctor
@@ -224,7 +225,7 @@ def test_a_forked_child_has_threads_of_its_own(bodies: NativeLibrary):
 def test_fork_while_another_thread_links_the_workers():
     program = """
         import os, signal, threading, time
-        from tilework.runtime import workers
+        from tilework.runtime.devices.llvm import workers
         compiled, begun = workers.workers_code, threading.Event()
         def slow(target):
             begun.set()
@@ -255,7 +256,7 @@ def test_workers_of_a_thread_that_openmp_pinned_are_free(bind: str):
         import numpy as np
         import tilework as tw
         from tilework import te
-        from tilework.runtime.workers import worker_symbols
+        from tilework.runtime.devices.llvm.workers import worker_symbols
         before = os.sched_getaffinity(0)
         worker_symbols()
         expected = before if os.environ["OMP_PROC_BIND"] else {min(before)}
@@ -340,8 +341,8 @@ def test_loops_of_fewer_threads_keep_no_other_worker_awake():
     """The third thread sleeps while loops of two follow each other: it hardly runs."""
     ran = run_python("""
         import ctypes, os, time
-        from tilework.backends.llvm.compile import compile_ir
-        from tilework.runtime.native import load_objects
+        from tilework.runtime.devices.llvm.compile import compile_ir
+        from tilework.runtime.devices.llvm.native import load_objects
         from tilework.targets.host import host_target
 
         library = load_objects([compile_ir('''
@@ -381,8 +382,8 @@ def test_fork_while_another_thread_links_a_module():
     """The child links one, too."""
     ran = run_python("""
         import os, threading
-        from tilework.backends.llvm.compile import compile_ir
-        from tilework.runtime import native
+        from tilework.runtime.devices.llvm.compile import compile_ir
+        from tilework.runtime.devices.llvm import native
         from tilework.targets.host import host_target
 
         code = compile_ir("define i32 @f() { ret i32 7 }", host_target())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-from tilework.backends.llvm.compile import compile_ir
-from tilework.runtime.native import load_objects
+from tilework.runtime.devices.llvm.compile import compile_ir
+from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets.host import host_target
 
 ROUNDS = 1_000_000

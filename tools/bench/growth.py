@@ -11,14 +11,14 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.targets import emit_module
-from tilework.lowering.instrumentation import VerifyEach
-from tilework.lowering.pass_timing import PassTiming, Timed, Timer
+from tilework.driver.instrumentation import VerifyEach
+from tilework.driver.levels import lower_by_levels
+from tilework.driver.pass_timing import PassTiming, Timed, Timer
+from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.targets import parse_target
 from tilework.tools.bench.growth_programs import FORMS, program_of
 from tilework.tools.bench.table import columns
-from tilework.tools.levels import lower_by_levels
 
 TARGET = parse_target("llvm -mcpu=haswell")
 

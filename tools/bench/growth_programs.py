@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilework.dialects.registration import make_context
-from tilework.dialects.source_parser import SourceParser
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
 
 WIDTH = 24
 """How long the tensors are."""

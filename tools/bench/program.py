@@ -33,16 +33,16 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import NAME, OUTPUT, HostSymbols
 from tilework.analysis.liveness import Span, buffer_uses
 from tilework.backends.host_signature import find_host
-from tilework.backends.llvm.compile import compile_ir
 from tilework.dialects import arith, te
-from tilework.dialects.locations import source_name
 from tilework.dialects.loop import CallOp, ForOp
-from tilework.dialects.registration import make_context
-from tilework.lowering.choose_algorithms import ChooseAlgorithms
+from tilework.dialects.support.locations import source_name
+from tilework.dialects.support.registration import make_context
+from tilework.driver.instrumentation import Instrumentation
 from tilework.lowering.graph_to_te import GraphToTe
-from tilework.lowering.instrumentation import Instrumentation
+from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.targets import Target
 from tilework.tools.bench.work import Work, element_bytes, work_of
+from tilework.transforms.graph.choose_algorithms import ChooseAlgorithms
 from tilework.transforms.loop.plan_memory import PlanMemory
 
 TICKS = "tilework.ticks"

@@ -46,9 +46,9 @@ def save_model(source: str, path: str) -> dict[str, Any]:
 def compile_model(model: str, cache: str, artefact: str, precision: str) -> dict[str, Any]:
     """Compile a file with the cache in a folder, then save the artefact."""
     from tilework.api import compile
-    from tilework.backends.cache import KernelCache
+    from tilework.runtime.cache import KernelCache
 
-    for imported_on_use in ("frontends.onnx", "backends.llvm.compile_model", "backends.llvm.build"):
+    for imported_on_use in ("frontends.onnx", "driver.compile_model", "driver.build_kernel"):
         importlib.import_module(f"tilework.{imported_on_use}")
     baseline = peak_bytes()
     start = perf_counter()
@@ -77,7 +77,7 @@ def profile_model(
 ) -> dict[str, Any]:
     """What `ProgramWatcher` notes of a model; compiled with a clock around every call it is saved as `artefact`."""
     from tilework.api import compile
-    from tilework.backends.cache import KernelCache
+    from tilework.runtime.cache import KernelCache
     from tilework.targets.host import host_target
     from tilework.tools.bench.program import ProgramWatcher, tick_object
 

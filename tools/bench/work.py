@@ -20,9 +20,9 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import Predicate, less_than
 from tilework.dialects import arith
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.isa.words import BYTES, DotOp
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReduceOp
-from tilework.dialects.words import BYTES, DotOp
 
 Sizes = Mapping[str, int]
 """The values of a kernel's symbols."""

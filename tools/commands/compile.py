@@ -10,13 +10,13 @@ from xdsl.dialects.func import FuncOp
 
 from tilework.analysis.precision import PRECISIONS
 from tilework.api import compile as compile_model
-from tilework.backends.llvm.compile_model import CompileReport
+from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
+from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.frontends.onnx.importer import ImportedModel
-from tilework.lowering.instrumentation import CheckLegality, Instrumentation, VerifyEach
+from tilework.runtime.compile_report import CompileReport
 from tilework.targets import Target
 from tilework.targets.llvm_names import target_to_compile_for
 from tilework.tools.files import check_writable
-from tilework.tools.levels import lower_by_levels, write_levels
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.process_module import semantic_check
 from tilework.tools.progress import shown_progress

@@ -12,7 +12,7 @@ from typing import cast
 import llvmlite.binding as llvm
 
 import tilework
-from tilework.backends.cache import KernelCache, default_cache
+from tilework.runtime.cache import KernelCache, default_cache
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.host import host_target
 from tilework.tools.files import obstacle_to_writing

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from tilework.analysis.schedule_state import read_schedule
 from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
 from tilework.dialects.te import KernelOp
+from tilework.scheduling.dataflow.apply import PRIMITIVES as REWRITES
+from tilework.scheduling.dataflow.apply import apply_dataflow
+from tilework.scheduling.state import read_schedule
 from tilework.tools.fuzz.check import Outcome, check
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.programs import random_kernel
 from tilework.tools.fuzz.schedules import random_schedule
 from tilework.tools.fuzz.te_programs import random_te_program
 from tilework.tools.fuzz.te_schedules import random_te_schedule
-from tilework.transforms.schedule.apply_dataflow import PRIMITIVES as REWRITES
-from tilework.transforms.schedule.apply_dataflow import apply_dataflow
 
 SIZES = (3, 1, 5, 0)
 """Values of the symbol."""

@@ -16,20 +16,20 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.data_indices import index_limits
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.backends.llvm.compile import compile_ir
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import loop
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.registration import make_context
 from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
+from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pass_manager import PassManager, Pipeline
 from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import packed
-from tilework.runtime.native import load_objects
+from tilework.runtime.devices.llvm.compile import compile_ir
+from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets.host import host_target
 from tilework.targets.nibbles import is_narrow, unpack
 from tilework.tools.fuzz.programs import SYMBOL

@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tilework.algebra.index_expr import Expr, const, minimum, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects import arith, loop
-from tilework.dialects.shapes import tensor_type
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.dialects.te_builder import KernelBuilder, Reduction, Scalar, Tensor
-from tilework.dialects.te_scalars import is_unsigned
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.te.builder_scalars import is_unsigned
 from tilework.tools.fuzz.draw import Draw
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 0)

@@ -9,11 +9,11 @@ from typing import TypeAlias
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.dialects.schedule import Tail
-from tilework.dialects.schedule_builder import ScheduleBuilder, StageHandle
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp, stages_of
+from tilework.scheduling.dataflow.handles import stage_names
 from tilework.tools.fuzz.draw import Draw
-from tilework.transforms.schedule.dataflow.handles import stage_names
 
 CARELESS = 5
 """Of a hundred choices so many ignore what a schedule may do, so that refusals are tested too."""

@@ -19,7 +19,7 @@ from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp, regroups_open_axes
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
 IMAGE_RANK = 4

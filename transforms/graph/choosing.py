@@ -13,8 +13,8 @@ from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import element_type
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import element_type
 
 
 def chosen_from(value: SSAValue) -> tuple[SSAValue, list[GraphOp]]:

@@ -24,9 +24,9 @@ from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reduction import ReduceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.transforms.base import TileworkPass
 
 RANK = 4

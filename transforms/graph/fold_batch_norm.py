@@ -23,8 +23,8 @@ from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.elementwise import NegOp, SqrtOp
 from tilework.dialects.graph.normalization import BatchNormOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.transforms.base import TileworkPass
 
 AffineOp = BatchNormOp | MulOp | AddOp | SubOp

@@ -19,7 +19,7 @@ from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.normalization import SoftmaxLikeOp
 from tilework.dialects.graph.reduction import ReduceOp
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.fuse_operators import outline
 from tilework.transforms.graph.fusion_groups import MAX_OPERATORS

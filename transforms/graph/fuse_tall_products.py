@@ -16,7 +16,7 @@ from tilework.analysis.tall_products import sums_much
 from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.movement import TransposeOp
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.fuse_operators import outline
 

@@ -21,9 +21,9 @@ from tilework.dialects.graph.elementwise import UnaryOp
 from tilework.dialects.graph.logic import WhereOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
 Movement: TypeAlias = ConcatOp | ReshapeOp | TransposeOp

@@ -16,8 +16,8 @@ from tilework.analysis.quantized import dequantized, holds, quantized
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.movement import ConcatOp
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused

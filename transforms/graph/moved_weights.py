@@ -21,9 +21,9 @@ from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.movement import PadOp
 from tilework.dialects.graph.pooling import MaxPoolOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of, element_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
 

@@ -37,10 +37,10 @@ from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.movement import PadOp, TransposeOp
 from tilework.dialects.graph.reduction import ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of, element_type
-from tilework.dialects.words import BYTES
+from tilework.dialects.isa.words import BYTES
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from

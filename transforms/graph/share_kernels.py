@@ -23,8 +23,8 @@ from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.movement import SliceOp
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
 Numbered: TypeAlias = ConstantOp | SliceOp

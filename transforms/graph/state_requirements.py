@@ -16,10 +16,10 @@ from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.require import RequireOp
-from tilework.dialects.locations import copy_location
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 

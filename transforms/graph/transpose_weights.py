@@ -15,8 +15,8 @@ from tilework.analysis.parameters import is_compiled, values_from_parameters
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.movement import TransposeOp
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
 
 

@@ -33,8 +33,8 @@ from tilework.dialects.graph.scatter import REPLACE, ScatterOp
 from tilework.dialects.graph.sizes import SectionOp
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.graph.top_k import TopKOp
-from tilework.dialects.locations import copy_location
-from tilework.dialects.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.interpreters.graph import constant_array
 from tilework.targets.parse import parse_target
 from tilework.targets.target import Target

@@ -31,12 +31,12 @@ from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.analysis.accesses import buffer_dims
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.dialects import arith
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import INDEX, ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
 from tilework.dialects.loop.annotations import CHECKS
 from tilework.dialects.loop.bounds import access_text, in_loops
-from tilework.dialects.shapes import scalar_type
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import scalar_type
 from tilework.transforms.base import TileworkPass
 
 FIELDS = 3

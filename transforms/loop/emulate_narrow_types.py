@@ -14,9 +14,9 @@ from xdsl.rewriter import Rewriter
 from tilework.analysis.accesses import accesses, element_position, memref_type, root_buffer
 from tilework.analysis.packed_stores import check_whole_bytes
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import BytesOp, KernelOp, LoadOp, PrefetchOp, StoreOp
-from tilework.dialects.shapes import is_narrow
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import is_narrow
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.half_bytes import I4, load_halves, of_width, store_halves
 

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import buffer_dims, element_count, element_strides, memref_type
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import set_access
 

@@ -30,8 +30,8 @@ from tilework.algebra.modular import modular_set
 from tilework.algebra.predicate import at_least, equal, less_than
 from tilework.analysis.domains import Scope, scope_at
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp
+from tilework.dialects.support.locations import copy_location
 
 I4 = IntegerType(4)
 

@@ -13,10 +13,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tilework.algebra.index_expr import Expr, minimum, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.tiles import tiled_buffers
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import INDEX, ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import DOUBLE_BUFFER
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import set_access
 

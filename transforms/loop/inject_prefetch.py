@@ -16,11 +16,11 @@ from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.accesses import element_position, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
 from tilework.analysis.tiles import is_tensorized
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers
 from tilework.dialects.loop.prefetch import ALL_CACHES, SECOND_CACHE
+from tilework.dialects.support.locations import copy_location
 from tilework.targets.target import LINE_BYTES
 from tilework.transforms.base import TileworkPass
 

@@ -11,9 +11,9 @@ from tilework.algebra.index_expr import Expr, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.loop.annotations import MASKED, WHOLE
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip, restricted_copies
 from tilework.transforms.loop.simplify import Simplifier

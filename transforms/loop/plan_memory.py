@@ -29,10 +29,10 @@ from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.liveness import buffer_uses, spans_of
 from tilework.analysis.packing import Lifetime, pack
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.index_attr import DimsAttr
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, CallOp, KernelOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 

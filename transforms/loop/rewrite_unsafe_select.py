@@ -19,9 +19,9 @@ from tilework.analysis.accesses import buffer_dims, root_buffer
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.analysis.tiles import written_buffers
 from tilework.dialects import arith
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import INDEX, ApplyOp, IfOp, KernelOp, LoadOp, YieldOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 Comparisons: TypeAlias = Mapping[str, Callable[[Expr, Expr], Predicate]]

@@ -10,10 +10,10 @@ from xdsl.irdl import AttrSizedOperandSegments
 
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.amx import TileOp
-from tilework.dialects.index_attr import LoopIndexAttr, to_operands
-from tilework.dialects.locations import copy_location
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.support.index_attr import LoopIndexAttr, to_operands
+from tilework.dialects.support.locations import copy_location
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 """The property that says how many operands are the subscripts' and how many are behind them."""

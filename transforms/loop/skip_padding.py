@@ -14,8 +14,8 @@ from xdsl.traits import Pure
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.lanes import is_lane_mask
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, YieldOp
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 PRODUCTS = (arith.MulfOp, arith.MuliOp)

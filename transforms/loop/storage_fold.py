@@ -13,8 +13,8 @@ from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import less_than
 from tilework.analysis.accesses import memref_type
 from tilework.analysis.domains import kernel_scope, loops_around, scope_at
-from tilework.dialects.index_attr import DimsAttr
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import set_access
 

@@ -13,8 +13,8 @@ from xdsl.ir import Block, BlockArgument, Operation
 from tilework.analysis.accesses import memref_type
 from tilework.analysis.liveness import top_level
 from tilework.analysis.storage_sharing import Storage, shared_allocations, shared_scratch
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import CallOp, KernelOp
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 

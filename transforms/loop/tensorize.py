@@ -17,11 +17,11 @@ from tilework.analysis.accesses import memory_space, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
 from tilework.analysis.tiles import is_tensorized
 from tilework.dialects import arith
-from tilework.dialects.amx import COLUMNS, PAIR, ROWS, SCOPE, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
-from tilework.dialects.diagnostics import CompileError
-from tilework.dialects.locations import copy_location
+from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, SCOPE, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
 

@@ -16,13 +16,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space, root_buffer
 from tilework.analysis.tiles import tiled_buffers, written_buffers
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
+from tilework.dialects.loop.transpose import LANES
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import chunked, constant_trip, remainder
-
-LANES = range(4, 17)
-"""Of how many lanes vectors are transposed, and how many that are stored: so many rows fill a machine's registers."""
 
 CHUNK = 64
 """For how many iterations columns are kept in a local buffer, at most."""

@@ -13,10 +13,10 @@ from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import less_than
 from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
 from tilework.analysis.registers import register_indices
-from tilework.dialects.amx import TileOp
-from tilework.dialects.locations import copy_location
+from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr, StoreOp
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip, restricted_copies
 

@@ -12,8 +12,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
 

@@ -17,8 +17,8 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import KernelOp
+from tilework.dialects.support.locations import copy_location
 from tilework.targets import parse_target
 from tilework.transforms.base import TileworkPass
 

@@ -13,8 +13,8 @@ from tilework.algebra.predicate import Predicate, at_least
 from tilework.analysis.domains import ends_from
 from tilework.analysis.lanes import is_lane_mask, lane_choice
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.loop.rewriting import set_access
 
 

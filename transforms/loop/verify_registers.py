@@ -9,8 +9,8 @@ from xdsl.ir import Operation
 
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.registers import RegisterIndex, register_indices
-from tilework.dialects.diagnostics import CompileError
 from tilework.dialects.loop import ForOp, KernelOp, Kind
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
 

@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.dialects import arith
-from tilework.dialects.bfloat16 import computes_in_bfloat16, is_bfloat16
-from tilework.dialects.locations import copy_location
 from tilework.dialects.loop import KernelOp
+from tilework.dialects.support.bfloat16 import computes_in_bfloat16, is_bfloat16
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 

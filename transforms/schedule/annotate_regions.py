@@ -8,10 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from tilework.analysis.bound_inference import StageBounds, infer_bounds
-from tilework.analysis.schedule_state import Stage, read_schedule
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
+from tilework.scheduling.bound_inference import StageBounds, infer_bounds
+from tilework.scheduling.state import Stage, read_schedule
 from tilework.transforms.base import TileworkPass
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
+from tilework.dialects.support.locations import copy_location
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.transforms.base import TileworkPass
 

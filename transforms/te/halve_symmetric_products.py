@@ -20,8 +20,8 @@ from tilework.algebra.index_expr import maximum, minimum, var
 from tilework.analysis.tall_products import BLOCK, is_on_or_above_diagonal, is_tall_product, symmetric_block
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects import arith
-from tilework.dialects.locations import copy_location
 from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.support.locations import copy_location
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
 from tilework.transforms.base import TileworkPass
 

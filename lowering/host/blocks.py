@@ -1,0 +1,156 @@
+"""What becomes of a graph on the host: kernel calls and views one after the other, a scan a loop around them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.dialects import memref
+from xdsl.dialects.arith import ConstantOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tilework.algebra.index_expr import var
+from tilework.analysis.post_dominators import VIEW
+from tilework.dialects.graph.layout import WordsOp
+from tilework.dialects.graph.movement import ConcatOp, SliceOp
+from tilework.dialects.graph.require import RequireOp
+from tilework.dialects.graph.reshape import ReshapeOp
+from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.loop import CallOp, ForOp, IfOp
+from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.support.locations import copy_location
+from tilework.lowering.host.buffers import HostBuffers, is_made_here, plan_placements
+from tilework.lowering.host.shapes import HostShapes, memref_type
+from tilework.transforms.graph.joined_sizes import KernelVersion, versions_of
+from tilework.transforms.graph.te_kernels import KernelTable
+
+
+@dataclass(frozen=True)
+class HostBlock:
+    """A block of the host function that is being written, at its end."""
+
+    block: Block
+    at: Builder
+    shapes: HostShapes
+    buffers: HostBuffers
+    kernels: KernelTable
+
+
+@contextmanager
+def located(block: Block, source: Operation) -> Generator[None]:
+    """Give what is appended to a block meanwhile the location of `source`."""
+    last = block.last_op
+    yield
+    op = block.first_op if last is None else last.next_op
+    while op is not None:
+        copy_location(op, source)
+        op = op.next_op
+
+
+def lower_graph(graph: Block, host: HostBlock) -> None:
+    """Append what the operators of a graph become, and copies of the results that are made elsewhere."""
+    last = graph.last_op
+    assert last is not None
+    for op in list(graph.ops)[:-1]:
+        with located(host.block, op):
+            _lower(op, host)
+    with located(host.block, last):
+        host.buffers.copy_outputs()
+
+
+def _lower(op: Operation, host: HostBlock) -> None:
+    is_view = VIEW in op.attributes
+    match op:
+        case RequireOp():
+            host.shapes.require(op.requirement)
+        case _ if not any(result.uses for result in op.results):
+            return  # constants that moved into the kernels, and other dead code
+        case FusedOp():
+            _call(op, host)
+        case ScanOp():
+            _scan(op, host)
+        case ParameterOp():
+            parameter = memref.GetGlobalOp(op.sym_name.data, memref_type(op.result.type))
+            host.buffers.put(op.result, host.at.insert(parameter).memref)
+        case ConcatOp() if is_view:
+            host.buffers.of(op.result)  # there already: its operands were made in it
+        case ReshapeOp() if is_view:
+            host.buffers.alias_reshape(op)
+        case SliceOp() if is_view:
+            host.buffers.alias_slice(op)
+        case WordsOp() if is_view:
+            host.buffers.alias_words(op)
+        case ConstantOp():
+            raise CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
+        case _:
+            raise CompileError(f"{name_of(op)} is in no graph.fused; run graph-fuse-operators first", op)
+
+
+def _call(group: FusedOp, host: HostBlock) -> None:
+    """A call of the first version of the group whose conditions hold."""
+    *versions, general = [(version, _call_of(version, group, host)) for version in versions_of(group)]
+    call: Operation = general[1]
+    for version, special in reversed(versions):
+        values = host.shapes.values_of(*(p.expr for p in version.conditions))
+        then, otherwise = (Region(Block([op])) for op in (special, call))
+        call = IfOp([p.substitute(values) for p in version.conditions], then, otherwise)
+    host.at.insert(call)
+
+
+def _call_of(version: KernelVersion, group: FusedOp, host: HostBlock) -> CallOp:
+    values = [*group.inputs, *group.outputs]
+    buffers = [host.buffers.of(v) for v in values]
+    kernel = host.kernels.kernel_for(version.group, [host.buffers.layout_for_kernel(v) for v in values])
+    count = len(group.inputs)
+    symbols = [host.shapes.value(version.size_of(name)) for name in kernel.symbols]
+    return CallOp(kernel.sym_name.data, buffers[:count], buffers[count:], (), symbols)
+
+
+# -- scans
+
+
+def _scan(scan: ScanOp, host: HostBlock) -> None:
+    """A loop whose iterations change the states' buffers, which hold the states that are given before the first."""
+    states = [host.buffers.of(v) for v in scan.end_states]
+    for given, state in zip(scan.states, states, strict=True):
+        host.at.insert(memref.CopyOp(host.buffers.of(given), state))
+    for tensor in (*scan.sequences, *scan.constants, *(new for new in scan.new_sequences if new.uses)):
+        host.buffers.of(tensor)  # outside of the loop
+    loop = host.at.insert(ForOp(0, scan.steps.substitute(host.shapes.values_of(scan.steps)), "step"))
+    body = _step(scan, loop, states, host)
+    lower_graph(scan.body.block, body)
+    count = len(states)
+    with located(body.block, scan.yielded):
+        _replace_states(states, scan.yielded.values[:count], list(scan.body.block.args[:count]), body)
+
+
+def _step(scan: ScanOp, loop: ForOp, states: Sequence[SSAValue], host: HostBlock) -> HostBlock:
+    """The body of the loop, still empty: it knows where the arguments of the scan's body are, and new elements go."""
+    at = Builder(InsertPoint.at_end(loop.body.block))
+    shapes = host.shapes.inside(at)
+    step = scan.steps - 1 - var(loop.index) if scan.reverse else var(loop.index)
+    made = zip(scan.new_sequences, scan.yielded.values[len(states) :], strict=True)
+    sequences = {new: value for new, value in made if new.uses}
+    outputs = [host.buffers.element(new, step, at, shapes) for new in sequences]
+    plan = plan_placements(list(scan.body.block.ops)[:-1], list(sequences.values()))
+    buffers = host.buffers.inside(at, shapes, outputs, plan)
+    elements = [host.buffers.element(v, step, at, shapes) for v in scan.sequences]
+    constants = [host.buffers.of(v) for v in scan.constants]
+    for argument, buffer in zip(scan.body.block.args, [*states, *elements, *constants], strict=True):
+        buffers.put(argument, buffer)
+    return HostBlock(loop.body.block, at, shapes, buffers, host.kernels)
+
+
+def _replace_states(
+    states: Sequence[SSAValue], following: Sequence[SSAValue], arguments: Sequence[SSAValue], host: HostBlock
+) -> None:
+    """Copy the next states over the states; those that are no new tensor through buffers of their own, as the old ones
+    may be part of them."""
+    changed = [(state, v) for state, v, before in zip(states, following, arguments, strict=True) if v is not before]
+    sources = [host.buffers.of(v) if is_made_here(v) else host.buffers.copied(v) for _, v in changed]
+    for (state, _), source in zip(changed, sources, strict=True):
+        host.at.insert(memref.CopyOp(source, state))
