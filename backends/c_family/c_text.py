@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from tilework.backends.c_family.c_words import WORDS
+from tilework.algebra.c_names import WORDS
 
 _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 
@@ -15,12 +15,6 @@ LONGEST_HINT = 64
 INDENT = "  "
 
 _TYPE = re.compile(r"([fiu](8|16|32|64)x\d+\w*|\w+_t)$")
-
-
-def c_name(name: str) -> str:
-    """The identifier for a symbol: the symbol itself where C allows it, else with other characters by their numbers."""
-    text = _IN_NAMES.sub(lambda m: f"_{ord(m[0]):x}_", name)
-    return f"{text}_" if text in WORDS or not text or text[0].isdigit() else text
 
 
 class FileText:

@@ -17,8 +17,9 @@ from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute
 
+from tilework.algebra.c_names import c_name
 from tilework.analysis.functions import body_of
-from tilework.backends.c_family.c_text import FileText, c_name, listed
+from tilework.backends.c_family.c_text import FileText, listed
 from tilework.backends.c_family.emit_arith import ARITH_HANDLERS
 from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
 from tilework.backends.c_family.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter

@@ -18,9 +18,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.algebra.c_index import CIndex
+from tilework.algebra.c_names import c_name
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import offset_of
-from tilework.backends.c_family.c_text import FileText, c_name
+from tilework.backends.c_family.c_text import FileText
 from tilework.backends.c_family.emit_index import use_index_function
 from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.forms import Form, memory_kind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilework.algebra.c_names import c_name
 from tilework.analysis.in_place import in_place_pairs
-from tilework.backends.c_family.c_text import FileText, c_name
+from tilework.backends.c_family.c_text import FileText
 from tilework.backends.c_family.emit_arith import ARITH_HANDLERS, VECTOR_HANDLERS
 from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
 from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS

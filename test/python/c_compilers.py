@@ -14,7 +14,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework.runtime
-from tilework.backends.c_family.c_text import c_name
+from tilework.algebra.c_names import c_name
 from tilework.backends.c_family.emit_kernel import emit_kernels
 from tilework.backends.c_family.spelling import C11
 from tilework.dialects.loop import KernelOp

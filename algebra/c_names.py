@@ -1,6 +1,8 @@
-"""Names that functions and variables cannot have: words of C and its dialects, and functions that compilers know."""
+"""Names as C takes them: neither words of C and its dialects, nor functions that compilers know."""
 
 from __future__ import annotations
+
+import re
 
 _KEYWORDS = """
     alignas alignof and asm auto bool break case catch char class compl complex const constant continue default
@@ -36,3 +38,13 @@ WORDS = frozenset(
     + [f"{name}{suffix}" for name in _MATHEMATICS.split() for suffix in ("", "f", "l")]
 )
 """What an underscore is added to."""
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
+
+
+def c_name(name: str) -> str:
+    """The identifier for a symbol: the symbol itself where C allows it, else with other characters by their numbers."""
+    text = _NOT_IN_NAMES.sub(lambda m: f"_{ord(m[0]):x}_", name)
+    if not text or text[0].isdigit():
+        text = f"_{text}"
+    return f"{text}_" if text in WORDS else text
