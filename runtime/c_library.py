@@ -13,6 +13,7 @@ from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from tilework.algebra.c_index import INDEX_FUNCTIONS, CIndex
 from tilework.algebra.c_names import c_name
@@ -37,8 +38,14 @@ _C_TYPES = {
 }
 """numpy's names of dtypes -> C types. C has no type for floating-point numbers of 16 bits everywhere."""
 
-_OWN_NAMES = ("model", "arena", "threads", "shape", "count", "words", "parameters")
-"""Of variables and parameters in the templates."""
+_OF_LIBRARY = ("model", "arena", "threads", "shape", "inputs", "outputs", "symbols", "call_entry")
+"""Names in the library's functions that take tensors and sizes."""
+
+_OF_EXAMPLE = (
+    *("stop", "check", "given", "number", "memory", "read_numbers", "write_numbers", "check_names"),
+    *("main", "count", "words", "threads", "parameters", "model", "i"),
+)
+"""Names in the example's function that holds tensors and sizes, and of what it calls."""
 
 
 def write_library(
@@ -108,7 +115,7 @@ class _Texts:
     def __init__(self, name: str, manifest: Manifest):
         self.name = name
         self.manifest = manifest
-        taken: set[str] = set(_OWN_NAMES)
+        taken: set[str] = set(_OF_LIBRARY)
         self.symbols = {symbol: _fresh(symbol, taken) for symbol in manifest.symbols}
         self.inputs = [(spec, _fresh(spec.name, taken)) for spec in manifest.inputs]
         self.outputs = [(spec, _fresh(spec.name, taken)) for spec in manifest.outputs]
@@ -140,8 +147,7 @@ class _Texts:
         prefix = f"{self.name}_{name}"
         return (
             f"/* {name}: {_described(spec)}. Its dimensions, and how many elements these make. */\n"
-            f"enum {{ {prefix.upper()}_RANK = {len(spec.shape)} }};\n"
-            f"void {prefix}_shape({_with_sizes('int64_t *shape', self.symbols.values())});\n"
+            f"void {prefix}_shape({_with_sizes(_shape_parameter(spec), self.symbols.values())});\n"
             f"int64_t {prefix}_elements({self.sizes});\n"
         )
 
@@ -150,7 +156,7 @@ class _Texts:
         shapes = [self._shape_definition(spec, name) for spec, name in (*self.inputs, *self.outputs)]
         arena_bytes = self._text(_product([self.manifest.arena_bytes]))
         messages = [
-            f"    case {code}: return {json.dumps(f'{self.name}: {text}')};\n"
+            f"    case {code}: return {_quoted(f'{self.name}: {text}')};\n"
             for code, text in self.manifest.messages.items()
         ]
         return {
@@ -159,7 +165,7 @@ class _Texts:
             "file_bytes": str(end),
             "head": ", ".join(map(str, head.rstrip(b"\0"))),
             "offsets": ", ".join(map(str, starts)) or "0",
-            "messages": "".join(messages).replace("??", "?\\?"),
+            "messages": "".join(messages),
             "arena_bytes": arena_bytes,
             "unused_sizes": self._unused([arena_bytes]),
             "shapes": "\n".join(shapes),
@@ -168,6 +174,7 @@ class _Texts:
             "outputs": ", ".join([*(name for _, name in self.outputs), "NULL"]),
             "symbols": ", ".join(self.symbols.values()) or "0",
             "symbol_arguments": ", ".join(self.symbols.values()),
+            "size_checks": "".join(f"  if ({size} < 0) return NEGATIVE_SIZE;\n" for size in self.symbols.values()),
         }
 
     def _shape_definition(self, spec: TensorSpec, name: str) -> str:
@@ -175,7 +182,7 @@ class _Texts:
         count = self._text(_product(spec.shape))
         lines = "".join(f"  shape[{axis}] = {dim};\n" for axis, dim in enumerate(dims)) or "  (void)shape;\n"
         return (
-            f"void {prefix}_shape({_with_sizes('int64_t *shape', self.symbols.values())}) {{\n"
+            f"void {prefix}_shape({_with_sizes(_shape_parameter(spec), self.symbols.values())}) {{\n"
             f"{self._unused(dims)}{lines}}}\n\n"
             f"int64_t {prefix}_elements({self.sizes}) {{\n{self._unused([count])}  return {count};\n}}\n"
         )
@@ -189,48 +196,78 @@ class _Texts:
         return "".join(f"  (void){symbol};\n" for symbol in self.symbols.values() if symbol not in words)
 
     def example(self) -> dict[str, str]:
-        sizes = ", ".join(self.symbols.values())
-        names = [*self.manifest.symbols, *(name for _, name in self.inputs)]
-        usage = [f" [{symbol}=SIZE]" for symbol in self.manifest.symbols]
-        usage += [f" [{name}=FILE]" for _, name in self.inputs]
-        variables = [
-            f"  const int64_t {variable} = number(given(count, words, {json.dumps(symbol)}), 1);\n"
-            for symbol, variable in self.symbols.items()
-        ]
-        arguments = [name for _, name in (*self.inputs, *self.outputs)]
+        return _Example(self.name, self.manifest.symbols, self.inputs, self.outputs).texts()
+
+
+class _Example:
+    """The example program, whose variables are called as the library's parameters where nothing else is called so."""
+
+    def __init__(
+        self,
+        library: str,
+        symbols: Sequence[str],
+        inputs: Sequence[tuple[TensorSpec, str]],
+        outputs: Sequence[tuple[TensorSpec, str]],
+    ):
+        taken = set(_OF_EXAMPLE)
+        self.library = library
+        self.symbols = {symbol: _fresh(symbol, taken) for symbol in symbols}
+        self.inputs = [_Tensor(spec, name, _fresh(name, taken)) for spec, name in inputs]
+        self.outputs = [_Tensor(spec, name, _fresh(name, taken)) for spec, name in outputs]
+        self.sizes = ", ".join(self.symbols.values())
+
+    def texts(self) -> dict[str, str]:
+        """What the template is filled with."""
+        usage = [f" [{symbol}=SIZE]" for symbol in self.symbols]
+        usage += [f" [{tensor.name}=FILE]" for tensor in self.inputs]
+        known = [*self.symbols, *(tensor.name for tensor in self.inputs)]
         return {
             "usage": "".join([*usage, " [threads=COUNT] [parameters=FILE]"]),
-            "names": "".join(f"{json.dumps(name)}, " for name in names),
-            "size_variables": "".join(variables),
-            "input_code": "\n".join(self._input_code(spec, name, sizes) for spec, name in self.inputs),
-            "output_code": "".join(self._memory_code(spec, name, sizes) for spec, name in self.outputs),
-            "result_code": "".join(self._result_code(spec, name) for spec, name in self.outputs),
-            "arguments": ", ".join([*arguments, *self.symbols.values()]),
+            "names": "".join(f"{_quoted(name)}, " for name in known),
+            "size_variables": "".join(
+                f"  const int64_t {variable} = number(given(count, words, {_quoted(symbol)}), 1);\n"
+                for symbol, variable in self.symbols.items()
+            ),
+            "input_code": "\n".join(map(self._input_code, self.inputs)),
+            "output_code": "".join(map(self._memory_code, self.outputs)),
+            "result_code": "".join(map(self._result_code, self.outputs)),
+            "arguments": ", ".join([*(t.variable for t in (*self.inputs, *self.outputs)), *self.symbols.values()]),
         }
 
-    def _memory_code(self, spec: TensorSpec, name: str, sizes: str) -> str:
+    def _count(self, tensor: _Tensor) -> str:
+        return f"{self.library}_{tensor.name}_elements({self.sizes})"
+
+    def _memory_code(self, tensor: _Tensor) -> str:
         return (
-            f"  const int64_t {name}_elements = {self.name}_{name}_elements({sizes});\n"
-            f"  {_type(spec)} *{name} = memory({name}_elements, sizeof *{name});\n"
+            f"  {_type(tensor.spec)} *{tensor.variable} = memory({self._count(tensor)}, sizeof *{tensor.variable});\n"
         )
 
-    def _input_code(self, spec: TensorSpec, name: str, sizes: str) -> str:
+    def _input_code(self, tensor: _Tensor) -> str:
+        x, count, type_ = tensor.variable, self._count(tensor), _type(tensor.spec)
         fill = ""
-        if _type(spec) in ("float", "double"):
-            fill = f"  for (int64_t i = 0; i < {name}_elements; ++i) {name}[i] = ({_type(spec)})(i % 17) / 8 - 1;\n"
+        if type_ in ("float", "double"):
+            fill = f"  for (int64_t i = 0; i < {count}; ++i) {x}[i] = ({type_})(i % 17) / 8 - 1;\n"
+        file = f"given(count, words, {_quoted(tensor.name)})"
+        return f"{self._memory_code(tensor)}{fill}  read_numbers({file}, {x}, {count}, sizeof *{x});\n"
+
+    def _result_code(self, tensor: _Tensor) -> str:
+        x, count = tensor.variable, self._count(tensor)
+        format_, value = ("0x%04x", f"{x}[i]") if "float16" in tensor.spec.dtype else ("%g", f"(double){x}[i]")
         return (
-            f"{self._memory_code(spec, name, sizes)}{fill}"
-            f"  if (given(count, words, {json.dumps(name)}) != NULL) {{\n"
-            f"    read_numbers(given(count, words, {json.dumps(name)}), {name}, {name}_elements, sizeof *{name});\n  }}\n"
+            f'  printf("{tensor.name} ({_described(tensor.spec)}):");\n'
+            f'  for (int64_t i = 0; i < {count} && i < 8; ++i) printf(" {format_}", {value});\n'
+            f'  printf("{chr(92)}n");\n'
+            f"  write_numbers({_quoted(tensor.name + '.raw')}, {x}, {count}, sizeof *{x});\n"
+            f"  free({x});\n"
         )
 
-    def _result_code(self, spec: TensorSpec, name: str) -> str:
-        return (
-            f'  printf("{name} ({_described(spec)}):");\n'
-            f"  for (int64_t i = 0; i < {name}_elements && i < 8; ++i) {_printed(spec, name)};\n"
-            f'  printf("{chr(92)}n");\n'
-            f'  write_numbers("{name}.raw", {name}, {name}_elements, sizeof *{name});\n'
-        )
+
+class _Tensor(NamedTuple):
+    """An input or output: what the library calls it, and the example's variable."""
+
+    spec: TensorSpec
+    name: str
+    variable: str
 
 
 def _fresh(name: str, taken: set[str]) -> str:
@@ -243,15 +280,13 @@ def _fresh(name: str, taken: set[str]) -> str:
     return found
 
 
+def _quoted(text: str) -> str:
+    """A literal of C."""
+    return json.dumps(text, ensure_ascii=False).replace("??", "?\\?")  # no trigraphs
+
+
 def _type(spec: TensorSpec) -> str:
     return _C_TYPES[spec.dtype]
-
-
-def _printed(spec: TensorSpec, name: str) -> str:
-    """A call that shows one number; of floating-point numbers of 16 bits, the bits."""
-    if "float16" in spec.dtype:
-        return f'printf(" 0x%04x", {name}[i])'
-    return f'printf(" %g", (double){name}[i])'
 
 
 def _described(spec: TensorSpec) -> str:
@@ -260,6 +295,10 @@ def _described(spec: TensorSpec) -> str:
 
 def _product(dims: Sequence[Dim]) -> Expr:
     return prod((const(dim) if isinstance(dim, int) else parse(dim) for dim in dims), start=const(1))
+
+
+def _shape_parameter(spec: TensorSpec) -> str:
+    return f"int64_t shape[{len(spec.shape)}]" if spec.shape else "int64_t *shape"
 
 
 def _with_sizes(first: str, symbols: Iterable[str]) -> str:

@@ -37,7 +37,9 @@ static void *memory(int64_t elements, size_t element_bytes) {
   return bytes;
 }
 
+/* Fill memory from a file, if there is one. */
 static void read_numbers(const char *path, void *numbers, int64_t elements, size_t element_bytes) {
+  if (path == NULL) return;
   FILE *file = fopen(path, "rb");
   if (file == NULL) stop("cannot open ", path);
   if (fread(numbers, element_bytes, (size_t)elements, file) != (size_t)elements || fgetc(file) != EOF) {
@@ -75,8 +77,7 @@ $size_variables  const int32_t threads = (int32_t)number(given(count, words, "th
   $name *model;
   check(${name}_open(&model, parameters == NULL ? "parameters.bin" : parameters));
 
-$input_code
-$output_code
+$input_code$output_code
   check(${name}_run(model, $arguments, NULL, threads));
 
 $result_code

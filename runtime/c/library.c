@@ -115,20 +115,23 @@ $unused_sizes  return (size_t)($arena_bytes);
 }
 
 $shapes
-int32_t ${name}_run($run_parameters) {
-  void *inputs[] = {$inputs};
-  void *outputs[] = {$outputs};
-  int64_t symbols[] = {$symbols};
-  for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; ++i) {
-    if (symbols[i] < 0) return NEGATIVE_SIZE;
-  }
+/* Call the entry with memory for what lies between inputs and outputs. */
+static int32_t call_entry(const $name *model, void **inputs, void **outputs, int64_t *symbols, size_t bytes, void *arena,
+                          int32_t threads) {
   if ((uintptr_t)arena % ALIGNMENT != 0) return NOT_ALIGNED;
   void *own = NULL;
   if (arena == NULL) {
-    arena = aligned_memory(${name}_arena_bytes($symbol_arguments), &own);
+    arena = aligned_memory(bytes, &own);
     if (arena == NULL) return NO_MEMORY;
   }
   const int32_t code = $entry(inputs, outputs, (void **)model->parameters, arena, symbols, threads);
   free(own);
   return code;
+}
+
+int32_t ${name}_run($run_parameters) {
+  void *inputs[] = {$inputs};
+  void *outputs[] = {$outputs};
+  int64_t symbols[] = {$symbols};
+$size_checks  return call_entry(model, inputs, outputs, symbols, ${name}_arena_bytes($symbol_arguments), arena, threads);
 }
