@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from tilework.algebra.c_names import WORDS
 
 _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
+_WORD = re.compile(r"\w+")
 
 LONGEST_HINT = 64
 """Characters of a hint that become part of a name."""
@@ -42,19 +44,26 @@ class FileText:
         self._functions[name] = text
 
     def __contains__(self, name: str) -> bool:
-        return name in self._helpers or name in self._functions
+        return name in self._functions
 
     def __str__(self) -> str:
+        words = set[str]()
+        for text in self._functions.values():
+            words |= words_of(text)
+        helpers: list[str] = []
+        for name, text in reversed(self._helpers.items()):  # each behind those that it calls
+            if name in words:
+                helpers.insert(0, text)
+                words |= words_of(text)
         types = "".join(self._types.values())
-        parts = [self.head, types, *self._helpers.values(), *self._functions.values()]
-        return "\n".join(part for part in parts if part)
+        return "\n".join(part for part in (self.head, types, *helpers, *self._functions.values()) if part)
 
 
 class FunctionText:
     """The body of one function, written front to back. A name is free again where the block that it is of ends."""
 
     def __init__(self, taken: Iterable[str] = ()):
-        self._lines: list[str] = []
+        self._lines: list[_Line] = []
         self._names: list[set[str]] = [set(taken)]
         self._depth = 1
 
@@ -82,9 +91,9 @@ class FunctionText:
 
     # -- lines
 
-    def line(self, text: str) -> None:
-        """Append a line."""
-        self._lines.append(f"{INDENT * self._depth}{text}")
+    def line(self, text: str, variable: str | None = None) -> None:
+        """Append a line; one that does nothing but declare a variable is left out where none reads that."""
+        self._lines.append(_Line(self._depth, text, variable))
 
     def open(self, head: str) -> None:
         """Begin a block: `head {`."""
@@ -105,23 +114,50 @@ class FunctionText:
         self.line("} else {")
         self._depth += 1
 
-    def drop_unread(self, names: Iterable[str]) -> None:
-        """Take away the declarations of those variables, of the whole function, that no other line reads."""
-        for name in names:
-            holding = [line for line in self._lines if re.search(rf"\b{name}\b", line)]
-            if len(holding) == 1:
-                self._lines.remove(holding[0])
-
-    def mention(self, parameters: Iterable[str]) -> None:
-        """Say of each parameter that is not used that this is on purpose."""
-        words = set(re.findall(r"\w+", "\n".join(self._lines)))
-        self._lines[:0] = [f"{INDENT}(void){name};" for name in parameters if name not in words]
-
     # -- the whole
 
     def definition(self, head: str, parameters: Sequence[str]) -> str:
-        """The text of the function; `head` is such as `static void f`."""
-        return "\n".join((f"{head}({listed(parameters)}) {{", *self._lines, "}", ""))
+        """The text of the function; `head` is such as `static void f`. Parameters that are not read are said to be so."""
+        lines = self._read_lines()
+        words = set[str]().union(*(words_of(line.text) for line in lines))
+        names = [parameter.rpartition(" ")[2].lstrip("*") for parameter in parameters]
+        unread = [f"{INDENT}(void){name};" for name in names if name not in words]
+        body = [f"{INDENT * line.depth}{line.text}" for line in lines]
+        return "\n".join((f"{head}({listed(parameters)}) {{", *unread, *body, "}", ""))
+
+    def _read_lines(self) -> list[_Line]:
+        """The lines without declarations of variables that no other line of their block reads."""
+        kept: list[_Line] = []  # from the last to the first
+        words: list[set[str]] = []
+        for line in reversed(self._lines):
+            if line.variable is not None and not _is_read(line, kept, words):
+                continue
+            kept.append(line)
+            words.append(words_of(line.text))
+        return kept[::-1]
+
+
+class _Line(NamedTuple):
+    """A line, how deep in blocks it stands, and the variable that it declares."""
+
+    depth: int
+    text: str
+    variable: str | None = None
+
+
+def _is_read(line: _Line, behind: Sequence[_Line], words: Sequence[set[str]]) -> bool:
+    """Whether a variable is read before its block ends, by the lines behind, the nearest of which is the last."""
+    for other, found in zip(reversed(behind), reversed(words), strict=True):
+        if other.depth < line.depth:
+            return False
+        if line.variable in found:
+            return True
+    return False
+
+
+def words_of(text: str) -> set[str]:
+    """The names, and other words, in a text."""
+    return set(_WORD.findall(text))
 
 
 def is_name(text: str) -> bool:

@@ -9,6 +9,7 @@ from tilework.backends.c_family.emitter import Emitter, Handler, Handlers
 from tilework.backends.c_family.forms import Form, form_of
 from tilework.backends.c_family.halves import is_of_16_bits, narrowed, narrowed_double, widened
 from tilework.dialects import arith
+from tilework.dialects.support.shapes import is_narrow
 
 
 def _truncate(e: Emitter, op: arith.TruncFOp) -> None:
@@ -60,22 +61,17 @@ def _float_to_integer(*, signed: bool) -> Handler:
         form = e.form(result)
         target = form if signed else form.of("u")
         converted = e.c.converted(source, target, text)
-        e.define(result, e.c.reinterpreted(target, form, converted if signed else e.value(target, converted)))
+        _define_integer(e, result, target, converted)
 
     return emit
 
 
 def _widen(*, signed: bool) -> Handler:
     def emit(e: Emitter, op: Operation) -> None:
+        result = op.results[0]
         form, text = _integer(e, op.operands[0], signed=signed)
-        target = e.form(op.results[0])
-        if signed or form.kind[0] == "i":
-            e.define(op.results[0], e.c.converted(form, target, text))
-            return
-        unsigned = target.of("u")
-        e.define(
-            op.results[0], e.c.reinterpreted(unsigned, target, e.value(unsigned, e.c.converted(form, unsigned, text)))
-        )
+        target = e.form(result) if form.kind[0] == "i" else e.form(result).of("u")
+        _define_integer(e, result, target, e.c.converted(form, target, text))
 
     return emit
 
@@ -89,8 +85,25 @@ def _integer(e: Emitter, value: SSAValue, *, signed: bool) -> tuple[Form, str]:
         return Form("i8"), f"(int8_t)-{text}" if signed else f"(int8_t){text}"
     if signed:
         return form, text
+    if is_narrow(value.type):
+        return form, e.value(form, f"{text} & {e.c.number(form, 15)}")
     unsigned = form.of("u")
     return unsigned, e.value(unsigned, e.c.reinterpreted(form, unsigned, text))
+
+
+def _define_integer(e: Emitter, result: SSAValue, form: Form, text: str) -> None:
+    """Let a result be an integer that is computed in a form of as many bits, of which it may have half."""
+    own = e.form(result)
+    if form != own:
+        text = e.c.reinterpreted(form, own, e.value(form, text))
+    e.define(result, _in_four_bits(e, own, e.value(own, text)) if is_narrow(result.type) else text)
+
+
+def _in_four_bits(e: Emitter, form: Form, text: str) -> str:
+    """The low half of a byte as a number with a sign."""
+    unsigned = form.of("u")
+    upper = e.value(form, e.c.narrow(form, unsigned.kind, f"{e.c.reinterpreted(form, unsigned, text)} << 4"))
+    return e.c.narrow(form, form.kind, f"{upper} >> 4")
 
 
 def _narrow(e: Emitter, op: arith.TruncIOp) -> None:
@@ -101,7 +114,7 @@ def _narrow(e: Emitter, op: arith.TruncIOp) -> None:
     elif e.form(op.result).kind == "bool":
         e.define(op.result, f"{text} & 1")
     else:
-        e.define(op.result, e.c.converted(form, e.form(op.result), text))
+        _define_integer(e, op.result, e.form(op.result), e.c.converted(form, e.form(op.result), text))
 
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
@@ -110,7 +123,7 @@ def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
     if form.lanes is None and e.form(op.result).kind == "bool":
         e.define(op.result, f"{text} & 1")
     else:
-        e.define(op.result, e.c.converted(form, e.form(op.result), text))
+        _define_integer(e, op.result, e.form(op.result), e.c.converted(form, e.form(op.result), text))
 
 
 def _bitcast(e: Emitter, op: Operation) -> None:

@@ -54,14 +54,13 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = 
         _declare(e, kernel)
     e.parameters = {spec.name: place for place, spec in enumerate(signature.parameters)}
     e.constants = dict(signature.constants)
-    tables = [e.text.fresh(table.split()[-1].lstrip("*")) for table in TABLES]
+    for table in TABLES:
+        e.text.fresh(table.split()[-1].lstrip("*"))
     e.threads = e.text.fresh("num_threads")
     for i, symbol in enumerate(signature.symbols):
         e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
     _bind(e, signature.arguments)
-    e.body(body_of(signature.function))
-    e.text.drop_unread([*(e.get(argument.value) for argument in signature.arguments), *e.symbols.values()])
-    e.text.mention([*tables, e.threads])
+    e.block(body_of(signature.function))
     file.define(entry, e.text.definition(f"int32_t {entry}", [*TABLES, f"int32_t {e.threads}"]))
     return signature.info(e.calls, e.messages, entry)
 

@@ -63,8 +63,7 @@ def emit_kernel(file: FileText, kernel: KernelOp, spelling: Spelling) -> None:
         parameters.append(f"int64_t {e.get(argument)}")
     e.num_threads = e.text.fresh("num_threads")
     parameters.append(f"int32_t {e.num_threads}")
-    e.body(kernel.body.block)
-    e.text.mention(parameter.rpartition(" ")[2].lstrip("*") for parameter in parameters)
+    e.block(kernel.body.block)
     file.define(name, e.text.definition(f"{spelling.kernel} {name}", parameters))
 
 

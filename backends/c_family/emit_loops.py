@@ -166,7 +166,7 @@ def _if(e: Emitter, op: IfOp) -> None:
 def _result(e: Emitter, op: IfOp, i: int) -> str | None:
     """The variable that a branch sets; None where nobody reads it."""
     output = op.outputs[i]
-    if not any(use.operation in e.live for use in output.uses):
+    if not output.uses:
         return None
     name = e.text.fresh(output.name_hint)
     e.text.line(f"{declared(e.type(output), name)};")

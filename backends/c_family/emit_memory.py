@@ -198,12 +198,10 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     check_scope(op)
     count = element_count(op)
     e.scope.local_bytes = bytes_with(op, e.scope.local_bytes, e.name)
-    space = memory_space(op.memref)
-    if space not in e.spelling.spaces:
-        raise CompileError(f"{e.spelling.name} has no memory of scope '{space}' for a local buffer", op)
+    space = e.spelling.spaces.get(memory_space(op.memref), "")
     name = e.text.fresh(op.memref.name_hint or "local")
     element = e.spelling.scalars[e.memory_kind(op.memref)]
-    e.text.line(f"{e.spelling.spaces[space]}{element} {name}[{max(count, 1)}] __attribute__((aligned(64)));")
+    e.text.line(f"{space}{element} {name}[{max(count, 1)}] __attribute__((aligned(64)));", name)
     e.set(op.memref, name)
 
 

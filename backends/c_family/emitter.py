@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilework.backends.c_family.c_text import FileText, FunctionText, is_name
 from tilework.backends.c_family.expressions import Expressions
 from tilework.backends.c_family.forms import Form, form_of, memory_kind
-from tilework.backends.c_family.live import live_operations
 from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.element_types import element_of, is_boolean, lanes_of
 from tilework.dialects.support.diagnostics import CompileError, name_of
@@ -75,7 +74,6 @@ class Emitter:
         self.outlined = 0
         self.read_only: set[SSAValue] = set()
         """Buffers that are only read."""
-        self.live: Collection[Operation] = ()
         self._masks: dict[SSAValue, Form] = {}
         self._handlers = handlers
 
@@ -84,16 +82,9 @@ class Emitter:
         self.scope = scope
         self.text = scope.text
 
-    def body(self, block: Block) -> None:
-        """Write all operations of a function's block but those whose results nobody reads."""
-        self.live = live_operations(block)
-        self.block(block)
-
     def block(self, block: Block) -> None:
         """Write the operations of a block."""
         for op in block.ops:
-            if op not in self.live:
-                continue
             handler = self._handlers.get(type(op))
             if handler is None:
                 raise CompileError(f"the C backend does not know '{name_of(op)}' here", op)
@@ -146,7 +137,7 @@ class Emitter:
         """Append the declaration of a variable that is set once; returns its name."""
         name = self.text.fresh(hint)
         declaration = f"{type_}const {name}" if type_.endswith("*") else f"const {type_} {name}"
-        self.text.line(f"{declaration} = {expression};")
+        self.text.line(f"{declaration} = {expression};", name)
         return name
 
     def value(self, form: Form, expression: str, hint: str | None = None) -> str:

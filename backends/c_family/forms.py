@@ -2,8 +2,8 @@
 
 Kinds are `f32`, `f64`, `i8` to `i64` and, where C has no arithmetic for them, the bits of a number: `u16` for half and
 bfloat16. A boolean is a `bool`; of a vector it is an integer, all of whose bits are set where it is true, as
-comparisons of vectors make it. Compilers know vectors of 2, 4, 8 .. elements only: one of another length is a part of
-the next longer one, whose other elements may be anything.
+comparisons of vectors make it. An integer of 4 bits is one of 8 with the same value. Compilers know vectors of 2, 4, 8
+.. elements only: one of another length is a part of the next longer one, whose other elements may be anything.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilework.backends.element_types import element_of, is_boolean, stored_as, width_of
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.shapes import is_narrow
 
 _FLOATS: dict[type[Attribute], str] = {Float32Type: "f32", Float64Type: "f64", Float16Type: "u16", BFloat16Type: "u16"}
 _WIDTHS = (8, 16, 32, 64)
@@ -71,6 +72,8 @@ def kind_of(element: Attribute, op: Operation | None = None) -> str:
         return INDEX_KIND
     if is_boolean(element):
         return "bool"
+    if is_narrow(element):
+        return "i8"
     if (width := width_of(element)) in _WIDTHS:
         return f"i{width}"
     raise CompileError(f"C has no type for {element}; it knows floats, and integers of 1, 8, 16, 32 and 64 bits", op)

@@ -13,6 +13,7 @@ from tilework.backends.c_family.expressions import Expressions
 from tilework.backends.c_family.forms import Form
 from tilework.backends.c_family.helper import Helper, call_helper
 from tilework.backends.element_types import bfloat16_bits, element_of
+from tilework.dialects.support.shapes import is_narrow
 
 
 def is_of_16_bits(type_: Attribute) -> bool:
@@ -23,6 +24,8 @@ def is_of_16_bits(type_: Attribute) -> bool:
 def plain_number(number: float | int, type_: Attribute) -> float | int:
     """A constant as its kind has it: for floating-point numbers of 16 bits these bits."""
     element = element_of(type_)
+    if is_narrow(element):
+        return (int(number) + 8) % 16 - 8
     if isinstance(element, Float16Type):
         return int(np.float16(number).view(np.uint16))
     return bfloat16_bits(number) if isinstance(element, BFloat16Type) else number

@@ -28,7 +28,7 @@ class Helper:
     def let_form(self, form: Form, expression: str, hint: str | None = None) -> str:
         """The same for a form, that of a comparison for instance."""
         name = self.text.fresh(hint)
-        self.text.line(f"const {self.c.type(form)} {name} = {expression};")
+        self.text.line(f"const {self.c.type(form)} {name} = {expression};", name)
         return name
 
     def convert(self, source: str, target: str, text: str) -> str:

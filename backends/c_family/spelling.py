@@ -14,8 +14,8 @@ class Spelling:
 
     head: what every file begins with. scalars: the types of kinds. kernel: what stands before the name of a function
     that others call; outlined: before one that its file alone calls; helper: before a small function that is always
-    inlined. restrict: says of a pointer that no other one reaches the same memory. spaces: the words for memory, by the
-    name of the memory space; None for that of the host. function: the name of a function of the C library, whatever
+    inlined. restrict: says of a pointer that no other one reaches the same memory. spaces: the words for memory that
+    has some, by the name of its space. function: the name of a function of the C library, whatever
     variables are called. vectors: types of vectors, and operations on them.
     """
 
@@ -68,7 +68,7 @@ C11 = Spelling(
     outlined="static __attribute__((noinline)) void",
     helper=_HELPER,
     restrict="restrict",
-    spaces={None: "", "local": "", "register": ""},
+    spaces={},
     function="__builtin_{}",
     vectors=GnuVectors(_SCALARS, _HELPER),
 )

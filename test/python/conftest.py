@@ -48,17 +48,6 @@ def _parse(text: str) -> ModuleOp:
 def _compile_kernel(text: str) -> Callable[..., None]:
     module = _parse(text)
     (kernel,) = (op for op in module.body.block.ops if isinstance(op, KernelOp))
-    import os
-
-    if os.environ.get("TRY_C"):
-        import tempfile
-        from pathlib import Path
-
-        from c_compilers import kernel_functions
-
-        return kernel_functions(module, Path(tempfile.mkdtemp(dir="/tmp/c1")), os.environ["TRY_C"])[
-            kernel.sym_name.data
-        ]
     return _native_function(module, kernel)
 
 
