@@ -117,7 +117,7 @@ class FunctionText:
     # -- the whole
 
     def definition(self, head: str, parameters: Sequence[str]) -> str:
-        """The text of the function; `head` is such as `static void f`. Parameters that are not read are said to be so."""
+        """The text of the function; `head` is such as `static void f`. It says which parameters are not read."""
         lines = self._read_lines()
         words = set[str]().union(*(words_of(line.text) for line in lines))
         names = [parameter.rpartition(" ")[2].lstrip("*") for parameter in parameters]
