@@ -88,8 +88,9 @@ class CIndex:
     def _predicate(self, p: Predicate) -> str:
         if (known := p.constant) is not None:
             return "1" if known else "0"
-        varying = self.expr(Expr(p.expr.terms, 0))
-        return f"{varying} {p.kind} {integer_text(-p.expr.offset)}"
+        if p.kind == ">=" and all(c < 0 for _, c in p.expr.terms):
+            return f"{self.expr(Expr((-p.expr).terms, 0))} <= {integer_text(p.expr.offset)}"
+        return f"{self.expr(Expr(p.expr.terms, 0))} {p.kind} {integer_text(-p.expr.offset)}"
 
     def _atom(self, atom: Var | Compound) -> str:
         if isinstance(atom, Var):

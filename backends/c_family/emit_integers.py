@@ -127,11 +127,14 @@ def _divide(operator: str, kind: str, undefined: tuple[int, ...], *, rounds_down
 
     def write(h: Helper, a: str, b: str) -> str:
         zero, one = h.number(kind, 0), h.number(kind, 1)
-        either = "||" if h.lanes is None else "|"
+        either = " || " if h.lanes is None else " | "
         equal = [
             h.condition(kind, f"{b} == {h.number(kind, n)}", "by_zero" if n == 0 else "by_minus_one") for n in undefined
         ]
-        divisor = h.let(kind, h.choose(kind, f"({f' {either} '.join(equal)})", one, b), "divisor") if equal else b
+        divisor = b
+        if equal:
+            is_any = f"({either.join(equal)})" if equal[1:] else equal[0]
+            divisor = h.let(kind, h.choose(kind, is_any, one, b), "divisor")
         result = h.let(kind, f"{a} {operator} {divisor}", "result")
         if rounds_down:
             result = _rounded_down(h, kind, a, divisor, result)

@@ -43,8 +43,7 @@ class _Access(NamedTuple):
 
 
 def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: SSAValue) -> _Access:
-    element = cast("MemRefType[Attribute]", op.memref.type).element_type
-    stored_as(element, op)  # refuses what has no address
+    _refuse_half_bytes(op)
     writer = index_writer(e, op)
     strides = strides_of(op.memref, op)
     position = _position(op, strides)
@@ -58,6 +57,10 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: SSAValue) -> _Access:
         1 if lanes is None else _lane_stride(op, strides[-1]),
         None if first is None and count is None else (first or "0", count or str(lanes)),
     )
+
+
+def _refuse_half_bytes(op: LoadOp | StoreOp | PrefetchOp) -> None:
+    stored_as(cast("MemRefType[Attribute]", op.memref.type).element_type, op)
 
 
 def _position(op: LoadOp | StoreOp | PrefetchOp, strides: tuple[Expr, ...]) -> Expr:
@@ -186,6 +189,7 @@ static inline void {name}({parameters}) {{
 
 def _prefetch(e: Emitter, op: PrefetchOp) -> None:
     """For reading; the address may lie outside of the buffer."""
+    _refuse_half_bytes(op)
     position = index_writer(e, op).expr(_position(op, strides_of(op.memref, op)))
     prefetch = e.spelling.function.format("prefetch")
     e.text.line(f"{prefetch}({e.get(op.memref)} + ({position}), 0, {op.locality.value.data});")

@@ -53,7 +53,7 @@ class Expressions:
         bits = int(kind[1:])
         wrapped = int(value) % (1 << bits)
         signed = wrapped - (1 << bits) if kind.startswith("i") and wrapped >> (bits - 1) else wrapped
-        return integer_text(signed) if kind.startswith("i") else hex(signed)
+        return integer_text(signed) if kind.startswith("i") or signed < 10 else hex(signed)
 
     def _float(self, kind: str, value: float) -> str:
         suffix, sign = "f" if kind == "f32" else "", "-" if math.copysign(1, value) < 0 else ""

@@ -85,7 +85,7 @@ def form_of(type_: Attribute, op: Operation | None = None) -> Form:
         return Form(kind_of(type_, op))
     vector = cast("VectorType[Attribute]", type_)
     if vector.get_num_dims() != 1:
-        raise CompileError(f"C has no type for {vector}; it knows vectors of one dimension", op)
+        raise CompileError(f"C has no type for {vector}; it knows scalars and vectors of one dimension", op)
     kind = kind_of(element_of(vector), op)
     return Form("i8" if kind == "bool" else kind, lanes_in_c(vector.get_shape()[0]))
 

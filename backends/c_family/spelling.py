@@ -47,7 +47,8 @@ _HEAD = """\
 
 /* A product and a sum are rounded as one number only where it says fma. No function sets errno, and nobody looks at the
    flags of floating-point exceptions. Vectors are passed to functions of this file alone, which are inlined, so that it
-   does not matter how processors without such registers pass them. */
+   does not matter how processors without such registers pass them. What is read was written before, though not all
+   compilers see it. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
@@ -55,9 +56,13 @@ _HEAD = """\
 #else
 #pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math")
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #define UNROLLED(count) PRAGMA(GCC unroll count)
 #endif
 #define PRAGMA(text) _Pragma(#text)
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "numbers are in memory as little-endian processors have them"
+#endif
 """
 
 C11 = Spelling(

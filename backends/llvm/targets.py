@@ -1,4 +1,4 @@
-"""What `opt-tool -t` can write of a module with kernels and perhaps a host: LLVM IR as emitted, assembly, an object."""
+"""What `opt-tool -t` can write of kernels and perhaps a host: LLVM IR as emitted, assembly, an object, or C."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import IO, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilework.backends.c_family.emit_module import emit_module as emit_c
+from tilework.backends.c_family.spelling import C11
 from tilework.backends.host_signature import find_host
 from tilework.backends.llvm.emit_host import emit_host_function
 from tilework.backends.llvm.emit_kernel import add_kernels
@@ -36,9 +38,14 @@ def _write_object(module: ModuleOp, stream: IO[Any]) -> None:
     stream.write(compile_ir(emit_module(module, parse_target("llvm")), parse_target("llvm")))
 
 
+def _write_c(module: ModuleOp, stream: IO[Any]) -> None:
+    stream.write(emit_c(module, C11))
+
+
 TARGETS: dict[str, Callable[[ModuleOp, IO[Any]], None]] = {
     "llvmir": _write_llvmir,
     "asm": _write_assembly,
     "obj": _write_object,
+    "c": _write_c,
 }
 """Name -> writer of a module to a stream, of bytes for `obj` and of text for the others."""
