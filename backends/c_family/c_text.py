@@ -70,7 +70,13 @@ class FunctionText:
     # -- names
 
     def fresh(self, hint: str | None = None) -> str:
-        """A name that nothing else has in this block and those around it, after the hint where there is one."""
+        """Take a name that nothing else has in this block and those around it, after the hint where there is one."""
+        name = self.free(hint)
+        self._names[-1].add(name)
+        return name
+
+    def free(self, hint: str | None = None) -> str:
+        """The same, without taking it: for the block that begins next."""
         stem = _IN_NAMES.sub("_", (hint or "v")[:LONGEST_HINT]).strip("_") or "v"
         if stem[0].isdigit():
             stem = f"v{stem}"
@@ -80,7 +86,6 @@ class FunctionText:
         while any(name in names for names in self._names):
             name = f"{stem}_{count}"
             count += 1
-        self._names[-1].add(name)
         return name
 
     def parameter(self, hint: str) -> str:
@@ -95,11 +100,11 @@ class FunctionText:
         """Append a line; one that does nothing but declare a variable is left out where none reads that."""
         self._lines.append(_Line(self._depth, text, variable))
 
-    def open(self, head: str) -> None:
-        """Begin a block: `head {`."""
+    def open(self, head: str, *names: str) -> None:
+        """Begin a block: `head {`, which takes names that were free."""
         self.line(f"{head} {{".lstrip())
         self._depth += 1
-        self._names.append(set())
+        self._names.append({*names})
 
     def close(self, end: str = "}") -> None:
         """End a block."""

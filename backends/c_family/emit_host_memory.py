@@ -219,8 +219,8 @@ def _copy(e: HostEmitter, op: memref.CopyOp) -> None:
     strides = zip(stride_texts(e, source), stride_texts(e, target), strict=True)
     positions: tuple[list[str], list[str]] = ([], [])
     for extent, steps in zip(extents, strides, strict=True):
-        index = e.text.fresh("c")
-        e.text.open(f"for (int64_t {index} = 0; {index} < {extent}; ++{index})")
+        index = e.text.free("c")
+        e.text.open(f"for (int64_t {index} = 0; {index} < {extent}; ++{index})", index)
         for position, step in zip(positions, steps, strict=True):
             position.append(_times(index, step))
     read, written = (" + ".join(position) or "0" for position in positions)

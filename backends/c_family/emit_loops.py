@@ -61,11 +61,11 @@ def _once(e: Emitter, op: ForOp, lower: str) -> None:
 def _serial(e: Emitter, op: ForOp, lower: str, upper: str) -> None:
     if (count := _unrolled(op)) is not None:
         e.text.line(f"UNROLLED({count})")
-    index = e.text.fresh(op.index.name_hint)
+    index = e.text.free(op.index.name_hint)
     if DESCENDING in op.attributes:
-        e.text.open(f"for (int64_t {index} = {upper} - 1; {index} >= {lower}; --{index})")
+        e.text.open(f"for (int64_t {index} = {upper} - 1; {index} >= {lower}; --{index})", index)
     else:
-        e.text.open(f"for (int64_t {index} = {lower}; {index} < {upper}; ++{index})")
+        e.text.open(f"for (int64_t {index} = {lower}; {index} < {upper}; ++{index})", index)
     e.set(op.index, index)
     e.block(op.body.block)
     e.text.close()

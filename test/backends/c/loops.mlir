@@ -113,7 +113,7 @@ loop.kernel @alternating outs(%y: memref<64xf32>) {
 // CHECK-LABEL: void quotients(
 // CHECK:         y[(i >> 2) + (i & 3)] = 1.0f;
 // CHECK-NEXT:    y[(i / 3) + (i % 3)] = 1.0f;
-// CHECK-NEXT:    y[floor_div(i - N, 3) + index_max(N - 20, 0)] = 1.0f;
+// CHECK-NEXT:    y[floor_div(i - N, 3) + index_max(0, N - 20)] = 1.0f;
 loop.kernel @quotients outs(%y: memref<?xf32> [N]) symbols(%N) {
   %one = arith.constant 1.0 : f32
   loop.for %i = 0 to 9 "i" {
