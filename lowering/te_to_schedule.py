@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.rules.registry import choose_rule
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 from tilework.transforms.base import TileworkPass
 
 

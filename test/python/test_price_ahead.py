@@ -17,7 +17,7 @@ from tilework.driver.pool import CompilePool, OnDone
 from tilework.driver.price_ahead import price_ahead
 from tilework.driver.worker import FailedKernel, Job, KernelBuildError
 from tilework.runtime.cache import KernelCache
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 from tilework.transforms.graph.algorithms import (
     Algorithm,
     Algorithms,

@@ -18,7 +18,7 @@ from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pipelines import PIPELINES
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 COPY = """
 te.kernel @copy(%x: tensor<SHAPE>) -> tensor<SHAPE> {

@@ -17,7 +17,7 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.precision import precision_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import (
     Algorithms,

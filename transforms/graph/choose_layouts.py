@@ -22,7 +22,7 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import algorithms_for
 from tilework.transforms.graph.layout_search import Layouts, LayoutSearch, in_blocks, put_in_blocks

@@ -41,7 +41,7 @@ from tilework.dialects.isa.words import BYTES
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused

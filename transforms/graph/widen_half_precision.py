@@ -36,8 +36,7 @@ from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.interpreters.graph import constant_array
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets import Target, parse_target
 from tilework.transforms.base import TileworkPass
 
 _MOVES = (BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, ReshapeOp, SectionOp, SliceOp, TransposeOp, WhereOp)
@@ -49,9 +48,6 @@ _DECIDES = (
     *(CeilOp, FloorOp, RoundOp, FmodOp, ModOp),
 )
 """What makes much of a small difference."""
-
-FEW_ROWS = 4
-"""So few are multiplied by a matrix in less time than it takes to come from beyond the second cache."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +133,9 @@ class _Graph:
             return False
         rows = op.dims(0)[:-1] if isinstance(op, DenseOp) else op.dims(0)[-2:-1]
         count = product(dims_of(value.type)).constant or 0
-        stays_near = value in self._known and count * f32.size <= self._target.cache_bytes[1]
-        return not stays_near and (product(rows).constant or FEW_ROWS + 1) <= FEW_ROWS
+        stays_near = value in self._known and count * f32.size <= self._target.core_cache_bytes
+        few = self._target.streamed_rows
+        return not stays_near and (product(rows).constant or few + 1) <= few
 
     def _cast(self, op: CastOp) -> None:
         """A cast of the network makes the type that it names; for a float, of whatever its operand is now."""
