@@ -169,7 +169,7 @@ def again_cycles(kernel: KernelOp, arguments: Iterable[int], times: int, target:
     """Of reading weights so many times more, for every block of what they are multiplied with but the first.
 
     They are read in order, and little else is between two blocks, so that the second cache keeps nearly as many as it
-    has room for: 1.6 MB of 2 MB were kept, 2.4 not.
+    has room for.
     """
     weights = sum(bytes_of(kernel.body.block.args[i].type) for i in arguments)
     speed, stays = target.bandwidth, weights <= target.cache_bytes[1] * target.machine.caches.weights_again_share

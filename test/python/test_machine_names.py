@@ -90,6 +90,13 @@ def test_what_is_for_every_machine_names_none(path: str):
     assert bool(list(cache_sizes(content(path)))) == (path in MEASURING)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rules_measure_nothing_themselves(family: str):
+    """How many bytes stay near is said in `targets/<family>/machines.py`, where all that was measured stands."""
+    for file in (ROOT / "rules" / family).glob("*.py"):
+        assert not _COUNT.search(file.read_text(encoding="utf-8")), file.name
+
+
 def test_exceptions_are_there():
     assert set(files()) >= TILES | MEASURING
 

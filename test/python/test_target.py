@@ -1,17 +1,22 @@
 """Targets: the text form, what follows from features, what a machine lacks."""
 
+import inspect
+import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
 from tilework.algebra.errors import UsageError
 from tilework.targets import parse_target, target_to_compile_for
 from tilework.targets.cpu.host import _parse_size, host_target
-from tilework.targets.cpu.machines import BY_NAME, DEFAULT
+from tilework.targets.cpu.machines import BY_FEATURE, BY_NAME, DEFAULT, Machine
 from tilework.targets.cpu.processors import CPU_FEATURES
 from tilework.targets.cpu.target import CpuTarget
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +154,24 @@ def test_processors_that_nothing_else_is_known_of():
     assert parse_target("llvm -mcpu=haswell").machine is DEFAULT
     assert parse_target("llvm -mcpu=znver3").machine is DEFAULT
     assert parse_target("llvm -mcpu=znver4").machine is BY_NAME["znver4"]
+
+
+def test_the_table_is_of_processors_that_may_be_named():
+    for name in BY_NAME:
+        assert any(cpu.startswith(name) for cpu in CPU_FEATURES), name
+    for feature in BY_FEATURE:
+        assert any(feature in features for features in CPU_FEATURES.values()), feature
+
+
+@pytest.mark.parametrize("theme", [f.name for f in fields(Machine)])
+def test_every_fact_of_a_machine_is_asked_for_and_explained(theme: str):
+    facts = type(getattr(DEFAULT, theme))
+    folders = (ROOT / "rules" / "cpu", ROOT / "targets" / "cpu")
+    readers = "".join(f.read_text() for folder in folders for f in folder.glob("*.py") if f.name != "machines.py")
+    source = inspect.getsource(facts)
+    for fact in fields(facts):
+        assert re.search(rf"\.{fact.name}\b", readers), f"nobody reads {theme}.{fact.name}"
+        assert re.search(rf'^    {fact.name}: .*\n    """[A-Z]', source, re.MULTILINE), f"what is {theme}.{fact.name}?"
 
 
 def test_processors_that_fetch_faster():
