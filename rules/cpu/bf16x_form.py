@@ -312,7 +312,7 @@ class _Work:
         pairs = self.numbers * (self.numbers + 1) // 2
         loading = self.numbers * (blocks.high + blocks.wide) * self.unit.load
         step = pairs * max(sums * MULTIPLICATIONS / self.target.tile_multiplications, self.unit.latency) + loading
-        near = results <= self.target.cache_bytes[0] * self.target.machine.caches.half
+        near = results <= self.target.cache_bytes[0] * self.target.machine.caches.stored_share
         keeping = 2 * results / (2 * speed if near else speed)
         return blocks.padded / ROWS / blocks.high * self.tiles * step + keeping
 

@@ -141,7 +141,7 @@ def _most_bytes(plan: Plan, producer: ComputeOp, target: CpuTarget) -> Sequence[
         near = int(target.cache_bytes[1] * target.machine.caches.windows_share)
         return [min(near, target.machine.buffers.summed_part, of_a_core)]
     nearest = target.cache_bytes[0]
-    return [int(nearest * target.machine.caches.half), nearest, target.machine.buffers.part]
+    return [int(nearest * target.machine.caches.stored_share), nearest, target.machine.buffers.part]
 
 
 def loop_of_part(

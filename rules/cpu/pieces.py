@@ -67,7 +67,7 @@ class _Cut:
         if self.rows is not None:  # one that moves inside computes the same rows again
             even = [a for a in even if a[0] in self.rows.outermost]
         least = min(map(self._read_by_each, even), default=0)
-        good = [axis for axis in even if self._read_by_each(axis) <= self.target.machine.work.same * least]
+        good = [axis for axis in even if self._read_by_each(axis) <= self.target.machine.work.same_reading * least]
         rows = self._window_axes
         if self.tile is None or self.tile.vector in rows:
             rows = frozenset[Key]()

@@ -2,14 +2,14 @@
 
 `Machine()` is what holds for a processor of which nothing else is known, and `BY_NAME` and `BY_FEATURE` say what is
 different on some: to add one, measure what is different on it, and write that down here. Rules read
-`target.machine.<theme>.<fact>`. Where a fact does not say on what it was measured, these are servers: AMD's Zen 4 and
+`target.machine.<theme>.<fact>`. Where a fact does not say on what it was measured, that was on servers: AMD's Zen 4 and
 Zen 5, and Intel's Xeons since Sapphire Rapids, with second caches of 1 and 2 MB.
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Core:
     latency: float = 4.0
     """So many cycles pass until a multiply-add may use the result of the one before."""
     chains: int = 4
-    """So many vectors are computed or summed side by side, since in each of them operations wait for one another."""
+    """So many vectors are computed or summed side by side: each operation on one waits for the operation before."""
     window: int = 96
     """So many multiply-adds of straight-line code, those of the next tiles among them, wait in a core at a time."""
     felt_load: float = 0.07
@@ -94,7 +94,7 @@ class Caches:
     part of it: 1.6 MB of 2 MB stayed, 2.4 MB did not."""
     block_share: float = 4 / 5
     """A block that a core works on alone may fill this part of the second cache."""
-    half: float = 1 / 2
+    stored_share: float = 1 / 2
     """What is stored and soon loaded again stays in the nearest cache up to this part of it, beside as much of what it
     is made of."""
     windows_share: float = 1 / 4
@@ -173,7 +173,7 @@ class Work:
     uneven: float = 1.05
     """A core may have so many times its share of rows; beyond that, kernels of their own, of which all cores have the
     same, are better."""
-    same: float = 1.05
+    same_reading: float = 1.05
     """Reading so many times as much makes no difference."""
     run_bytes: int = 4 << 10
     """So many bytes of the results of one core lie side by side at least, so that they are a stream."""
@@ -230,29 +230,26 @@ class TileUnit:
 class Machine:
     """All that was measured of one processor, by theme."""
 
-    bandwidth: Bandwidth = field(default_factory=Bandwidth)
-    core: Core = field(default_factory=Core)
-    caches: Caches = field(default_factory=Caches)
-    prefetching: Prefetching = field(default_factory=Prefetching)
-    buffers: Buffers = field(default_factory=Buffers)
-    work: Work = field(default_factory=Work)
-    tiles: TileUnit = field(default_factory=TileUnit)
+    bandwidth: Bandwidth = Bandwidth()
+    core: Core = Core()
+    caches: Caches = Caches()
+    prefetching: Prefetching = Prefetching()
+    buffers: Buffers = Buffers()
+    work: Work = Work()
+    tiles: TileUnit = TileUnit()
 
 
 DEFAULT = Machine()
 
-ZEN4 = replace(
-    DEFAULT,
+ZEN4 = Machine(
     bandwidth=Bandwidth(staying=16.0),
     core=Core(halves_widest=True),
     prefetching=Prefetching(reads_ahead=True),
 )
-ZEN5 = replace(
-    DEFAULT,
+ZEN5 = Machine(
     bandwidth=Bandwidth(second=64.0, shared=24.0, kept=24.0, piecewise=16.0, staying=16.0, memory=8.0, exchange=4.0),
 )
-SAPPHIRE_RAPIDS = replace(
-    DEFAULT,
+SAPPHIRE_RAPIDS = Machine(
     bandwidth=Bandwidth(second=24.0, kept=7.5, piecewise=7.5, staying=7.5, memory=4.0, exchange=1.5),
     core=Core(multiplies_per_cycle=1.65),  # in C as well; 1.9 and more without loads
 )
