@@ -70,9 +70,9 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
     Raises CompileError for a program for another kind of target, and for what the format would leave out.
     """
     target = target_of(module)
-    if target.name != backend.kind:
+    if target.kind != backend.kind:
         raise CompileError(
-            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.name}'", module
+            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.kind}'", module
         )
     for op in module.body.block.ops:
         if not _is_written(op):

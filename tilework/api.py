@@ -56,7 +56,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.driver.pool import CompilePool
     from tilework.driver.session import Session, silent
     from tilework.runtime.cache import cache_for
-    from tilework.targets.llvm_names import target_to_compile_for
+    from tilework.targets import target_to_compile_for
 
     precision_of(precision)
     _check_options(processes, instrumentations, progress)

@@ -15,7 +15,7 @@ from tilework.driver.instrumentation import CheckLegality, Instrumentation, Veri
 from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.frontends.onnx.importer import ImportedModel
 from tilework.runtime.compile_report import CompileReport
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import target_to_compile_for
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.process_module import semantic_check
