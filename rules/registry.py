@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from inspect import isabstract, isclass
 
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
+from tilework.plugins.packages import Folder, folders_of
 from tilework.rules.base import ScheduleRule
 from tilework.targets.target import Target
 
@@ -16,13 +15,15 @@ _FAMILIES = {"llvm": "cpu"}
 """The folder that holds the rules of a target."""
 
 
-@cache
 def rules_for(family: str) -> tuple[ScheduleRule, ...]:
-    """All rules in `rules/<family>/`, the highest benefit first, then by name."""
-    package = importlib.import_module(f"tilework.rules.{family}")
+    """All rules in `rules/<family>/` of the tree and of plugins, the highest benefit first, then by name."""
+    return _rules_in(folders_of(f"rules/{family}"))
+
+
+@cache
+def _rules_in(folders: tuple[Folder, ...]) -> tuple[ScheduleRule, ...]:
     rules: list[ScheduleRule] = []
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+    for module in (folder.load(name) for folder in folders for name in folder.modules()):
         for member in vars(module).values():
             if not isclass(member) or not issubclass(member, ScheduleRule) or isabstract(member):
                 continue
