@@ -15,7 +15,7 @@ from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.devices.llvm.native import Linked
+from tilework.runtime.devices.registry import link
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.runtime.threads import get_num_threads
@@ -71,7 +71,7 @@ class Function:
         self._arenas = ArenaPool()
         pointers = [ctypes.c_void_p] * (len(info.arguments) + bool(info.checks) + len(info.scratch_bytes))
         types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
-        self._linked = Linked([object_code], info.target, info.entry, types, None)
+        self._linked = link([object_code], info.target, info.entry, types)
 
     @property
     def entry_name(self) -> str:

@@ -1,0 +1,13 @@
+"""Converter: Snake, of the domain `audio`."""
+
+from __future__ import annotations
+
+from tilework.frontends.onnx.node import Node, converter, float_attr
+from tilework.frontends.onnx.values import Value
+from tilework_python.dialects.graph.snake import SnakeOp
+
+
+@converter("Snake", domain="audio")
+def snake(node: Node) -> Value:
+    """Its attribute alpha is 1 where it is absent."""
+    return node.emit(SnakeOp, node.value(0), alpha=float_attr(node.attribute("alpha", 1.0)))
