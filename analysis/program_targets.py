@@ -51,6 +51,11 @@ def device_of(op: Operation) -> str:
     return HOST
 
 
+def is_on_host(op: Operation) -> bool:
+    """Whether an operation runs on the host."""
+    return device_of(op) == HOST
+
+
 def target_of(op: Operation) -> Target:
     """The machine that an operation runs on.
 
