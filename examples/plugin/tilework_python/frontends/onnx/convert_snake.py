@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tilework_python.dialects.graph.snake import SnakeOp
+
 from tilework.frontends.onnx.node import Node, converter, float_attr
 from tilework.frontends.onnx.values import Value
-from tilework_python.dialects.graph.snake import SnakeOp
 
 
 @converter("Snake", domain="audio")

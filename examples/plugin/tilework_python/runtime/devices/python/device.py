@@ -1,9 +1,3 @@
 """How Python source is loaded: it is executed, and its functions are given arrays where it is called with addresses."""
 
 from __future__ import annotations
-
-import ctypes
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
