@@ -55,8 +55,11 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     all. Raises what passes raise, CompileError for what the back end cannot express, TileworkError for a parameter
     that has no data.
     """
+    level = level_of(module)
+    if level == "kernels":
+        raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
     check_parameters(module, parameters)
-    if level_of(module) == "graph":
+    if level == "graph":
         lowered = _lower_graph(module, parameters, session)
     else:
         lowered = _Lowered(parameters, (), Replaceable({}, {}, {}, ""))
@@ -104,10 +107,10 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
 
 def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:
     """Raise TileworkError that names the parameters of a program for which no data are given."""
-    graph = [op.sym_name.data for op in module.walk() if isinstance(op, ParameterOp)]
-    host = [op.sym_name.data for op in module.ops if isinstance(op, GlobalOp) and isinstance(op.initial_value, UnitAttr)]
-    defined = {op.sym_name.data for op in module.walk() if isinstance(op, DefineParameterOp)}
-    if missing := [f"@{name}" for name in dict.fromkeys((*graph, *host)) if name not in given and name not in defined]:
+    read = [op.sym_name.data for op in module.walk() if isinstance(op, ParameterOp)]
+    read += [op.sym_name.data for op in module.ops if isinstance(op, GlobalOp) and op.initial_value == UnitAttr()]
+    known = {*given, *(op.sym_name.data for op in module.walk() if isinstance(op, DefineParameterOp))}
+    if missing := [f"@{name}" for name in dict.fromkeys(read) if name not in known]:
         raise TileworkError(
             f"there are no data for {', '.join(missing)}: give them in Python, as in tilework.compile(..., "
             "parameters={...}), or make them arguments of @main"

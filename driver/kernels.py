@@ -29,7 +29,7 @@ def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
 
     A kernel may be at te, also with a schedule beside it, or at loop.
     """
-    kernels, schedules = list(kernels_of(module).values()), _schedules(module)
+    kernels, schedules = list(kernels_of(module).values()), schedules_of(module)
     keys = {kernel: kernel_key(kernel, target_of(kernel), schedules.get(kernel)) for kernel in kernels}
     compiled: dict[str, tuple[bytes, dict[str, Any]]] = {}
     missing: dict[str, Kernel] = {}
@@ -62,7 +62,7 @@ def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
     return [compiled[key][0] for key in dict.fromkeys(keys.values())]
 
 
-def _schedules(module: ModuleOp) -> dict[Kernel, SequenceOp]:
+def schedules_of(module: ModuleOp) -> dict[Kernel, SequenceOp]:
     """The schedules that kernels bring along. Raises CompileError for one whose kernel is not there."""
     kernels, found = kernels_of(module), dict[Kernel, SequenceOp]()
     for schedule in (op for op in module.ops if isinstance(op, SequenceOp)):
