@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -16,12 +16,10 @@ from xdsl.ir import Operation
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.program_targets import target_of
+from tilework.backends.host_signature import HOST, HostInfo
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.targets import Target
-
-if TYPE_CHECKING:
-    from tilework.backends.llvm.emit_host import HostInfo
 
 Writer = Callable[[ModuleOp, Target], str | bytes]
 """Writes kernels with a body, and the host function where there is one, for a target."""
@@ -48,12 +46,17 @@ class Backend(ABC):
         Raises CompileError about the operation that has no code.
         """
 
-    @abstractmethod
     def compile_host(self, module: ModuleOp, target: Target) -> tuple[bytes, HostInfo]:
         """The code of the host function, and how it is called; its kernels are declarations, and lie in other pieces.
 
-        Raises CompileError where there is no host function, and as `compile_kernels` does.
+        Raises CompileError where there is no host function, and as `compile_kernels` does. Not every back end makes
+        one: kernels may be for devices that another machine calls.
         """
+        raise CompileError(
+            f"the back end for '{self.kind}' makes kernels and no host function: a model needs another target for its "
+            "host, a kernel is built by tilework.build",
+            module,
+        )
 
 
 def refuse_unknown(backend: Backend, module: ModuleOp, target: Target) -> None:
@@ -72,9 +75,9 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
     Raises CompileError for a program for another kind of target, and for what the format would leave out.
     """
     target = target_of(module)
-    if target.name != backend.kind:
+    if target.kind != backend.kind:
         raise CompileError(
-            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.name}'", module
+            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.kind}'", module
         )
     for op in module.body.block.ops:
         if not _is_written(op):
@@ -89,7 +92,7 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
 
 def _is_written(op: Operation) -> bool:
     if isinstance(op, func.FuncOp):
-        return op.is_declaration or op.sym_name.data == "main"
+        return op.is_declaration or op.sym_name.data == HOST
     return isinstance(op, KernelOp | memref.GlobalOp)
 
 

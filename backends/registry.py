@@ -18,7 +18,7 @@ def backends() -> dict[str, Backend]:
 
 def backend_for(target: Target) -> Backend:
     """The back end for a target."""
-    return backends()[target.name]
+    return backends()[target.kind]
 
 
 def backend_writing(format: str) -> Backend:

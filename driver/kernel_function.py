@@ -10,7 +10,7 @@ from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.accesses import memref_type
 from tilework.analysis.program_targets import HOST, set_targets, target_of
-from tilework.backends.llvm.llvm_types import bytes_of, dtype_name
+from tilework.backends.element_types import bytes_of, dtype_name
 from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.schedule import SequenceOp

@@ -14,7 +14,7 @@ from typing import IO, Self
 
 from tilework.driver.worker import FailedKernel, Job, Outcome, do_job, receive, send
 from tilework.plugins.packages import child_environment
-from tilework.targets.host import physical_cores
+from tilework.targets.cpu.host import physical_cores
 
 FEWEST_JOBS_FOR_WORKERS = 3
 """A worker takes half a second to start: below this, compiling here is done sooner."""

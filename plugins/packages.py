@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -95,8 +95,17 @@ def child_environment() -> dict[str, str]:
 
 def folders_of(part: str) -> tuple[Folder, ...]:
     """The folder of that name, such as "rules/cpu", in the tree and in every plugin, where they have one."""
-    found = (Folder(f"{p.name}.{part.replace('/', '.')}", p.root / part) for p in (_TREE, *plugins()))
-    return tuple(folder for folder in found if folder.path.is_dir())
+    return tuple(folder for plugin in (_TREE, *plugins()) for folder in _folder_in(plugin, part))
+
+
+def tree_folders(part: str) -> tuple[Folder, ...]:
+    """That of the tree alone: for what an artefact needs, which shall run without a look at plugins."""
+    return tuple(_folder_in(_TREE, part))
+
+
+def _folder_in(plugin: Plugin, part: str) -> Iterator[Folder]:
+    if (path := plugin.root / part).is_dir():
+        yield Folder(f"{plugin.name}.{part.replace('/', '.')}", path)
 
 
 def by_name(what: str, found: Iterable[tuple[str, Found]], place: Callable[[Found], str]) -> dict[str, Found]:

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.nibbles import is_narrow, unpack
 from tilework.algebra.requirement import Requirement
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
@@ -19,7 +20,6 @@ from tilework.runtime.devices.registry import link
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.runtime.threads import get_num_threads
-from tilework.targets.nibbles import is_narrow, unpack
 
 
 @dataclass(frozen=True)

@@ -53,14 +53,14 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 
     from tilework.analysis.precision import precision_of
     from tilework.analysis.program_targets import HOST, targets_of
+    from tilework.driver.choose_targets import choose_targets
     from tilework.driver.compile_model import compile_module
     from tilework.driver.garbage import no_cyclic_gc
     from tilework.driver.pool import CompilePool
     from tilework.driver.read_program import SUFFIX, read_program
     from tilework.driver.session import Session, silent
-    from tilework.driver.targets import choose_targets
     from tilework.runtime.cache import cache_for
-    from tilework.targets.llvm_names import target_to_compile_for
+    from tilework.targets import target_to_compile_for
 
     precision_of(precision)
     _check_options(processes, instrumentations, progress)

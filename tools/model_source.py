@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.api import compile as compile_model
 from tilework.dialects.graph.base import is_float
+from tilework.driver.choose_targets import choose_targets
 from tilework.driver.kernel_function import kernel_function
 from tilework.driver.kernels import Kernel
 from tilework.driver.read_program import SUFFIX, add_schedules, kernels_of, level_of, read_program
-from tilework.driver.targets import choose_targets
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.cache import default_cache
@@ -25,7 +25,7 @@ from tilework.runtime.function import Function
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
 from tilework.runtime.tensor_spec import TensorSpec
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import target_to_compile_for
 from tilework.tools.bench.networks.catalogue import NETWORK, network_model
 from tilework.tools.light_models import load_light_model
 from tilework.tools.progress import shown_progress

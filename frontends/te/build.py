@@ -32,8 +32,7 @@ from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.cache import KernelCache, cache_for, source_hash
 from tilework.runtime.function import Function, FunctionInfo
 from tilework.runtime.tensor_spec import Dim, TensorSpec
-from tilework.targets import parse_target
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import parse_target, target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 

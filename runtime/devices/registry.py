@@ -5,14 +5,12 @@ The file has a function `link` that is called as `link` here is.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tilework.algebra.errors import TileworkError
-from tilework.plugins.packages import folders_of
+from tilework.plugins.packages import folders_of, tree_folders
 from tilework.runtime.devices.base import Linked
 
 
@@ -27,8 +25,7 @@ def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any]
 
 def _device_for(kind: str) -> ModuleType:
     """The module that loads such code. Plugins are asked for only where the tree has none."""
-    if (Path(__file__).parent / kind / "device.py").exists():
-        return importlib.import_module(f"tilework.runtime.devices.{kind}.device")
-    for folder in folders_of(f"runtime/devices/{kind}"):
+    part = f"runtime/devices/{kind}"
+    for folder in tree_folders(part) or folders_of(part):
         return folder.load("device")
     raise TileworkError(f"nothing here loads code for targets of kind '{kind}': load the plugin that it was made with")

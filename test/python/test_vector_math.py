@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import special  # a dependency of scikit-learn
 
-from tilework.backends.llvm.math import OF_LIBM, VECTOR_FUNCTIONS, math_function, math_function_name
+from tilework.backends.elementary import OF_LIBM, VECTOR_FUNCTIONS
+from tilework.backends.llvm.math import math_function, math_function_name
 from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import Target, parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 REFERENCE: dict[str, Callable[..., np.ndarray]] = {
     "exp": np.exp,

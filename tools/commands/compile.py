@@ -11,13 +11,13 @@ from xdsl.dialects.func import FuncOp
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
 from tilework.api import compile as compile_model
+from tilework.driver.choose_targets import choose_targets
 from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.driver.read_program import level_of
-from tilework.driver.targets import choose_targets
 from tilework.frontends.onnx.importer import ImportedModel
 from tilework.runtime.compile_report import CompileReport
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import target_to_compile_for
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.process_module import semantic_check

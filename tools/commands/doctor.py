@@ -15,7 +15,7 @@ import tilework
 from tilework.plugins.packages import plugins
 from tilework.runtime.cache import KernelCache, default_cache
 from tilework.runtime.threads import get_num_threads
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.files import obstacle_to_writing
 
 PACKAGES = ("xdsl", "llvmlite", "numpy", "onnx")

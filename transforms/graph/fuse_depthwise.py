@@ -26,7 +26,7 @@ from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.rules.registry import choose_rule
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.collapse_axes import append_remade, erase_with_views, viewed

@@ -12,7 +12,7 @@ from xdsl.ir import Block, SSAValue
 from tilework.analysis.layout_classes import CHANNELS, LayoutClass, layout_classes
 from tilework.analysis.program_targets import is_on_host
 from tilework.dialects.graph.structure import FusedOp
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.graph.algorithms import Algorithms, question_of
 from tilework.transforms.graph.packed_groups import pack_result, unpack_argument
 

@@ -19,7 +19,7 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.rules.base import Packing
 from tilework.rules.registry import choose_rule
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.joined_sizes import usual_version

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.backends.base import Backend
 from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
-from tilework.dialects.support.diagnostics import name_of
+from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.targets import Target
 
 FORMULAS = {
@@ -49,9 +50,17 @@ class PythonBackend(Backend):
 
 
 def source(module: ModuleOp) -> str:
-    """A function for every kernel of the module: its buffers are flat arrays."""
+    """A function for every kernel of the module. It finds `numpy` and `floats` where it is loaded."""
     kernels = [op for op in module.ops if isinstance(op, KernelOp) and not op.is_declaration]
-    return "import numpy\n\n\n" + "\n\n".join("\n".join(_Writer().function(kernel)) + "\n" for kernel in kernels)
+    return "\n\n".join("\n".join(_Writer().function(kernel)) + "\n" for kernel in kernels)
+
+
+def _size(buffer: SSAValue, kernel: KernelOp) -> int:
+    """How many numbers a buffer holds."""
+    type_ = buffer.type
+    if not isinstance(type_, MemRefType) or type_.element_type != f32 or -1 in type_.get_shape():
+        raise CompileError(f"kernels in Python are of f32 and of known sizes, not of {type_}", kernel)
+    return prod(type_.get_shape())
 
 
 class _Writer:
@@ -61,8 +70,10 @@ class _Writer:
         self._names: dict[SSAValue, str] = {}
 
     def function(self, kernel: KernelOp) -> Iterator[str]:
-        buffers = ", ".join(self._name(argument) for argument in kernel.body.block.args)
-        yield f"def {kernel.sym_name.data}({buffers}):"
+        """It takes addresses, and a number of threads, as compiled kernels do."""
+        yield f"def {kernel.sym_name.data}({', '.join(map(self._name, kernel.body.block.args))}, threads):"
+        for argument in kernel.body.block.args:
+            yield f"    {self._name(argument)} = floats({self._name(argument)}, {_size(argument, kernel)})"
         yield from self._block(kernel.body.block)
 
     def _block(self, block: Block) -> Iterator[str]:

@@ -6,7 +6,7 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import ScheduleRule
-from tilework.targets.target import Target
+from tilework.targets import Target
 
 
 class InlineAll(ScheduleRule):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.program_targets import HOST, set_targets, targets_of
-from tilework.targets import Target
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import Target, target_to_compile_for
 
 
 def choose_targets(module: ModuleOp, host: Target | None) -> None:
