@@ -16,7 +16,7 @@ from tilework.algebra.requirement import Requirement
 from tilework.analysis.host_symbols import ARENA_BYTES
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
-from tilework.backends.base import refuse_unknown
+from tilework.backends.base import refuse_as_host, refuse_unknown
 from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
@@ -56,6 +56,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     level = level_of(module)
     if level == "kernels":
         raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
+    refuse_as_host(backend_for(target_of(module)), module)
     check_parameters(module, parameters)
     if level == "graph":
         lowered = _lower_graph(module, parameters, session)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 
 class Code(Protocol):
@@ -21,3 +22,14 @@ class Linked(Protocol):
     def code(self) -> Code:
         """Load it, at the first call. Raises TileworkError where it cannot run here."""
         ...
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Code that is there already."""
+
+    entry: Callable[..., Any]
+
+    def code(self) -> Self:
+        """Nothing is left to be done."""
+        return self

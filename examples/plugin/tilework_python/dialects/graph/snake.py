@@ -1,6 +1,4 @@
-"""The activation of audio networks that repeats itself."""
-
-from __future__ import annotations
+"""An activation of networks that make sound: it repeats itself."""
 
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr
@@ -13,20 +11,16 @@ from tilework.dialects.te.builder import KernelBuilder, Scalar
 
 @irdl_op_definition
 class SnakeOp(UnaryOp):
-    """x + sin(alpha * x)^2 / alpha.
-
-    %y = graph.snake %x {alpha = 2.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
-    """
+    """x + sin(alpha * x)^2 / alpha."""
 
     name = "graph.snake"
     alpha = prop_def(FloatAttr)
 
     def scalar(self, k: KernelBuilder, x: Scalar) -> Scalar:
-        alpha = self.alpha.value.data
-        wave = k.call("sin", x * alpha)
-        return x + wave * wave * (1 / alpha)
+        wave = k.call("sin", x * self.alpha.value.data)
+        return x + wave * wave / self.alpha.value.data
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
         alpha = x.dtype.type(self.alpha.value.data)
-        return x + np.sin(alpha * x) ** 2 / alpha
+        return x + np.sin(x * alpha) ** 2 / alpha

@@ -1,6 +1,4 @@
-"""Converter: Snake, of the domain `audio`."""
-
-from __future__ import annotations
+"""Converter: Snake, an operator of the domain `audio`."""
 
 from tilework_python.dialects.graph.snake import SnakeOp
 
@@ -10,5 +8,5 @@ from tilework.frontends.onnx.values import Value
 
 @converter("Snake", domain="audio")
 def snake(node: Node) -> Value:
-    """Its attribute alpha is 1 where it is absent."""
+    """The attribute alpha is 1 where it is absent."""
     return node.emit(SnakeOp, node.value(0), alpha=float_attr(node.attribute("alpha", 1.0)))

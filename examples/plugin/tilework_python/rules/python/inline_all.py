@@ -1,6 +1,4 @@
-"""The rule for kernels in Python: compute in place what is no sum."""
-
-from __future__ import annotations
+"""The rule for kernels in Python: what is no sum is computed where it is read."""
 
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule.builder import ScheduleBuilder
@@ -9,8 +7,8 @@ from tilework.rules.base import ScheduleRule
 from tilework.targets import Target
 
 
-class InlineAll(ScheduleRule):
-    """For every kernel: a stage that is neither a reduction nor a result is computed where it is read."""
+class InlineAll(ScheduleRule[Target]):
+    """For every kernel."""
 
     def matches(self, kernel: KernelOp, target: Target) -> bool:
         return True
@@ -18,6 +16,6 @@ class InlineAll(ScheduleRule):
     def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
         s = ScheduleBuilder(kernel)
         for compute in kernel.computes:
-            if not compute.reduction and not any(r in kernel.results_returned for r in compute.results):
+            if not compute.reduction and compute.result not in kernel.results_returned:
                 s.compute_inline(s.stage(compute.stage.data))
         return s.finish()

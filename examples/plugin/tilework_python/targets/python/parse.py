@@ -1,26 +1,22 @@
 """The text form of a target that is Python: one word."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tilework.algebra.errors import UsageError
-from tilework.targets.base import Target
+from tilework.targets import Target
 
 KINDS = ("python",)
 
 
 @dataclass(frozen=True)
 class PythonTarget(Target):
-    """Python as a machine: it computes one number after the other, and no cache is known."""
+    """It computes one number after the other; nothing is known of caches."""
 
     family = "python"
-    vectors_per_cycle = 1
+    vectors_per_cycle = memory_speed = streamed_rows = 1
+    core_cache_bytes = near_bytes = 1 << 20
     fuses = False
     dot_bits = tile_multiplications = 0
-    core_cache_bytes = near_bytes = 1 << 20
-    memory_speed = 1.0
-    streamed_rows = 1
 
     def __str__(self) -> str:
         return self.kind
@@ -39,4 +35,4 @@ def parse(kind: str, words: list[str], text: str) -> PythonTarget:
 
 
 def check_names(target: PythonTarget) -> None:
-    """There is nothing that may be unknown."""
+    """It names nothing that could be unknown."""

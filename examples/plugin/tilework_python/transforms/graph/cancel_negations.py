@@ -1,7 +1,5 @@
 """Cancel negations of negations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context
