@@ -34,6 +34,8 @@ class Backend(ABC):
     """What `opt-tool -t` can write of a whole module, by name; the first is text that people read."""
     text_file: ClassVar[str]
     """What a file of that text is called, such as "llvm.ll"."""
+    hosts: ClassVar[bool] = True
+    """Whether it makes host functions, by `compile_host`; else its kernels are called from elsewhere."""
 
     @abstractmethod
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
@@ -46,12 +48,22 @@ class Backend(ABC):
         Raises CompileError about the operation that has no code.
         """
 
-    @abstractmethod
     def compile_host(self, module: ModuleOp, target: Target) -> tuple[bytes, HostInfo]:
         """The code of the host function, and how it is called; its kernels are declarations, and lie in other pieces.
 
         Raises CompileError where there is no host function, and as `compile_kernels` does.
         """
+        raise NotImplementedError
+
+
+def refuse_as_host(backend: Backend, module: ModuleOp) -> None:
+    """Raise CompileError where a program with a function @main is for a back end that makes kernels alone."""
+    if not backend.hosts:
+        raise CompileError(
+            f"targets of kind '{backend.kind}' run kernels and no function @main: a model needs another target for its "
+            "host; tilework.build and tilework run take kernels",
+            module,
+        )
 
 
 def refuse_unknown(backend: Backend, module: ModuleOp, target: Target) -> None:
@@ -83,6 +95,8 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
                 f"'{name_of(op)}'{_named(op)}: lower it, or take it out",
                 op,
             )
+    if any(isinstance(op, func.FuncOp) and not op.is_declaration for op in module.ops):
+        refuse_as_host(backend, module)
     refuse_unknown(backend, module, target)
     return backend.formats[format](module, target)
 

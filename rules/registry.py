@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from inspect import isabstract, isclass
 from typing import Any, TypeGuard
 
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
+from tilework.plugins.packages import Folder, folders_of
 from tilework.rules.base import ScheduleRule
 from tilework.targets import Target
 
 
-@cache
 def rules_for(family: str) -> tuple[ScheduleRule[Any], ...]:
-    """All rules in `rules/<family>/`, the highest benefit first, then by name."""
-    package = importlib.import_module(f"tilework.rules.{family}")
+    """All rules in `rules/<family>/` of the tree and of plugins, the highest benefit first, then by name."""
+    return _rules_in(folders_of(f"rules/{family}"))
+
+
+@cache
+def _rules_in(folders: tuple[Folder, ...]) -> tuple[ScheduleRule[Any], ...]:
     rules: list[ScheduleRule[Any]] = []
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+    for module in (folder.load(name) for folder in folders for name in folder.modules()):
         members = [member for member in vars(module).values() if _is_rule(member)]
         rules += [member() for member in members if member.__module__ == module.__name__]
     return tuple(sorted(rules, key=_order))

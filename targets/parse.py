@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from types import ModuleType
 from typing import cast
 
 from tilework.algebra.errors import UsageError
+from tilework.plugins.packages import Folder, by_name, folders_of, tree_folders
 from tilework.targets.base import Target
 
 HOST = "host"
@@ -33,7 +32,7 @@ def parse_target(text: str) -> Target:
 def target_to_compile_for(text: str) -> Target:
     """As `parse_target`, but a UsageError too for a machine that the kind's code generator does not know."""
     target = parse_target(text)
-    _families()[target.kind].check_names(target)
+    _families(folders_of("targets"))[target.kind].check_names(target)
     return target
 
 
@@ -44,17 +43,19 @@ def _parsed(text: str) -> Target:
         if words:
             raise UsageError(f"target '{text}': '{HOST}' takes no options; write '{_HOST_KIND} {' '.join(words)}'")
         kind = _HOST_KIND
-    family = _families().get(kind)
+    family = _families(tree_folders("targets")).get(kind) or _families(folders_of("targets")).get(kind)
     if family is None:
-        known = " and ".join(f"'{name}'" for name in sorted(_families()))
+        known = " and ".join(f"'{name}'" for name in sorted(_families(folders_of("targets"))))
         raise UsageError(f'unknown target \'{kind}\': the known kinds are {known}, as in "{_HOST_KIND}" or "{EXAMPLE}"')
     return cast("Target", family.parse(kind, words, text))
 
 
 @cache
-def _families() -> dict[str, ModuleType]:
-    """Kind -> the module of its family that reads such texts: `parse.py` in the family's folder."""
-    package = importlib.import_module("tilework.targets")
-    folders = [info.name for info in pkgutil.iter_modules(package.__path__) if info.ispkg]
-    modules = [importlib.import_module(f"{package.__name__}.{name}.parse") for name in folders]
-    return {kind: module for module in modules for kind in module.KINDS}
+def _families(roots: tuple[Folder, ...]) -> dict[str, ModuleType]:
+    """Kind -> the module of its family that reads such texts: `parse.py` in the family's folder.
+
+    It has the names of its `KINDS`, a function `parse` that reads a text, and `check_names` that may refuse a target.
+    """
+    families = [family for root in roots for family in root.folders() if "parse" in family.modules()]
+    modules = [family.load("parse") for family in families]
+    return by_name("kinds of targets", ((kind, m) for m in modules for kind in m.KINDS), lambda m: m.__name__)
