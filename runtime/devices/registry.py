@@ -5,13 +5,15 @@ The file has a function `link` that is called as `link` here is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from tilework.algebra.errors import TileworkError
 from tilework.plugins.packages import folders_of, tree_folders
 from tilework.runtime.devices.base import Linked
+from tilework.runtime.devices.device import Device, InProcessDevice, kernel_types
+from tilework.runtime.manifest import DeviceUse
 
 
 def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any], result: Any = None) -> Linked:
@@ -21,6 +23,19 @@ def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any]
     """
     kind = target.split()[0]
     return _device_for(kind).link(objects, target, entry, types, result)
+
+
+def open_device(use: DeviceUse, code: Mapping[str, bytes]) -> Device:
+    """A device of a program; code: of its kernels, by name.
+
+    The kind's file may have a function `open_device` that is called so; else kernels run in this process. Raises
+    TileworkError where nothing loads code for that kind of target.
+    """
+    opened = getattr(_device_for(use.target.split()[0]), "open_device", None)
+    if opened is not None:
+        return opened(use, code)
+    kernels = {k.name: link([code[k.name]], use.target, k.name, kernel_types(k)) for k in use.kernels}
+    return InProcessDevice(use, kernels)
 
 
 def _device_for(kind: str) -> ModuleType:
