@@ -16,6 +16,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.algebra.nibbles import is_narrow, unpack
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.data_indices import index_limits
+from tilework.analysis.program_targets import HOST, set_targets
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import loop
@@ -23,11 +24,10 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.driver.pass_manager import PassManager, Pipeline
+from tilework.driver.phases import run_phase
 from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import packed
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
@@ -54,7 +54,8 @@ def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -
     try:
         verify(module)
         refuse_out_of_bounds(module)
-        PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+        set_targets(module, {HOST: host_target()})
+        run_phase("compile-kernel", make_context(), module)
     except CompileError as error:
         return Outcome(refused=error.message)
     verify(module)
