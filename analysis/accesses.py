@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
@@ -76,6 +76,17 @@ def element_strides(type_: Attribute, dims: Sequence[Expr], op: Operation | None
     if strides is None or None in strides:
         raise CompileError(f"{type_} has no static strides: expected a row-major or a strided<[..]> layout", op)
     return tuple(const(s) for s in strides if s is not None)
+
+
+def strides_of(buffer: SSAValue, op: Operation | None = None) -> tuple[Expr, ...]:
+    """The distance between neighbours along each dimension, in elements; expressions over SSA values.
+
+    Raises CompileError, about `op`, where a kernel does not say them.
+    """
+    type_ = memref_type(buffer.type)
+    if not isinstance(buffer, BlockArgument) and DYNAMIC_INDEX in type_.get_shape()[1:]:
+        raise CompileError(f"the extents of a view of type {type_} are not known: run loop-flatten-storage before", op)
+    return element_strides(type_, buffer_dims(buffer), op)
 
 
 def element_position(op: LoadOp | StoreOp | PrefetchOp) -> Expr:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -16,12 +16,10 @@ from xdsl.ir import Operation
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.program_targets import target_of
+from tilework.backends.host_signature import HOST, HostInfo
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.targets import Target
-
-if TYPE_CHECKING:
-    from tilework.backends.llvm.emit_host import HostInfo
 
 Writer = Callable[[ModuleOp, Target], str | bytes]
 """Writes kernels with a body, and the host function where there is one, for a target."""
@@ -89,7 +87,7 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
 
 def _is_written(op: Operation) -> bool:
     if isinstance(op, func.FuncOp):
-        return op.is_declaration or op.sym_name.data == "main"
+        return op.is_declaration or op.sym_name.data == HOST
     return isinstance(op, KernelOp | memref.GlobalOp)
 
 

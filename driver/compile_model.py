@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from tilework.algebra.requirement import Requirement
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
 from tilework.backends.base import refuse_unknown
+from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
 from tilework.driver.kernels import compile_kernels
@@ -22,9 +23,6 @@ from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
 from tilework.interpreters.graph import find_function, prepare_parameters
 from tilework.runtime.compile_report import CompileReport
-
-if TYPE_CHECKING:
-    from tilework.backends.llvm.emit_host import HostInfo
 
 Array: TypeAlias = NDArray[Any]
 

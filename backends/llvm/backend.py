@@ -8,7 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.backends.base import Backend
-from tilework.backends.llvm.emit_host import HOST_HANDLERS, HostInfo, emit_host, emit_host_function, find_host
+from tilework.backends.host_signature import HostInfo, find_host
+from tilework.backends.llvm.emit_host import HOST_HANDLERS, emit_host, emit_host_function
 from tilework.backends.llvm.emit_kernel import KERNEL_HANDLERS, add_kernels, emit_kernels
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from tilework.backends.element_types import lanes_of
 from tilework.backends.llvm.emitter import Emitter
-from tilework.backends.llvm.llvm_types import lanes_of, splat, vector_text
+from tilework.backends.llvm.llvm_types import splat, vector_text
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.bfloat16 import computes_in_bfloat16
 from tilework.dialects.support.diagnostics import CompileError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import Float16Type
 
-from tilework.backends.llvm.llvm_types import element_of
+from tilework.backends.element_types import element_of
 from tilework.backends.llvm.text import ModuleText
 from tilework.dialects.loop import KernelOp
 

@@ -21,19 +21,11 @@ from xdsl.traits import Pure
 
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.domains import loops_around
+from tilework.backends.element_types import bytes_of, lanes_of, stored_as
 from tilework.backends.llvm.bfloat16 import narrow_float
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.llvm_types import (
-    bytes_of,
-    constant,
-    lanes_of,
-    llvm_type,
-    splat,
-    stored_as,
-    suffix,
-    vector_text,
-)
+from tilework.backends.llvm.llvm_types import constant, llvm_type, splat, suffix, vector_text
 from tilework.dialects.isa.amx import ROWS, SCOPE, RoundOp, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.support.diagnostics import CompileError

@@ -7,19 +7,15 @@ chosen afterwards. Where the divisor or the distance is known to be none of thes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Callable
 
-from xdsl.dialects import vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, var
-from tilework.analysis.domains import scope_at
+from tilework.analysis.known_numbers import constants_of, may_be
+from tilework.backends.element_types import element_of, lanes_of, width_of
 from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
-from tilework.backends.llvm.llvm_types import element_of, lanes_of, splat, vector_text, width_of
+from tilework.backends.llvm.llvm_types import splat, vector_text
 from tilework.dialects import arith
-from tilework.dialects.loop import ApplyOp
 
 Divide = Callable[[str, str], str]
 """What is made of a dividend and a divisor that LLVM divides by."""
@@ -40,7 +36,7 @@ def _divided(e: Emitter, op: Operation, divide: Divide, *, signed: bool, quotien
     type_ = e.type(op.results[0])
     truth = vector_text("i1", lanes_of(divisor.type))
     value, a, b = e.text.value, e.get(dividend), e.get(divisor)
-    undefined = [n for n in ((0, -1) if signed else (0,)) if _may_be(divisor, n, op)]
+    undefined = [n for n in ((0, -1) if signed else (0,)) if may_be(divisor, n, op)]
     if not undefined:
         e.define(op.results[0], divide(a, b))
         return
@@ -83,7 +79,7 @@ def _shift(instruction: str) -> Handler:
         shifted, distance = op.operands
         type_, a, b, value = e.type(op.results[0]), e.get(shifted), e.get(distance), e.text.value
         width = width_of(element_of(shifted.type)) or 64
-        numbers = _constants(distance)
+        numbers = constants_of(distance)
         if numbers is not None and all(0 <= n < width for n in numbers):
             e.define(op.results[0], f"{instruction} {type_} {a}, {b}")
             return
@@ -98,49 +94,6 @@ def _shift(instruction: str) -> Handler:
         e.define(op.results[0], result)
 
     return emit
-
-
-# -- what is known of an operand
-
-
-def _may_be(value: SSAValue, number: int, at: Operation) -> bool:
-    """Whether a divisor may be that number, as far as constants and the ranges of indices tell."""
-    width = width_of(element_of(value.type)) or 64
-    numbers = _constants(value)
-    if numbers is not None:
-        return any((n - number) % (1 << width) == 0 for n in numbers)
-    index = _index(value)
-    if index is None:
-        return True
-    domain = scope_at(at).domain
-    low, high = domain.lower(index), domain.upper(index)
-    if low is None or high is None or width < 64 and not -(1 << width - 1) <= low <= high < 1 << width - 1:
-        return True  # bits of it may be lost
-    return low <= number <= high
-
-
-def _constants(value: SSAValue) -> Sequence[int] | None:
-    """The numbers that a value, or its lanes, are; None where they are not known."""
-    match value.owner:
-        case arith.ConstantOp(value=IntegerAttr() as number):
-            return [number.value.data]
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as numbers):
-            return cast("Sequence[int]", numbers.get_values())
-        case vector.BroadcastOp() as op:
-            return _constants(op.source)
-        case _:
-            return None
-
-
-def _index(value: SSAValue) -> Expr | None:
-    """The index that a value is, or was before it was converted to a number; None for any other value."""
-    match value.owner:
-        case arith.IndexCastOp() as op if isinstance(op.input.type, IndexType):
-            return _index(op.input)
-        case ApplyOp() as op:
-            return op.value
-        case _:
-            return var(value) if isinstance(value.type, IndexType) else None
 
 
 def _number(like: SSAValue, number: int) -> str:

@@ -6,18 +6,12 @@ from xdsl.dialects import math
 from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute, Operation
 
+from tilework.backends.element_types import element_of, lanes_of
+from tilework.backends.elementary import OF_LIBM, VECTOR_FUNCTIONS
 from tilework.backends.llvm.emit_scalar import call_intrinsic
 from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
-from tilework.backends.llvm.llvm_types import (
-    constant,
-    element_of,
-    lanes_of,
-    llvm_type,
-    splat,
-    suffix,
-    vector_text,
-)
-from tilework.backends.llvm.math import OF_LIBM, VECTOR_FUNCTIONS, math_function, math_function_name
+from tilework.backends.llvm.llvm_types import constant, llvm_type, splat, suffix, vector_text
+from tilework.backends.llvm.math import math_function, math_function_name
 from tilework.dialects import arith
 from tilework.dialects.support.diagnostics import CompileError
 

@@ -7,20 +7,19 @@ from typing import NamedTuple, cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space
+from tilework.analysis.accesses import NEAR, memory_space, strides_of
+from tilework.backends.element_types import bytes_of, lanes_of, stored_as
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.llvm_types import bytes_of, lanes_of, llvm_type, stored_as, suffix, vector_text
+from tilework.backends.llvm.llvm_types import llvm_type, suffix, vector_text
+from tilework.backends.local_buffers import bytes_with, check_scope, element_count
 from tilework.dialects.isa import amx
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
-
-STACK_LIMIT = 800 << 10
-"""How many bytes of local buffers one function may have: a thread's stack may be a megabyte, and caches are less."""
 
 
 class _Access(NamedTuple):
@@ -98,17 +97,6 @@ def _lane_stride(op: LoadOp | StoreOp, last: Expr) -> int:
     if step is None:
         raise CompileError(f"a vector access to {op.memref.type} needs a constant stride of the last dimension", op)
     return op.lane_stride * step
-
-
-def strides_of(buffer: SSAValue, op: Operation | None = None) -> tuple[Expr, ...]:
-    """The distance between neighbours along each dimension, in elements; expressions over SSA values.
-
-    Raises CompileError, about `op`, where a kernel does not say them.
-    """
-    type_ = cast("MemRefType[Attribute]", buffer.type)
-    if not isinstance(buffer, BlockArgument) and DYNAMIC_INDEX in type_.get_shape()[1:]:
-        raise CompileError(f"the extents of a view of type {type_} are not known: run loop-flatten-storage before", op)
-    return element_strides(type_, buffer_dims(buffer), op)
 
 
 # -- loads and stores
@@ -295,33 +283,16 @@ def _prefetch(e: Emitter, op: PrefetchOp) -> None:
 
 # -- storage and views
 
-DEVICE_SCOPES = ("shared", "warp")
-"""Memory that only devices with threads of their own have."""
-
 
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     """In the entry block: an alloca in a loop would grow the stack, and only one in the entry becomes registers."""
-    type_ = op.memref.type
-    shape = type_.get_shape()
-    if (scope := (memory_space(op.memref) or "").partition(".")[0]) in DEVICE_SCOPES:
-        raise CompileError(f"a CPU has no {scope} memory; use scope local or register", op)
-    if scope == amx.SCOPE:
+    check_scope(op)
+    if memory_space(op.memref) == amx.SCOPE:
         return  # its tiles are registers
-    if DYNAMIC_INDEX in shape:
-        raise CompileError(f"a local buffer has constant extents, not {type_}", op)
-    elements = 1
-    for extent in shape:
-        elements *= extent
-    stored = stored_as(type_.element_type, op)
-    e.scope.alloca_bytes += elements * bytes_of(stored, op)
-    name = op.memref.name_hint or "local"
-    if e.scope.alloca_bytes > STACK_LIMIT:
-        raise CompileError(
-            f"local buffer '{name}' of type {type_} brings the stack of '{e.name}' to {e.scope.alloca_bytes} bytes: "
-            f"at most {STACK_LIMIT} fit; compute it at an inner loop, or at the root, where it becomes scratch",
-            op,
-        )
-    e.set(op.memref, e.text.entry(f"alloca [{elements} x {llvm_type(stored)}], align 64", name))
+    elements = element_count(op)
+    e.scope.alloca_bytes = bytes_with(op, e.scope.alloca_bytes, e.name)
+    element = llvm_type(stored_as(op.memref.type.element_type, op))
+    e.set(op.memref, e.text.entry(f"alloca [{elements} x {element}], align 64", op.memref.name_hint or "local"))
 
 
 def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:

@@ -22,20 +22,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from tilework.backends.element_types import element_of, is_float, lanes_of, width_of
 from tilework.backends.llvm.bfloat16 import narrow_float, widened
 from tilework.backends.llvm.emit_integers import INTEGER_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handler, Handlers
-from tilework.backends.llvm.llvm_types import (
-    constant,
-    element_of,
-    is_float,
-    lanes_of,
-    splat,
-    suffix,
-    vector_constant,
-    vector_text,
-    width_of,
-)
+from tilework.backends.llvm.llvm_types import constant, splat, suffix, vector_constant, vector_text
 from tilework.dialects import arith
 from tilework.dialects.support.bfloat16 import is_bfloat16
 from tilework.dialects.support.diagnostics import CompileError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tilework.backends.element_types import lanes_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.llvm_types import lanes_of, splat
+from tilework.backends.llvm.llvm_types import splat
 from tilework.dialects import arith
 from tilework.dialects.isa.words import BYTES, WORD, DotOp
 

@@ -6,11 +6,10 @@ import struct
 from collections.abc import Sequence
 from typing import Literal
 
-Operand = str | float
-"""A value written before, such as "%3", or a constant that fills all lanes."""
+from tilework.backends.float_writer import FloatWriter, Operand
 
 
-class FloatIR:
+class FloatIR(FloatWriter):
     """The body of one function of `lanes` numbers; methods append an instruction and return its value's name."""
 
     def __init__(self, lanes: int, element: Literal["float", "double"] = "float", scales: bool = False):
@@ -25,7 +24,6 @@ class FloatIR:
         self._lines: list[str] = []
 
     def in_double(self) -> FloatIR:
-        """What appends to the same body instructions on doubles."""
         double = FloatIR(self.lanes, "double", self.scales)
         double._lines = self._lines
         return double
@@ -98,27 +96,18 @@ class FloatIR:
         return self._append(f"fneg {self.type} {self._operand(a)}")
 
     def multiply_add(self, a: Operand, b: Operand, c: Operand) -> str:
-        """a * b + c, fused where the target can."""
         return self._intrinsic("fmuladd", a, b, c)
 
     def scale(self, a: str, exponent: str) -> str:
-        """a * 2**exponent, rounded once; only where the target `scales`: elsewhere LLVM calls libm."""
+        """Only where the target `scales`: elsewhere LLVM calls libm."""
         types = f"{self.suffix}.{'' if self.lanes == 1 else f'v{self.lanes}'}{self.integer_element}"
         return self._append(f"call {self.type} @llvm.ldexp.{types}({self.type} {a}, {self.integer_type} {exponent})")
 
-    def unary(self, intrinsic: str, a: Operand) -> str:
-        return self._intrinsic(intrinsic, a)
+    def unary(self, function: Literal["fabs", "sqrt"], a: Operand) -> str:
+        return self._intrinsic(function, a)
 
     def copysign(self, magnitude: Operand, sign: Operand) -> str:
         return self._intrinsic("copysign", magnitude, sign)
-
-    def polynomial(self, x: Operand, coefficients: Sequence[float]) -> str:
-        """Horner's scheme, highest power first."""
-        value: Operand = coefficients[0]
-        for coefficient in coefficients[1:]:
-            value = self.multiply_add(value, x, coefficient)
-        assert isinstance(value, str), "a polynomial has at least two coefficients"
-        return value
 
     def compare(self, predicate: str, a: Operand, b: Operand) -> str:
         return self._append(f"fcmp {predicate} {self.type} {self._operand(a)}, {self._operand(b)}")
@@ -128,7 +117,6 @@ class FloatIR:
         return self._append(f"select {self.condition_type} {condition}, {self.type} {true}, {self.type} {false}")
 
     def integer(self, instruction: str, a: str | int, b: str | int) -> str:
-        """An instruction on integers as wide as the numbers: add, sub, and, or, xor, shl, ashr, lshr."""
         return self._append(f"{instruction} {self.integer_type} {self._integer(a)}, {self._integer(b)}")
 
     def bits(self, a: str) -> str:
@@ -141,25 +129,16 @@ class FloatIR:
         return self._append(f"sitofp {self.integer_type} {a} to {self.type}")
 
     def is_odd(self, a: str) -> str:
-        """Whether an integer is odd."""
         return self._append(f"trunc {self.integer_type} {a} to {self.condition_type}")
 
     def extended(self, a: str) -> str:
-        """A double of the same value as the float `a`."""
         return self._append(f"fpext {self._vector_of('float')} {a} to {self.type}")
 
     def rounded(self, a: str) -> str:
-        """The float nearest to the double `a`."""
         return self._append(f"fptrunc {self._vector_of('double')} {a} to {self.type}")
 
     def both(self, a: str, b: str) -> str:
-        """Whether two conditions hold."""
         return self._append(f"and {self.condition_type} {a}, {b}")
-
-    def bits_of(self, value: float) -> int:
-        """The bits of a number as a signed integer."""
-        integer, number = ("<i", "<f") if self.element == "float" else ("<q", "<d")
-        return struct.unpack(integer, struct.pack(number, value))[0]
 
     def _float(self, instruction: str, a: Operand, b: Operand) -> str:
         return self._append(f"{instruction} {self.type} {self._operand(a)}, {self._operand(b)}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -18,44 +17,20 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
-    Signedness,
     VectorType,
-    i8,
 )
 from xdsl.ir import Attribute, Operation
 
+from tilework.backends.element_types import bfloat16_bits, element_of, is_boolean, width_of
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.support.shapes import is_narrow
 
-_FLOATS: dict[type[Attribute], tuple[str, str, int, str]] = {
-    Float16Type: ("half", "f16", 2, "float16"),
-    BFloat16Type: ("i16", "i16", 2, "bfloat16"),
-    Float32Type: ("float", "f32", 4, "float32"),
-    Float64Type: ("double", "f64", 8, "float64"),
+_FLOATS: dict[type[Attribute], tuple[str, str]] = {
+    Float16Type: ("half", "f16"),
+    BFloat16Type: ("i16", "i16"),
+    Float32Type: ("float", "f32"),
+    Float64Type: ("double", "f64"),
 }
-"""Type -> LLVM's name, the suffix of intrinsics, bytes, numpy's name. bfloat16 is the bits that it has."""
-
-
-def element_of(type_: Attribute) -> Attribute:
-    """The element of a vector or memref; a scalar itself."""
-    if isinstance(type_, VectorType | MemRefType):
-        return cast("VectorType[Attribute] | MemRefType[Attribute]", type_).element_type
-    return type_
-
-
-def width_of(element: Attribute) -> int | None:
-    """The bits of an integer type; None for another one."""
-    return cast("IntegerType", element).width.data if isinstance(element, IntegerType) else None
-
-
-def is_float(type_: Attribute) -> bool:
-    """Whether a scalar or the elements of a vector are floating-point numbers."""
-    return type(element_of(type_)) in _FLOATS
-
-
-def lanes_of(type_: Attribute) -> int | None:
-    """The length of a vector, None for a scalar."""
-    return type_.get_shape()[0] if isinstance(type_, VectorType) else None
+"""Type -> LLVM's name, the suffix of intrinsics. bfloat16 is the bits that it has."""
 
 
 def _vector_lanes(type_: Attribute) -> int | None:
@@ -93,44 +68,6 @@ def vector_text(element: str, lanes: int | None) -> str:
     return element if lanes is None else f"<{lanes} x {element}>"
 
 
-def bytes_of(element: Attribute, op: Operation | None = None) -> int:
-    """How many bytes one element takes in memory."""
-    if (known := _FLOATS.get(type(element))) is not None:
-        return known[2]
-    if isinstance(element, IndexType):
-        return 8
-    if (width := width_of(element)) is not None:
-        return (width + 7) // 8
-    raise CompileError(f"{element} cannot be an element in memory", op)
-
-
-def dtype_name(element: Attribute, op: Operation | None = None) -> str:
-    """Numpy's name of the elements of an array: `float32`, `uint8`, `bool`."""
-    if (known := _FLOATS.get(type(element))) is not None:
-        return known[3]
-    if is_boolean(element):
-        return "bool"
-    if isinstance(element, IntegerType):
-        integer = cast("IntegerType", element)
-        unsigned = integer.signedness.data is Signedness.UNSIGNED
-        return f"{'u' if unsigned else ''}int{integer.width.data}"
-    if isinstance(element, IndexType):
-        return "int64"
-    raise CompileError(f"{element} is no element type of an array", op)
-
-
-def is_boolean(element: Attribute) -> bool:
-    """Whether an element is an i1."""
-    return width_of(element) == 1
-
-
-def stored_as(element: Attribute, op: Operation | None = None) -> Attribute:
-    """The type of an element in memory: a byte for a boolean, else the same. Raises CompileError for half a byte."""
-    if is_narrow(element):
-        raise CompileError(f"{element} is half a byte, which has no address: run loop-emulate-narrow-types before", op)
-    return i8 if is_boolean(element) else element
-
-
 def constant(value: float | int | bool, element: Attribute, op: Operation | None = None) -> str:
     """A scalar constant; floats are written by their bits, hence exactly."""
     if isinstance(element, Float32Type):
@@ -140,7 +77,7 @@ def constant(value: float | int | bool, element: Attribute, op: Operation | None
     if isinstance(element, Float16Type):
         return f"0xH{np.float16(value).view(np.uint16):04X}"
     if isinstance(element, BFloat16Type):
-        return str(_bfloat16_bits(value))
+        return str(bfloat16_bits(value))
     if is_boolean(element):
         return "true" if value else "false"
     if isinstance(element, IndexType | IntegerType):
@@ -164,11 +101,3 @@ def splat(element: str, text: str) -> str:
 
 def _bits64(value: float) -> int:
     return struct.unpack("<Q", struct.pack("<d", value))[0]
-
-
-def _bfloat16_bits(value: float) -> int:
-    """The upper half of a float, rounded to nearest, ties to even."""
-    bits = int(np.float32(value).view(np.uint32))
-    if value != value:
-        return 0x7FC0
-    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

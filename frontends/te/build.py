@@ -17,7 +17,7 @@ from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.program_targets import HOST, TARGETS, set_targets
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.backends.llvm.llvm_types import bytes_of
+from tilework.backends.element_types import bytes_of
 from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.loop.annotations import CHECKS

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import special  # a dependency of scikit-learn
 
-from tilework.backends.llvm.math import OF_LIBM, VECTOR_FUNCTIONS, math_function, math_function_name
+from tilework.backends.elementary import OF_LIBM, VECTOR_FUNCTIONS
+from tilework.backends.llvm.math import math_function, math_function_name
 from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import Target, parse_target

@@ -32,7 +32,7 @@ from tilework.analysis.accesses import memref_type
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import NAME, OUTPUT, HostSymbols
 from tilework.analysis.liveness import Span, buffer_uses
-from tilework.backends.llvm.emit_host import find_host
+from tilework.backends.host_signature import find_host
 from tilework.dialects import arith, te
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.support.locations import source_name

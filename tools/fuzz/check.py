@@ -50,38 +50,45 @@ def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -
 
     `size` is the value of the symbol. Anything but a CompileError of a pass that escapes is a defect.
     """
-    module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
     try:
-        verify(module)
-        refuse_out_of_bounds(module)
-        set_targets(module, {HOST: host_target()})
-        run_phase("compile-kernel", make_context(), module)
+        module, lowered = lower(kernel, sequence)
     except CompileError as error:
         return Outcome(refused=error.message)
-    verify(module)
-    [lowered] = [op for op in module.ops if isinstance(op, loop.KernelOp)]
-    arrays = _arguments(lowered, index_limits(kernel), size, seed)
+    arrays = arguments(lowered, index_limits(kernel), size, seed)
     inputs, count = lowered.group_sizes[:2]
     outputs = arrays[inputs : inputs + count]
     expected = run_kernel(kernel, arrays[:inputs])
     run_loop_kernel(lowered, arrays[:inputs], outputs, symbols=[size] * lowered.group_sizes[3])
-    difference = _compare("interpreted", outputs, expected)
-    if _needs_device(lowered):
+    difference = compare("interpreted", outputs, expected)
+    if needs_device(lowered):
         return Outcome(difference=difference)
     for output in outputs:
         output.fill(poison(output.dtype))
     _run_native(module, lowered, arrays, size)
-    return Outcome(difference=difference or _compare("compiled", outputs, expected))
+    return Outcome(difference=difference or compare("compiled", outputs, expected))
 
 
-def _needs_device(kernel: loop.KernelOp) -> bool:
+def lower(kernel: KernelOp, sequence: SequenceOp | None) -> tuple[ModuleOp, loop.KernelOp]:
+    """A module with the kernel as loops. Raises CompileError for a schedule that is refused."""
+    module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
+    verify(module)
+    refuse_out_of_bounds(module)
+    set_targets(module, {HOST: host_target()})
+    run_phase("compile-kernel", make_context(), module)
+    verify(module)
+    [lowered] = [op for op in module.ops if isinstance(op, loop.KernelOp)]
+    return module, lowered
+
+
+def needs_device(kernel: loop.KernelOp) -> bool:
     """Whether threads or memory are asked for that a CPU does not have."""
     scopes = {memory_space(op.memref) for op in kernel.walk() if isinstance(op, AllocaOp)}
     kinds = {op.kind.data for op in kernel.walk() if isinstance(op, loop.ForOp)}
     return bool(scopes & {"shared", "warp"} or kinds & set(loop.THREADS))
 
 
-def _compare(how: str, outputs: list[Array], expected: list[Array]) -> str | None:
+def compare(how: str, outputs: Sequence[Array], expected: Sequence[Array]) -> str | None:
+    """Where results differ; NaN is equal to itself."""
     for i, (got, wanted) in enumerate(zip(outputs, expected, strict=True)):
         wrong = np.argwhere(~((got == wanted) | ((got != got) & (wanted != wanted))))
         if wrong.size or got.shape != wanted.shape:
@@ -90,7 +97,7 @@ def _compare(how: str, outputs: list[Array], expected: list[Array]) -> str | Non
     return None
 
 
-def _arguments(kernel: loop.KernelOp, limits: Mapping[int, Sequence[Expr]], size: int, seed: int) -> list[Array]:
+def arguments(kernel: loop.KernelOp, limits: Mapping[int, Sequence[Expr]], size: int, seed: int) -> list[Array]:
     """Random inputs, indices below their limits; outputs and scratch hold NaN, so that an element left out shows."""
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []

@@ -1,0 +1,137 @@
+"""The host function as C: one call per inference.
+
+    int32_t tilework_main(void **inputs, void **outputs, void **parameters, void *arena,
+                          int64_t *symbols, int32_t threads)
+
+It is the function `@main` after `loop-plan-memory`: buffers are arguments, parameters and slices of the arena; views
+are pointers; kernels are calls. The result is 0, or the number of the `cf.assert` that failed, or of the output that
+must hold and does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import cf, func
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Attribute
+
+from tilework.algebra.c_names import c_name
+from tilework.analysis.functions import body_of
+from tilework.backends.c_family.c_text import FileText, listed
+from tilework.backends.c_family.emit_arith import ARITH_HANDLERS
+from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
+from tilework.backends.c_family.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
+from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS
+from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
+from tilework.backends.c_family.emitter import Handlers
+from tilework.backends.c_family.spelling import Spelling
+from tilework.backends.host_signature import ENTRY, HOST, HostArgument, HostInfo, HostSignature
+from tilework.dialects.loop import CallOp, KernelOp
+from tilework.dialects.support.diagnostics import CompileError
+
+TABLES = ("void **inputs", "void **outputs", "void **parameters", "void *arena", "int64_t *symbols")
+"""What the entry takes, and then the number of threads."""
+
+
+def emit_host(module: ModuleOp, spelling: Spelling, entry: str = ENTRY) -> tuple[str, HostInfo]:
+    """The text of a file with the host function, kernels being in other files, and how to call it.
+
+    Raises CompileError where there is no function `@main`, or it holds an operation that has no counterpart.
+    """
+    file = FileText(spelling.head)
+    info = add_host(file, module, spelling, entry)
+    return str(file), info
+
+
+def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = ENTRY) -> HostInfo:
+    """Add the host function of `module` to a file, under the name `entry`."""
+    signature = HostSignature.of(module)
+    kernels = [op for op in module.body.block.ops if isinstance(op, KernelOp)]
+    e = HostEmitter(file, spelling, HOST_HANDLERS, entry, {c_name(kernel.sym_name.data) for kernel in kernels})
+    for kernel in kernels:
+        _declare(e, kernel)
+    e.parameters = {spec.name: place for place, spec in enumerate(signature.parameters)}
+    e.constants = dict(signature.constants)
+    for table in TABLES:
+        e.text.fresh(table.split()[-1].lstrip("*"))
+    e.threads = e.text.fresh("num_threads")
+    for i, symbol in enumerate(signature.symbols):
+        e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
+    _bind(e, signature.arguments)
+    e.block(body_of(signature.function))
+    file.define(entry, e.text.definition(f"int32_t {entry}", [*TABLES, f"int32_t {e.threads}"]))
+    return signature.info(e.calls, e.messages, entry)
+
+
+def _declare(e: HostEmitter, kernel: KernelOp) -> None:
+    """Declare a kernel, unless it is defined in this file."""
+    name = c_name(kernel.sym_name.data)
+    types = [*(_buffer_type(e, kernel, i) for i in range(len(kernel.dims))), *["int64_t"] * len(kernel.symbols)]
+    if name not in e.file:
+        e.file.define(name, f"{e.spelling.kernel} {name}({listed([*types, 'int32_t'])});\n")
+
+
+def _buffer_type(e: HostEmitter, kernel: KernelOp, i: int) -> str:
+    type_ = cast("MemRefType[Attribute]", kernel.function_type.inputs.data[i])
+    return f"{'const ' if i < kernel.group_sizes[0] else ''}{e.element(type_)} *"
+
+
+def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
+    """Read the arguments' pointers from the tables."""
+    counts = {"inputs": 0, "outputs": 0}
+    for argument in arguments:
+        value, hint = argument.value, argument.value.name_hint
+        e.argument_dims[value] = argument.dims
+        if argument.role == "arena":
+            e.set(value, e.variable("int8_t *", "arena", "bytes"))
+        elif argument.role == "required":
+            name = e.text.fresh(hint or "holds")
+            e.text.line(f"int8_t {name}[1];")
+            e.set(value, name)
+            e.required.append((value, argument.must_hold))
+        else:
+            place = f"{argument.role}[{counts[argument.role]}]"
+            counts[argument.role] += 1
+            e.set(value, e.variable(e.pointer(value), place, hint))
+
+
+# -- operations
+
+
+def _call(e: HostEmitter, op: CallOp) -> None:
+    e.calls += 1
+    arguments = [*(e.get(argument) for argument in op.arguments), e.threads]
+    e.text.line(f"{c_name(op.kernel_name)}({', '.join(arguments)});")
+
+
+def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
+    _return_unless(e, e.get(op.arg), op.msg.data)
+
+
+def _return_unless(e: HostEmitter, condition: str, message: str) -> None:
+    """Return the number of a message where a condition does not hold."""
+    code = len(e.messages) + 1
+    e.messages[code] = message
+    e.text.line(f"if (!{condition}) return {code};")
+
+
+def _return(e: HostEmitter, op: func.ReturnOp) -> None:
+    if op.arguments:
+        raise CompileError(f"'@{HOST}' returns values: its outputs are arguments, as graph-to-te makes them", op)
+    for value, message in e.required:
+        _return_unless(e, f"{e.get(value)}[0]", message)
+    e.text.line("return 0;")
+
+
+HOST_HANDLERS: Handlers = {
+    **LOOP_HANDLERS,
+    **ARITH_HANDLERS,
+    **INTEGER_HANDLERS,
+    **CONVERSION_HANDLERS,
+    **HOST_MEMORY_HANDLERS,
+    CallOp: _call,
+    cf.AssertOp: _assert,
+    func.ReturnOp: _return,
+}

@@ -1,0 +1,80 @@
+"""How one dialect of C writes what others write differently. The printer asks it, and knows no dialect by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilework.backends.c_family.gnu_vectors import GnuVectors
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One dialect of C.
+
+    head: what every file begins with. scalars: the types of kinds. kernel: what stands before the name of a function
+    that others call; outlined: before one that its file alone calls; helper: before a small function that is always
+    inlined. restrict: says of a pointer that no other one reaches the same memory. spaces: the words for memory that
+    has some, by the name of its space. function: the name of a function of the C library, whatever
+    variables are called. vectors: types of vectors, and operations on them.
+    """
+
+    name: str
+    head: str
+    scalars: Mapping[str, str]
+    kernel: str
+    outlined: str
+    helper: str
+    restrict: str
+    spaces: Mapping[str | None, str]
+    function: str
+    vectors: GnuVectors
+
+
+_SCALARS = {
+    "f32": "float",
+    "f64": "double",
+    **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
+    "bool": "bool",
+}
+
+_HELPER = "static inline __attribute__((always_inline))"
+
+_HEAD = """\
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A product and a sum are rounded as one number only where it says fma. No function sets errno, and nobody looks at the
+   flags of floating-point exceptions. Vectors are passed to functions of this file alone, which are inlined, so that it
+   does not matter how processors without such registers pass them. What is read was written before, though not all
+   compilers see it. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wpsabi"
+#define UNROLLED(count) PRAGMA(clang loop unroll_count(count))
+#else
+#pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math")
+#pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#define UNROLLED(count) PRAGMA(GCC unroll count)
+#endif
+#define PRAGMA(text) _Pragma(#text)
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "numbers are in memory as little-endian processors have them"
+#endif
+"""
+
+C11 = Spelling(
+    name="C",
+    head=_HEAD,
+    scalars=_SCALARS,
+    kernel="void",
+    outlined="static __attribute__((noinline)) void",
+    helper=_HELPER,
+    restrict="restrict",
+    spaces={},
+    function="__builtin_{}",
+    vectors=GnuVectors(_SCALARS, _HELPER),
+)
+"""C11 with the vectors of GCC and clang."""

@@ -1,0 +1,160 @@
+"""What a host function takes and returns, as its attributes say: the same for every back end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, BlockArgument
+
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.functions import body_of
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, MUST_HOLD, NAME, NEEDS, OUTPUT, HostSymbols
+from tilework.backends.element_types import dtype_name
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import is_narrow
+from tilework.runtime.tensor_spec import Dim, TensorSpec
+
+ENTRY = "tilework_main"
+HOST = "main"
+"""The name of the function that becomes the entry."""
+
+
+@dataclass(frozen=True)
+class HostInfo:
+    """What a caller of the entry must know.
+
+    symbols: the order of the int64 array. kernels: how many calls of kernels there are. messages: what a result other
+    than 0 means.
+    """
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    parameters: tuple[TensorSpec, ...]
+    symbols: tuple[str, ...]
+    arena_bytes: Dim
+    kernels: int
+    messages: dict[int, str]
+    entry: str = ENTRY
+
+
+@dataclass(frozen=True)
+class HostSignature:
+    """The function `@main` of a module, what its arguments are, and the globals that it reads.
+
+    parameters: those that the caller gives, in the order of its table. constants: the others, which have their values
+    with them.
+    """
+
+    function: func.FuncOp
+    arguments: Sequence[HostArgument]
+    symbols: tuple[str, ...]
+    parameters: tuple[TensorSpec, ...]
+    constants: Mapping[str, memref.GlobalOp]
+
+    @staticmethod
+    def of(module: ModuleOp) -> HostSignature:
+        """Read the attributes. Raises CompileError where there is no function `@main`, or it cannot be called."""
+        host = find_host(module)
+        if host is None:
+            raise CompileError(f"no function '@{HOST}' in the module: it would be the entry", module)
+        _refuse_narrow(host)
+        globals_ = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, memref.GlobalOp)}
+        constants = {
+            name: op for name, op in globals_.items() if isinstance(op.initial_value, DenseIntOrFPElementsAttr)
+        }
+        parameters = tuple(_parameter(op) for name, op in globals_.items() if name not in constants)
+        symbols = HostSymbols(host)
+        arguments = [HostArgument(symbols, argument) for argument in body_of(host).args]
+        return HostSignature(host, arguments, _symbols(arguments), parameters, constants)
+
+    def info(self, kernels: int, messages: dict[int, str], entry: str) -> HostInfo:
+        """What a caller must know, once the function is written."""
+        return HostInfo(
+            tuple(a.info for a in self.arguments if a.role == "inputs"),
+            tuple(a.info for a in self.arguments if a.role == "outputs"),
+            self.parameters,
+            self.symbols,
+            _arena_bytes(self.function),
+            kernels,
+            messages,
+            entry,
+        )
+
+
+def find_host(module: ModuleOp) -> func.FuncOp | None:
+    """The function `@main`, or None where there is none that has a body."""
+    functions = (op for op in module.body.block.ops if isinstance(op, func.FuncOp))
+    return next((op for op in functions if op.sym_name.data == HOST and not op.is_declaration), None)
+
+
+def _refuse_narrow(host: func.FuncOp) -> None:
+    """Two 4-bit integers share a byte, so that a view may begin inside of one: only kernels have them."""
+    for op in host.walk():
+        for value in (*op.operands, *op.results):
+            if is_narrow(value.type):
+                raise CompileError(f"a model has no {value.type} outside of its kernels: cast it to 8 bits there", op)
+
+
+class HostArgument:
+    """One argument of the host function and its attributes."""
+
+    def __init__(self, symbols: HostSymbols, value: BlockArgument):
+        host, attributes, type_ = symbols.function, symbols.attributes[value.index].data, value.type
+        if not isinstance(type_, MemRefType):
+            raise CompileError(f"argument {value.index} of '@{HOST}' is {type_}, not a memref", host)
+        self.value = value
+        self.type = cast("MemRefType[Attribute]", type_)
+        self.op = host
+        self.role = _role(attributes)
+        must_hold = attributes.get(MUST_HOLD)
+        self.must_hold = must_hold.data if isinstance(must_hold, StringAttr) else ""
+        """Why the call has failed where it is false."""
+        self.dims = () if self.role == "arena" else symbols.argument_dims(value)
+        name = attributes.get(NAME)
+        self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
+        needs = attributes.get(NEEDS)
+        self.needs = needs.data if isinstance(needs, StringAttr) else ""
+
+    @property
+    def info(self) -> TensorSpec:
+        dtype = dtype_name(self.type.element_type, self.op)
+        return TensorSpec(self.name, dtype, tuple(map(_dim, self.dims)), self.needs)
+
+
+def _role(attributes: Mapping[str, Attribute]) -> str:
+    """Whose an argument is: one of the caller's tables, the arena, or the function's own."""
+    if ARENA in attributes:
+        return "arena"
+    if MUST_HOLD in attributes:
+        return "required"
+    return "outputs" if OUTPUT in attributes else "inputs"
+
+
+def _dim(e: Expr) -> Dim:
+    return str(e) if e.constant is None else e.constant
+
+
+def _symbols(arguments: list[HostArgument]) -> tuple[str, ...]:
+    """The symbols in the order in which the inputs' dimensions name them first."""
+    inputs = [a for a in arguments if a.role == "inputs"]
+    names = dict.fromkeys(str(key) for a in inputs for e in a.dims for key in e.variables())
+    for argument in arguments:
+        for key in (key for e in argument.dims for key in e.variables() if argument.role == "outputs"):
+            if str(key) not in names:
+                raise CompileError(f"no input has dimension '{key}', which output '{argument.name}' has", argument.op)
+    return tuple(names)
+
+
+def _parameter(op: memref.GlobalOp) -> TensorSpec:
+    type_: MemRefType[Attribute] = op.type
+    return TensorSpec(op.sym_name.data, dtype_name(type_.element_type, op), type_.get_shape())
+
+
+def _arena_bytes(host: func.FuncOp) -> Dim:
+    size = host.attributes.get(ARENA_BYTES)
+    return _dim(size.data[0]) if isinstance(size, DimsAttr) else 0
