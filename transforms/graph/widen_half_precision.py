@@ -133,7 +133,8 @@ class _Graph:
         count = product(dims_of(value.type)).constant or 0
         target = target_of(op)
         stays_near = value in self._known and count * f32.size <= target.core_cache_bytes
-        return not stays_near and (product(rows).constant or target.streamed_rows + 1) <= target.streamed_rows
+        few = target.measured.streamed_rows
+        return not stays_near and (product(rows).constant or few + 1) <= few
 
     def _cast(self, op: CastOp) -> None:
         """A cast of the network makes the type that it names; for a float, of whatever its operand is now."""
