@@ -60,8 +60,8 @@ def write_library(
 
     name: what all names begin with that the library makes known; the manifest's entry should as well, so that two
     models can be in one program. pieces: by their file names, which end in `.c` or `.o`, what together defines the
-    entry. flags: for which processor `make` compiles, such as "-march=haswell"; by default for that of the machine.
-    Raises UsageError for a name that C does not take.
+    entry. flags: for which processor `make` compiles, as the option `-march` of C compilers says; by default for that
+    of the machine. Raises UsageError for a name that C does not take.
     """
     if c_name(name) != name:
         raise UsageError(
