@@ -9,54 +9,43 @@ from xdsl.ir import Region
 
 from tilework.algebra.errors import UsageError
 from tilework.analysis.in_place import in_place_pairs
+from tilework.analysis.program_targets import target_of
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.backends.llvm.emit_kernel import emit_kernels
+from tilework.backends.base import refuse_unknown
+from tilework.backends.registry import backend_for
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.checked_bounds import with_checked_bounds
-from tilework.driver.options import with_options
 from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
-from tilework.runtime.devices.llvm.compile import compile_ir
-from tilework.targets import parse_target
+from tilework.driver.phases import passes_of
 
-PIPELINE = "compile-kernel"
-"""The named pipeline from a kernel at te, with or without a schedule, or at loop, to what the emitter takes."""
+PHASE = "compile-kernel"
+"""From a kernel at te, with or without a schedule, or at loop, to what a back end takes."""
 
 
-def build_kernel(text: str, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
-    """Lower and compile the kernel of a module's text.
+def build_kernel(text: str, kernel_name: str) -> tuple[bytes, dict[str, Any]]:
+    """Lower and compile the kernel of a module's text, for the target that the module names.
 
-    text: a module with a `te.kernel` and perhaps its `schedule.sequence`, or with a `loop.kernel`. target: as
-    `parse_target` reads. Returns the object code and `{"declaration": text}`: the `loop.kernel` without a body, with
-    its scratch and its in-place pairs. Raises what the passes and the emitter raise, UsageError for a kernel that is
-    not there.
+    text: a module with a `te.kernel` and perhaps its `schedule.sequence`, or with a `loop.kernel`. Returns the code and
+    `{"declaration": text}`: the `loop.kernel` without a body, with its scratch and its in-place pairs. Raises what the
+    passes and the back end raise, UsageError for a kernel that is not there.
     """
     module = SourceParser(make_context(), text, kernel_name).parse_module()
     verify(module)
     refuse_out_of_bounds(module)
-    return compile_kernel(module, kernel_name, target)
+    return compile_kernel(module, kernel_name)
 
 
-def compile_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
-    """As `build_kernel`, from a module, which is consumed."""
-    return _compiled(module, kernel_name, target, Pipeline(ModuleOp.name, PIPELINES[PIPELINE]))
-
-
-def compile_checked_kernel(module: ModuleOp, kernel_name: str, target: str) -> tuple[bytes, dict[str, Any]]:
-    """As `compile_kernel`, with checks of subscripts, as `loop-check-bounds` makes them."""
-    pipeline = with_checked_bounds(Pipeline(ModuleOp.name, PIPELINES[PIPELINE]))
-    return _compiled(module, kernel_name, target, pipeline)
-
-
-def _compiled(module: ModuleOp, kernel_name: str, target: str, pipeline: Pipeline) -> tuple[bytes, dict[str, Any]]:
-    passes = with_options(tuple(pipeline.passes()), target=target)
-    PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
+def compile_kernel(module: ModuleOp, kernel_name: str, *, checked: bool = False) -> tuple[bytes, dict[str, Any]]:
+    """As `build_kernel`, from a module, which is consumed. checked: with checks of subscripts (`loop-check-bounds`)."""
+    pipeline = Pipeline(ModuleOp.name, passes_of(PHASE))
+    PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
     kernel = _find(module, kernel_name)
-    machine = parse_target(target)
-    object_code = compile_ir(emit_kernels(module, machine), machine)
-    return object_code, {"declaration": str(declaration_of(kernel))}
+    target = target_of(kernel)
+    backend = backend_for(target)
+    refuse_unknown(backend, module, target)
+    return backend.compile_kernels(module, target), {"declaration": str(declaration_of(kernel))}
 
 
 def declaration_of(kernel: KernelOp) -> KernelOp:

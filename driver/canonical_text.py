@@ -8,19 +8,19 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import BlockArgument, Operation, OpResult
 from xdsl.printer import Printer
 
+from tilework.analysis.program_targets import DEVICE
 from tilework.dialects.te import KernelOp
-
-CANONICAL_NAME = "kernel"
 
 
 def canonical_text(kernel: KernelOp) -> str:
-    """The kernel in generic syntax, renamed, its SSA values numbered, without locations.
+    """The kernel in generic syntax, renamed, its SSA values numbered, without locations and the device's name.
 
     Kernels with equal text compute the same from arguments of the same layout. Stages and axes keep their names, since
     a schedule refers to them.
     """
     anonymous = kernel.clone()
-    anonymous.properties["sym_name"] = StringAttr(CANONICAL_NAME)
+    anonymous.properties["sym_name"] = StringAttr("kernel")
+    anonymous.attributes.pop(DEVICE, None)
     return nameless_text(anonymous)
 
 

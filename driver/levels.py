@@ -6,20 +6,18 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilework.algebra.errors import TileworkError
-from tilework.backends.llvm.targets import emit_module
+from tilework.analysis.program_targets import target_of
+from tilework.backends.base import write_module
+from tilework.backends.registry import backend_for
 from tilework.dialects.support.registration import make_context
 from tilework.driver.compile_model import drop_prepare
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.ir_printer import PrintingOptions, ir_text
-from tilework.driver.options import with_options
-from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import GRAPH, LOOPS, PIPELINES, RULES, SCHEDULE
-from tilework.targets import Target
+from tilework.driver.phases import passes_of, run_passes
 from tilework.transforms.graph.fuse_operators import FuseOperators
 
 LARGEST_CONSTANT = 64
@@ -27,10 +25,7 @@ LARGEST_CONSTANT = 64
 
 
 def lower_by_levels(
-    module: ModuleOp,
-    target: Target,
-    instrumentations: Sequence[Instrumentation] = (),
-    precision: str = "default",
+    module: ModuleOp, instrumentations: Sequence[Instrumentation] = (), precision: str = "default"
 ) -> Iterator[tuple[str, ModuleOp]]:
     """Take a graph module through all levels, in place; after each, give the level's name and the module as it is.
 
@@ -38,43 +33,42 @@ def lower_by_levels(
     Parameters are not computed; @prepare, which would, goes after the level "fused".
     """
     context = make_context()
-    yield "1-graph", module
-    unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), GRAPH))
+    graph = passes_of("optimize-graph")
+    unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), graph))
+    kernel = passes_of("compile-kernel")
+    unscheduled = passes_of("schedule-kernels")
     steps: list[tuple[str, tuple[ModulePass, ...]]] = [
         ("2-optimized", unfused),
-        ("3-fused", (*GRAPH[len(unfused) :], *RULES)),
-        ("4-te", PIPELINES["lower-to-te"]),
-        ("5-schedule", SCHEDULE),
-        ("6-loop", LOOPS),
-        ("7-host", PIPELINES["plan-host"]),
+        ("3-fused", (*graph[len(unfused) :], *passes_of("apply-rules", precision=precision))),
+        ("4-te", (*passes_of("lower-to-te"), *passes_of("order-calls"))),
+        ("5-schedule", unscheduled),
+        ("6-loop", kernel[len(unscheduled) :]),
+        ("7-host", passes_of("plan-host")),
     ]
+    yield "1-graph", module
     for name, passes in steps:
-        _run(context, module, with_options(passes, target=str(target), precision=precision), instrumentations)
+        run_passes(passes, context, module, instrumentations)
         yield name, module
         if name == "3-fused":
             drop_prepare(module)
 
 
 def write_levels(
-    module: ModuleOp,
-    target: Target,
-    folder: Path,
-    instrumentations: Sequence[Instrumentation] = (),
-    precision: str = "default",
+    module: ModuleOp, folder: Path, instrumentations: Sequence[Instrumentation] = (), precision: str = "default"
 ) -> list[Path]:
-    """Write `1-graph.mlir` to `8-llvm.ll`; the module is consumed. Raises TileworkError if the folder refuses."""
+    """Write `1-graph.mlir` to the code, as `8-llvm.ll`; the module is consumed.
+
+    Raises TileworkError if the folder refuses.
+    """
     options = PrintingOptions(elide_larger_than=LARGEST_CONSTANT)
     written: list[Path] = []
-    for name, lowered in lower_by_levels(module, target, instrumentations, precision):
+    for name, lowered in lower_by_levels(module, instrumentations, precision):
         written.append(_write(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
-    written.append(_write(folder / "8-llvm.ll", emit_module(module, target)))
-    return written
-
-
-def _run(
-    context: Context, module: ModuleOp, passes: tuple[ModulePass, ...], instrumentations: Sequence[Instrumentation]
-) -> None:
-    PassManager(Pipeline(ModuleOp.name, passes), instrumentations).run(context, module)
+    backend = backend_for(target_of(module))
+    format = next(iter(backend.formats))
+    text = write_module(backend, format, module)
+    assert isinstance(text, str)
+    return [*written, _write(folder / f"8-{backend.text_file}", text)]
 
 
 def _write(path: Path, text: str) -> Path:

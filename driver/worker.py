@@ -22,14 +22,13 @@ from tilework.driver.garbage import no_cyclic_gc
 
 @dataclass(frozen=True)
 class KernelJob:
-    """One kernel to compile. text: its te and schedule module. target: as `parse_target` reads.
+    """One kernel to compile. text: its module of te and schedule, which names the target.
 
     cost: how long it may take, in any unit; the longest are begun first.
     """
 
     text: str
     kernel: str
-    target: str
     cost: float = 0.0
 
 
@@ -39,7 +38,6 @@ class PriceJob:
 
     text: str
     kernel: str
-    target: str
     weight_bytes: int
     precision: str
     cost: float = 0.0
@@ -97,13 +95,13 @@ def do_job(job: Job) -> Outcome:
 def _compiled(job: KernelJob) -> CompiledKernel:
     from tilework.driver.build_kernel import build_kernel  # the compiler: a parent that only hands out jobs needs none
 
-    return CompiledKernel(job.kernel, *build_kernel(job.text, job.kernel, job.target))
+    return CompiledKernel(job.kernel, *build_kernel(job.text, job.kernel))
 
 
 def _priced(job: PriceJob) -> PricedKernel:
     from tilework.driver.price import price_group  # as above
 
-    algorithm = price_group(job.text, job.kernel, job.target, job.weight_bytes, job.precision)
+    algorithm = price_group(job.text, job.kernel, job.weight_bytes, job.precision)
     return PricedKernel(job.kernel, algorithm)
 
 

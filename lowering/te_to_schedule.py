@@ -8,10 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.rules.registry import choose_rule
-from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
 
@@ -31,15 +31,13 @@ class TeToSchedule(TileworkPass):
     name = "te-to-schedule"
     anchor = ModuleOp
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, ModuleOp)
-        target = parse_target(self.target)
         scheduled = {s.kernel_name for s in op.ops if isinstance(s, SequenceOp)}
         for kernel in [k for k in op.ops if isinstance(k, KernelOp)]:
             if kernel.sym_name.data in scheduled:
                 continue
+            target = target_of(kernel)
             sequence = choose_rule(kernel, target).schedule(kernel, target)
             sequence.location = kernel.location
             op.body.block.insert_op_after(sequence, kernel)

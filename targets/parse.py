@@ -20,12 +20,24 @@ def parse_target(text: str) -> Target:
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
         raise UsageError(f'a target is a text such as "llvm", not a value of type {type(text).__name__}')
     kind, *words = text.split() or [""]
-    if kind != "llvm":
-        raise UsageError(f"unknown target '{kind}': the known kind is 'llvm', as in \"llvm\" or \"llvm -mcpu=haswell\"")
+    if kind not in ("llvm", "c"):
+        known = "the known kinds are 'llvm' and 'c', as in \"llvm\" or \"c -mcpu=haswell\""
+        raise UsageError(f"unknown target '{kind}': {known}")
     options = _options(words, text)
     if options.get("-mcpu") == "native" and (other := next(iter(options.keys() & {"-mtriple", "-mattr"}), None)):
         raise UsageError(f"target '{text}': -mcpu=native is this machine as it is, without {other}")
-    return _with_sizes(host_target() if _means_host(options) else _named(options), options)
+    target = _with_sizes(host_target() if _means_host(options) else _named(options), options)
+    return target if kind == "llvm" else _in_c(target)
+
+
+def _in_c(target: Target) -> Target:
+    """The machine as C has it: without instructions that C has no words for."""
+    features = tuple(feature for feature in target.features if feature[1:] not in _WITHOUT_WORDS)
+    return replace(target, name="c", features=features)
+
+
+_WITHOUT_WORDS = ("amx-bf16", "amx-tile", "avx512vnni", "avxvnni", "i8mm")
+"""Extensions that multiply tiles, or bytes."""
 
 
 def _options(words: list[str], text: str) -> dict[str, str]:

@@ -68,7 +68,7 @@ class Target:
     `with_weights`, whose answers have no text form of their own.
     """
 
-    name: Literal["llvm"]
+    name: Literal["llvm", "c"]
     triple: str
     cpu: str
     features: tuple[str, ...]

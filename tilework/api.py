@@ -17,9 +17,10 @@ from tilework.runtime.module import Module
 from tilework.runtime.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
-    from tilework.driver.compile_model import CompiledModel, Progress
+    from tilework.driver.compile_model import CompiledModel
     from tilework.driver.instrumentation import Instrumentation
     from tilework.driver.replaceable import Replaceable
+    from tilework.driver.session import Progress
     from tilework.frontends.te.schedule import Schedule
     from tilework.frontends.te.tensor import Tensor
     from tilework.frontends.te.text import LoweredModule
@@ -49,7 +50,11 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from xdsl.dialects.builtin import ModuleOp
 
     from tilework.analysis.precision import precision_of
+    from tilework.analysis.program_targets import HOST, set_targets
     from tilework.driver.compile_model import compile_module
+    from tilework.driver.garbage import no_cyclic_gc
+    from tilework.driver.pool import CompilePool
+    from tilework.driver.session import Session, silent
     from tilework.runtime.cache import cache_for
     from tilework.targets.llvm_names import target_to_compile_for
 
@@ -68,8 +73,10 @@ def compile(  # noqa: A001  the name that users of other compilers look for
         imported = import_onnx(model)
         module, arrays = imported.module, dict(imported.parameters)
         del imported  # so that weights can go once they are prepared
-    kernels = cache_for(cache)
-    compiled = compile_module(module, arrays, machine, kernels, processes, instrumentations, progress, precision)
+    set_targets(module, {HOST: machine})
+    with no_cyclic_gc(), CompilePool(processes) as pool:
+        session = Session(cache_for(cache), pool, precision, instrumentations, progress or silent)
+        compiled = compile_module(module, arrays, session)
     del arrays
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
     own = {name: aligned(prepared.pop(name)) for name in list(prepared)}

@@ -59,7 +59,8 @@ class Options:
     crash_reproducer: str | None = None
     run_reproducer: bool = False
     stop_after: str | None = None
-    target: str = "mlir"
+    emit: str = "mlir"
+    targets: list[str] = field(default_factory=list[str])
     check_semantics: bool = False
     mlir_print_op_on_diagnostic: bool = True
     always: str = "true"
@@ -179,6 +180,14 @@ def _add_checking_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ign
 
 
 def _add_reading_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    group.add_argument(
+        "--target",
+        dest="targets",
+        action="append",
+        metavar="[DEVICE=]TARGET",
+        help="what to compile for, written into the module: host is this machine, or as in 'llvm -mcpu=haswell'; "
+        "repeated, it names the machines of other devices too",
+    )
     _add_boolean(group, "--split-input-file", "process every part between '// -----' lines by itself")
     _add_boolean(group, "--allow-unregistered-dialect", "accept operations of unknown dialects, in generic form")
     _add_boolean(group, "--no-implicit-module", "do not put the operations of the file into a module")
@@ -186,7 +195,7 @@ def _add_reading_flags(group: argparse._ArgumentGroup) -> None:  # pyright: igno
 
 
 def _add_writing_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    group.add_argument("-t", "--target", metavar="TARGET", help="mlir (the default), llvmir, asm, obj")
+    group.add_argument("-t", "--emit", metavar="FORMAT", help="what to write: mlir (the default), llvmir, asm, obj")
     group.add_argument(
         *("--mlir-print-op-generic", "--print-op-generic"),
         dest="print_generic",

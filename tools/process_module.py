@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import re
 import sys
-from collections.abc import Callable, Mapping
-from io import BytesIO, StringIO
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import did_you_mean
+from tilework.analysis.program_targets import HOST, set_targets, targets_of
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.dialects.support.diagnostics import TileworkError, UsageError
+from tilework.backends.base import write_module
+from tilework.backends.registry import backend_writing
+from tilework.dialects.support.diagnostics import UsageError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.checked_bounds import with_checked_bounds
@@ -26,6 +27,7 @@ from tilework.driver.print_ir import PrintIR
 from tilework.driver.registry import all_passes
 from tilework.driver.stop_after import stop_after
 from tilework.lowering.pipelines import PIPELINES
+from tilework.targets import Target, parse_target
 from tilework.tools.opt_options import Options
 from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
 from tilework.tools.roundtrip import check_roundtrip
@@ -43,7 +45,8 @@ class ModuleProcessor:
         self.options = options
         self.file = file
         self.timing = PassTiming()
-        self._write = _target_writer(options)
+        self._write = _writer(options)
+        self._targets = _targets(options.targets)
         self._manager = None if options.run_reproducer else self._make_manager(options.pipeline or "")
 
     def process(self, text: str) -> Output:
@@ -58,6 +61,8 @@ class ModuleProcessor:
         if self.options.verify_roundtrip:
             with self.timing.measure("Round trip"):
                 check_roundtrip(module, context)
+        if self._targets:
+            set_targets(module, targets_of(module) | self._targets)
         manager = self._manager or self._make_manager(recorded_pipeline(parser.resources, self.file))
         manager.run(context, module)
         with self.timing.measure("Output"):
@@ -110,30 +115,34 @@ def _print_ir(options: Options) -> PrintIR:
 
 
 def semantic_check(parameters: Mapping[str, Any] | None = None) -> Instrumentation:
-    """What compares the program's answers before and after every pass. Raises TileworkError where it is missing.
+    """What compares the program's answers before and after every pass.
 
     `parameters` are the bytes of a model's parameters by name; those not given are small integers.
     """
-    name = "tilework.driver.check_semantics"
-    if importlib.util.find_spec(name) is None:
-        raise TileworkError("--check-semantics: this installation has no tilework.driver.check_semantics")
-    return importlib.import_module(name).SemanticCheck(parameters)
+    from tilework.driver.check_semantics import SemanticCheck  # it imports every interpreter
+
+    return SemanticCheck(parameters)
 
 
-def _target_writer(options: Options) -> Callable[[ModuleOp], Output]:
-    """How to write a module for the target that the options name."""
-    if options.target == "mlir":
+def _targets(texts: Sequence[str]) -> dict[str, Target]:
+    """The target of each device that `--target` names; without a name it is the host's."""
+    targets: dict[str, Target] = {}
+    for text in texts:
+        named = _NAMED_TARGET.fullmatch(text)
+        device, target = named.groups() if named else (HOST, text)
+        if device in targets:
+            raise UsageError(f"--target: the target of '{device}' is given twice")
+        targets[device] = parse_target(target)
+    return targets
+
+
+_NAMED_TARGET = re.compile(r"(\w+)=(.*)")
+"""A device's name before its target, in which the first word has no equals sign."""
+
+
+def _writer(options: Options) -> Callable[[ModuleOp], Output]:
+    """How to write a module in the format that the options name."""
+    if options.emit == "mlir":
         return lambda module: ir_text(module, options.printing) + "\n"
-    name = "tilework.backends.llvm.targets"
-    targets: dict[str, Callable[[ModuleOp, Any], None]] = {}
-    if importlib.util.find_spec(name) is not None:
-        targets = importlib.import_module(name).TARGETS
-    if options.target not in targets:
-        raise UsageError(f"unknown target '{options.target}': the targets are {', '.join(['mlir', *targets])}")
-    return lambda module: _collect(targets[options.target], module, binary=options.target == "obj")
-
-
-def _collect(write: Callable[[ModuleOp, Any], None], module: ModuleOp, *, binary: bool) -> Output:
-    stream = BytesIO() if binary else StringIO()
-    write(module, stream)
-    return stream.getvalue()
+    backend = backend_writing(options.emit)
+    return lambda module: write_module(backend, options.emit, module)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from tilework.driver.compile_model import Progress as ProgressCallback
+from tilework.driver.session import Progress as ProgressCallback
 
 
 @contextmanager

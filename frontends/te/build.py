@@ -15,6 +15,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, product
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
+from tilework.analysis.program_targets import HOST, TARGETS, set_targets
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.element_types import bytes_of
 from tilework.dialects import te
@@ -24,20 +25,19 @@ from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.shapes import element_type
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te.bounds import sizes_for_reads
-from tilework.driver.build_kernel import compile_checked_kernel, compile_kernel
+from tilework.driver.build_kernel import compile_kernel
 from tilework.driver.garbage import no_cyclic_gc
-from tilework.driver.options import with_options
-from tilework.driver.pass_manager import PassManager, Pipeline
+from tilework.driver.phases import passes_of, run_passes
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule, check_schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
 from tilework.frontends.te.text import LoweredModule
-from tilework.lowering.pipelines import PIPELINES
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.cache import KernelCache, cache_for, source_hash
 from tilework.runtime.function import Function, FunctionInfo
 from tilework.runtime.tensor_spec import Dim, TensorSpec
+from tilework.targets import parse_target
 from tilework.targets.llvm_names import target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
@@ -50,10 +50,12 @@ def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: 
     """As `tilework.lower`."""
     check_flag(simple_mode, "simple_mode")
     simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
-    passes = simple if simple_mode else with_options(PIPELINES["compile-kernel"], target="llvm")
+    passes = simple if simple_mode else passes_of("compile-kernel")
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, name)
-        PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
+        set_targets(module, {HOST: parse_target("llvm")})
+        run_passes(passes, make_context(), module)
+        del module.attributes[TARGETS]
     return LoweredModule(module)
 
 
@@ -68,21 +70,22 @@ def build(
     """As `tilework.build`."""
     check_text(name, "the name of a function")
     check_flag(checked, "checked")
-    machine = str(target_to_compile_for(target))
+    machine = target_to_compile_for(target)
     kept = cache_for(cache)
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, _ENTRY)
     _check_symbols(s, args)
-    key, requirements = _key(module, machine, checked), _requirements(module)
+    set_targets(module, {HOST: machine})
+    key, requirements = _key(module, checked), _requirements(module)
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = (compile_checked_kernel if checked else compile_kernel)(module, _ENTRY, machine)
+            entry = compile_kernel(module, _ENTRY, checked=checked)
         kept.put(key, *entry)
     object_code, metadata = entry
     [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops
     assert isinstance(declaration, KernelOp)
-    return Function(replace(_info(s, args, name, declaration, machine), requirements=requirements), object_code)
+    return Function(replace(_info(s, args, name, declaration, str(machine)), requirements=requirements), object_code)
 
 
 def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
@@ -101,13 +104,11 @@ def _requirements(module: ModuleOp) -> tuple[Requirement, ...]:
     return tuple(Requirement.of(at_least(size, 0), text) for size, text in sizes_for_reads(kernel).items())
 
 
-def _key(module: ModuleOp, target: str, checked: bool) -> str:
-    """What the code depends on: the kernel's and the schedule's text, the target, checks, the compiler itself."""
+def _key(module: ModuleOp, checked: bool) -> str:
+    """What the code depends on: the text of the kernel, schedule and target, checks, the compiler itself."""
     text = StringIO()
     Printer(text, print_generic_format=True, print_debuginfo=False).print_op(module)
-    return hashlib.sha256(
-        "\n".join([text.getvalue(), target, f"checked {checked}", source_hash()]).encode()
-    ).hexdigest()
+    return hashlib.sha256("\n".join([text.getvalue(), f"checked {checked}", source_hash()]).encode()).hexdigest()
 
 
 def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp, target: str) -> FunctionInfo:

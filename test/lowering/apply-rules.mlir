@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p apply-rules | filecheck %s
-// RUN: opt-tool %s -p 'choose-layouts{target="llvm -mcpu=skylake-avx512"},choose-algorithms{target="llvm -mcpu=skylake-avx512"},cse,graph-fold-parameters,pack-parameters{target="llvm -mcpu=skylake-avx512"},cse,graph-fold-parameters' | filecheck %s --check-prefix=IMAGES
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p apply-rules | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512' -p choose-layouts,choose-algorithms,cse,graph-fold-parameters,pack-parameters,cse,graph-fold-parameters | filecheck %s --check-prefix=IMAGES
 
 // Steps of a recurrent layer read the same weights: these are packed once, and so is the transform of filters that two
 // convolutions share.

@@ -4,7 +4,7 @@
 // RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule-unknown.txt}' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not opt-tool %s -p 'apply-schedule{file=%S/Inputs/none.txt}' 2>&1 | filecheck %s --check-prefix=MISSING
 // RUN: not opt-tool %S/Inputs/apply-schedule.txt -p 'apply-schedule{file=%s}' 2>&1 | filecheck %s --check-prefix=EMPTY
-// RUN: opt-tool %s -p 'apply-schedule{file=%S/Inputs/apply-schedule.txt},compile-kernel' | filecheck %s --check-prefix=LOOP
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p 'apply-schedule{file=%S/Inputs/apply-schedule.txt},compile-kernel' | filecheck %s --check-prefix=LOOP
 
 // The schedule stands behind the kernel that it names, and lowers with it.
 

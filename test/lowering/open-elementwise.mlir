@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'optimize-graph,lower-to-te,te-to-schedule{target="llvm -mcpu=haswell"},compile-kernel' | filecheck %s
-// RUN: opt-tool %s -p 'optimize-graph,lower-to-te,te-to-schedule{target="llvm -mcpu=skylake-avx512"},compile-kernel' | filecheck %s --check-prefix=WIDE
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p optimize-graph,lower-to-te,te-to-schedule,compile-kernel | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512' -p optimize-graph,lower-to-te,te-to-schedule,compile-kernel | filecheck %s --check-prefix=WIDE
 
 // Kernels element by element whose sizes are all unknown.
 

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' --check-semantics
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule,schedule-apply-dataflow,schedule-to-loop --check-semantics
 
 // Rows of integers, each summed up to one number: LLVM makes vectors of the loop along a row. What takes the sums
 // computes each where it needs it.

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule | filecheck %s
 
 // A long sum goes in blocks: of 384 terms in a tile of a product.
 // CHECK-LABEL: schedule.sequence @product

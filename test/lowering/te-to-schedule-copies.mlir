@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver3 -num-cores=2 -cache-sizes=32768,524288,33554432"}' | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver3 -num-cores=2 -cache-sizes=32768,524288,33554432' -p te-to-schedule | filecheck %s
 
 // Planes of x are 4096 bytes apart, so that what steps read in turn has room in one place of the nearest cache: a copy in
 // blocks of sixteen steps is read, which is made before all else.

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432' -p te-to-schedule | filecheck %s
 
 // Axes are cut into pieces for cores and for the second cache. All kernels here run along blocks of outputs outermost.
 

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512 -cache-sizes=32768,262144,8388608"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512 -cache-sizes=32768,4194304,8388608"}' | filecheck %s --check-prefix=LARGE
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512 -cache-sizes=32768,262144,8388608' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512 -cache-sizes=32768,4194304,8388608' -p te-to-schedule | filecheck %s --check-prefix=LARGE
 
 // Of an image that is larger than the second cache, what the next tile reads is asked for while one is computed.
 // CHECK-LABEL: schedule.sequence @image

@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=x86-64"}' | filecheck %s --check-prefix=NARROW
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=MASKS
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=x86-64' -p te-to-schedule | filecheck %s --check-prefix=NARROW
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512' -p te-to-schedule | filecheck %s --check-prefix=MASKS
 
 // Sizes are symbols: kernels are scheduled like those of known sizes.
 

@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell -num-cores=4"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-halve-symmetric-products,te-to-schedule{target="llvm -mcpu=haswell -num-cores=4"}' | filecheck %s --check-prefix=HALF
-// RUN: opt-tool %s -p 'compile-kernel{target="llvm -mcpu=haswell -num-cores=4"}' | filecheck %s --check-prefix=LOOPS
+// RUN: opt-tool %s --target='llvm -mcpu=haswell -num-cores=4' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell -num-cores=4' -p te-halve-symmetric-products,te-to-schedule | filecheck %s --check-prefix=HALF
+// RUN: opt-tool %s --target='llvm -mcpu=haswell -num-cores=4' -p compile-kernel | filecheck %s --check-prefix=LOOPS
 
 // Each core sums a share of the terms, block by block, into results of its own, which are added in the end.
 // CHECK-LABEL: schedule.sequence @tall

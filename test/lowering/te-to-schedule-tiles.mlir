@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=sapphirerapids -num-cores=1"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=sapphirerapids -num-cores=1"},schedule-apply-dataflow,schedule-to-loop,loop-simplify,loop-skip-padding,loop-simplify,loop-flatten-storage,loop-tensorize' | filecheck %s --check-prefix=LOOPS
+// RUN: opt-tool %s --target='llvm -mcpu=sapphirerapids -num-cores=1' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=sapphirerapids -num-cores=1' -p te-to-schedule,schedule-apply-dataflow,schedule-to-loop,loop-simplify,loop-skip-padding,loop-simplify,loop-flatten-storage,loop-tensorize | filecheck %s --check-prefix=LOOPS
 
 // A dense layer in two numbers of bfloat16: numbers of rows, four tiles of sums in registers, what is behind them.
 

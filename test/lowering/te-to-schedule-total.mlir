@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow,schedule-to-loop' | filecheck %s --check-prefix=LOOPS
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule,schedule-apply-dataflow,schedule-to-loop | filecheck %s --check-prefix=LOOPS
 
 // A sum with one result: four vectors of sums side by side in registers, which are added up at the end, 8 at a time.
 

@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver5 -num-cores=2"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver4 -num-cores=2"}' | filecheck %s --check-prefix=UNASKED
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=znver4 -num-cores=2"},compile-kernel' | filecheck %s --check-prefix=LOOPS
+// RUN: opt-tool %s --target='llvm -mcpu=znver5 -num-cores=2' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p te-to-schedule | filecheck %s --check-prefix=UNASKED
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p te-to-schedule,compile-kernel | filecheck %s --check-prefix=LOOPS
 
 // A row and weights of 24 bits, four in three words: two blocks of 64 outputs at a time, each of whose words are read
 // once, and asked for before; not where the hardware reads ahead fast enough.

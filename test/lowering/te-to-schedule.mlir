@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=haswell"}' | filecheck %s
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=x86-64"}' | filecheck %s --check-prefix=NARROW
-// RUN: opt-tool %s -p 'te-to-schedule{target="llvm -mcpu=skylake-avx512"}' | filecheck %s --check-prefix=MASKS
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=x86-64' -p te-to-schedule | filecheck %s --check-prefix=NARROW
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512' -p te-to-schedule | filecheck %s --check-prefix=MASKS
 
 // Bias and relu are inlined, the convolution is computed in a register tile at relu, padding some rows at a time, right
 // before all filters read them.

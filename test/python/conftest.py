@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import apply_phase
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.verification import verify
@@ -18,7 +19,6 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te import KernelOp as TeKernelOp
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.te.build import build
 from tilework.frontends.te.schedule import Schedule
 from tilework.frontends.te.tensor import PlaceholderOp, Tensor
@@ -26,7 +26,6 @@ from tilework.frontends.te.text import module_text
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
-from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.llvm.compile import compile_ir
@@ -75,7 +74,7 @@ def _run_kernel_everywhere(
     expected = run_kernel(kernel, inputs)
     module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
     verify(module)
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     (lowered,) = (op for op in module.ops if isinstance(op, KernelOp))
     symbols = [int(v) for v in kernel_symbols(kernel, inputs).values()]
     outputs = [np.empty_like(e) for e in expected]

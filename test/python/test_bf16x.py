@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from programs import apply_phase
 from test_graph_operators import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.memref import AllocaOp
@@ -22,14 +23,11 @@ from tilework.dialects.isa.amx import TileMulFOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import element_dtype
 from tilework.dialects.schedule import TensorizeOp
-from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
-from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.bf16x_form import bf16x_form
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
@@ -203,7 +201,7 @@ def test_loops_on_tiles(kernel: KernelOp):
     assert any(isinstance(op, TensorizeOp) for op in sequence.walk())
     arrays = arrays_for(kernel)
     module = ModuleOp([kernel.clone(), sequence])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
     assert any(isinstance(op, TileMulFOp) for op in lowered.walk())
     [expected] = run_kernel(kernel, arrays)
@@ -241,7 +239,7 @@ OPEN = [
 @pytest.mark.parametrize("kernel", OPEN, ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_loops_for_any_number_of_rows_or_images(kernel: KernelOp):
     module = ModuleOp([kernel.clone(), choose_rule(kernel, TILES).schedule(kernel, TILES)])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
     assert any(isinstance(op, TileMulFOp) for op in lowered.walk())
     for sizes in SIZES:
@@ -264,7 +262,7 @@ def test_buffers_fit_on_a_stack():
     """Also with the whole lines of numbers that fill a block."""
     kernel = conv_relu(416, 480, 13, stride=2, numbers=3, in_blocks=False, width=27)
     module = ModuleOp([kernel.clone(), choose_rule(kernel, TILES).schedule(kernel, TILES)])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     buffers = [op.memref.type for op in module.walk() if isinstance(op, AllocaOp)]
     sizes = [prod(t.get_shape()) * element_dtype(t.element_type).itemsize for t in buffers]
     assert 0 < sum(sizes) <= STACK_LIMIT

@@ -5,15 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from programs import apply_phase, for_target, text_for
 
 from tilework.algebra.errors import UsageError
 from tilework.backends.llvm.emit_kernel import emit_kernels
-from tilework.dialects.support.registration import make_context
 from tilework.driver.build_kernel import build_kernel
-from tilework.driver.options import with_options
-from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.devices.llvm.compile import assembly
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import parse_target
@@ -88,7 +84,7 @@ def run(object_code: bytes, name: str, *arguments: np.ndarray | int) -> None:
 
 
 def test_a_loop_kernel():
-    object_code, metadata = build_kernel(LOOP, "twice", "llvm")
+    object_code, metadata = build_kernel(text_for(LOOP), "twice")
     x, y = np.arange(20, dtype=np.float32).reshape(5, 4), np.zeros((5, 4), np.float32)
     run(object_code, "twice", x, y, 5)
     np.testing.assert_array_equal(y, 2 * x)
@@ -102,13 +98,12 @@ def test_a_loop_kernel():
 def test_a_register_tile_stays_in_registers(parse_module, cpu):
     """Where loops over taps are cut for padding, too: an allocator that runs out of registers stores them."""
     module, target = parse_module(STRIDED), parse_target(f"llvm -mcpu={cpu} -cache-sizes=49152,2097152,33554432")
-    passes = with_options(PIPELINES["compile-kernel"], target=str(target))
-    PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
+    apply_phase("compile-kernel", for_target(module, str(target)))
     assert not re.findall(r"%zmm\d+, -?\d*\(%rsp\)", assembly(emit_kernels(module, target), target))
 
 
 def test_a_te_kernel_declares_its_scratch(parse_module):
-    object_code, metadata = build_kernel(TE, "softmax", "llvm")
+    object_code, metadata = build_kernel(text_for(TE), "softmax")
     (declaration,) = parse_module(metadata["declaration"]).ops
     assert declaration.is_declaration and declaration.group_sizes[:2] == (1, 1)
     inputs, outputs, _, _ = declaration.group_sizes
@@ -141,7 +136,7 @@ loop.kernel @leaky ins(%x: memref<100xf32>, %n: memref<100xi32>) outs(%y: memref
 
 
 def test_comparisons_casts_and_selection_in_a_vector_loop():
-    object_code, _ = build_kernel(VECTOR_LOGIC, "leaky", "llvm")
+    object_code, _ = build_kernel(text_for(VECTOR_LOGIC), "leaky")
     rng = np.random.default_rng(0)
     x, n = rng.normal(size=100).astype(np.float32), rng.integers(0, 9, 100).astype(np.int32)
     y, negative = np.zeros(100, np.float32), np.zeros(100, np.bool_)
@@ -151,10 +146,10 @@ def test_comparisons_casts_and_selection_in_a_vector_loop():
 
 
 def test_objects_for_another_machine():
-    object_code, _ = build_kernel(LOOP, "twice", "llvm -mtriple=aarch64-linux-gnu")
+    object_code, _ = build_kernel(text_for(LOOP, "llvm -mtriple=aarch64-linux-gnu"), "twice")
     assert object_code[:4] == b"\x7fELF" and object_code[18] == 183  # EM_AARCH64
 
 
 def test_a_kernel_that_is_not_there_is_refused():
     with pytest.raises(UsageError, match="no kernel 'thrice' to compile; the module's kernels: 'twice'"):
-        build_kernel(LOOP, "thrice", "llvm")
+        build_kernel(text_for(LOOP), "thrice")

@@ -27,7 +27,7 @@ from tilework.driver.worker import (
 STAND_IN = """
 import os, sys, time, types
 
-def build_kernel(text, kernel, target):
+def build_kernel(text, kernel):
     print("chatter on standard output", flush=True)
     if kernel == "refused":
         from tilework.algebra.errors import TileworkError
@@ -37,8 +37,8 @@ def build_kernel(text, kernel, target):
     if kernel == "dies":
         sys.stderr.write("LLVM ERROR: out of registers\\n")
         os._exit(3)
-    time.sleep(float(target.partition("-seconds=")[2] or 0))
-    return text.encode() * 1000, {"target": target, "pid": os.getpid(), "began": time.monotonic()}
+    time.sleep(float(text.partition("seconds=")[2] or 0))
+    return text.encode() * 1000, {"text": text, "pid": os.getpid(), "began": time.monotonic()}
 
 build = types.ModuleType("tilework.driver.build_kernel")
 build.build_kernel = build_kernel
@@ -55,7 +55,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def jobs(count: int, seconds: float = 0.0) -> list[KernelJob]:
-    return [KernelJob(f"text{i}", f"k{i}", f"llvm -seconds={seconds}", cost=i) for i in range(count)]
+    return [KernelJob(f"text{i} seconds={seconds}", f"k{i}", cost=i) for i in range(count)]
 
 
 def processes(outcomes: list[object]) -> set[int]:
@@ -76,13 +76,13 @@ def test_outcomes_come_in_the_order_of_the_jobs_from_several_processes():
         again = pool.run(jobs(12, seconds=0.1))
         assert processes(again) == processes(outcomes)
     assert [outcome.kernel for outcome in outcomes] == [f"k{i}" for i in range(12)]
-    assert [outcome.object_code for outcome in outcomes] == [f"text{i}".encode() * 1000 for i in range(12)]
+    assert [outcome.object_code for outcome in outcomes] == [f"text{i} seconds=0.1".encode() * 1000 for i in range(12)]
     assert sorted(done) == list(range(12))
 
 
 def test_the_longest_jobs_begin_first():
     with CompilePool(1) as pool:
-        outcomes = pool.run([KernelJob("", name, "llvm", cost=cost) for name, cost in (("a", 1), ("b", 3), ("c", 2))])
+        outcomes = pool.run([KernelJob("", name, cost=cost) for name, cost in (("a", 1), ("b", 3), ("c", 2))])
     assert [o.kernel for o in sorted(outcomes, key=lambda o: o.metadata["began"])] == ["b", "c", "a"]
 
 
@@ -91,7 +91,7 @@ def test_errors_come_back_structured(here: bool):
     worker = None if here else _Worker()
     try:
         do = worker.do if worker else do_job
-        refused, bug = (do(KernelJob("absent", kernel, "llvm")) for kernel in ("refused", "bug"))
+        refused, bug = (do(KernelJob("absent", kernel)) for kernel in ("refused", "bug"))
     finally:
         if worker:
             worker.kill()
@@ -106,7 +106,7 @@ def test_errors_come_back_structured(here: bool):
 
 def test_a_worker_that_dies_is_reported_with_its_last_words():
     worker = _Worker()
-    outcome = worker.do(KernelJob("", "dies", "llvm"))
+    outcome = worker.do(KernelJob("", "dies"))
     assert isinstance(outcome, FailedKernel)
     assert outcome.message == "the compiler process died (exit status 3)"
     assert outcome.trace == "chatter on standard output\nLLVM ERROR: out of registers"
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_is_reported_with_its_last_words():
 def test_a_worker_killed_by_a_signal_names_it():
     worker = _Worker()
     os.kill(worker._process.pid, signal.SIGKILL)
-    outcome = worker.do(KernelJob("", "k", "llvm"))
+    outcome = worker.do(KernelJob("", "k"))
     assert outcome == FailedKernel("k", "the compiler process died (signal 9)", "it printed nothing")
 
 
@@ -124,7 +124,7 @@ def test_an_answer_that_cannot_be_read_ends_the_worker(monkeypatch: pytest.Monke
     """As when a worker was started after an edit of what it sends."""
     monkeypatch.delitem(_MESSAGES, "CompiledKernel")
     worker = _Worker()
-    outcome = worker.do(KernelJob("", "k", "llvm"))
+    outcome = worker.do(KernelJob("", "k"))
     assert isinstance(outcome, FailedKernel)
     assert outcome.message == "the answer of the compiler process cannot be read: KeyError('CompiledKernel')"
     assert not worker.is_alive
@@ -136,8 +136,8 @@ def test_workers_need_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(tempfile, "TemporaryFile", fail)
     worker = _Worker()
-    assert isinstance(worker.do(KernelJob("", "k", "llvm")), CompiledKernel)
-    outcome = worker.do(KernelJob("", "dies", "llvm"))
+    assert isinstance(worker.do(KernelJob("", "k")), CompiledKernel)
+    outcome = worker.do(KernelJob("", "dies"))
     assert isinstance(outcome, FailedKernel) and outcome.message == "the compiler process died (exit status 3)"
     assert outcome.trace == "what it printed is not known, for want of a folder for temporary files"
 
@@ -169,7 +169,7 @@ def test_ctrl_c_ends_parent_and_workers_at_once(tmp_path: Path):
         with CompilePool(2) as pool:
             pool._started(9)
             print(pool._workers[0]._process.pid, flush=True)
-            pool.run([KernelJob("", f"k{i}", "llvm -seconds=600") for i in range(9)])
+            pool.run([KernelJob("seconds=600", f"k{i}") for i in range(9)])
     """)
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     worker = int(parent.stdout.readline())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import for_target
 from xdsl.dialects.builtin import MemRefType
 
 import tilework
@@ -204,7 +205,7 @@ def test_a_concatenation_of_many_tensors_becomes_a_loop_for_each():
     target = parse_target("llvm -mcpu=haswell")
     sizes: list[int] = []
     for parts in (40, 80):
-        *_, (_, module) = lower_by_levels(program_of("graph-concat", parts), target)
+        *_, (_, module) = lower_by_levels(for_target(program_of("graph-concat", parts), target))
         operations = list(module.walk())
         assert not any(isinstance(op, IfOp) for op in operations)
         sizes.append(len(operations))

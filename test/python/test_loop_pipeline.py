@@ -1,18 +1,15 @@
 """What the passes of `compile-kernel` leave together."""
 
 import pytest
+from programs import apply_phase, for_target
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
 from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.loop import IfOp
-from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder
-from tilework.driver.options import with_options
-from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
 
 
 def conv(*extents: int) -> KernelOp:
@@ -35,6 +32,5 @@ def conv(*extents: int) -> KernelOp:
 def test_padding_along_three_axes_takes_no_conditions(cpu: str):
     """Copies for each end of each axis would be too many; the outer axes take bounds of loops instead."""
     module = ModuleOp([conv(8, 14, 29)])
-    passes = with_options(PIPELINES["compile-kernel"], target=f"llvm -mcpu={cpu}")
-    PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
+    apply_phase("compile-kernel", for_target(module, f"llvm -mcpu={cpu}"))
     assert not [op for op in module.walk() if isinstance(op, IfOp)]

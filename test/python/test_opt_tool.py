@@ -10,15 +10,14 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from xdsl.context import Context
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tilework.backends.llvm.backend import LLVMBackend
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.driver import registry
 from tilework.driver.instrumentation import Instrumentation
@@ -80,13 +79,6 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-def pretend_module(monkeypatch: pytest.MonkeyPatch, name: str, **members: object) -> None:
-    """Put a module of this name and these members where an import finds it."""
-    module = ModuleType(name)
-    module.__dict__.update(members, __spec__=ModuleSpec(name, None))
-    monkeypatch.setitem(sys.modules, name, module)
-
-
 def test_reads_stdin_and_writes_stdout(run):
     assert run() == Ran(0, MODULE, "")
     assert run("-", "-o", "-") == Ran(0, MODULE, "")
@@ -122,7 +114,7 @@ def test_writes_a_file_only_on_success(run, tmp_path: Path):
             2,
             "unknown precision 'loose': it is one of default, strict, direct",
         ),
-        (("-t", "nowhere"), 2, "unknown target 'nowhere'"),
+        (("-t", "nowhere"), 2, "-t nowhere: unknown format; the formats are mlir"),
         (("--run-reproducer",), 2, "'<stdin>' is no reproducer"),
         (("-p", "cse", "--stop-after=te"), 2, "cannot stop after 'te'"),
         (("-p", "cse", "--pass-pipeline=dce"), 2, "--pass-pipeline/--passes/-p is given twice"),
@@ -222,16 +214,20 @@ def test_text_that_does_not_round_trip(run, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_target_is_asked_to_write_the_module(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    targets = {
-        "names": lambda module, out: out.write(" ".join(op.name for op in module.walk())),
-        "obj": lambda module, out: out.write(b"\x7fELF\xff"),
+    formats = {
+        "names": lambda module, target: " ".join(op.name for op in module.walk()),
+        "obj": lambda module, target: b"\x7fELF\xff",
     }
-    pretend_module(monkeypatch, "tilework.backends.llvm.targets", TARGETS=targets)
-    assert run("-t", "names").out == "builtin.module func.func func.return"
+    monkeypatch.setattr(LLVMBackend, "formats", formats)
+    monkeypatch.setattr(LLVMBackend, "accepts", lambda self, op, around, target: None)
+    assert (
+        run("--target=llvm", "-t", "names", stdin=MODULE.replace("@f", "@main")).out
+        == "builtin.module func.func func.return"
+    )
     file = tmp_path / "f.o"
-    assert run("-t", "obj", "-o", str(file)).status == 0
+    assert run("--target=llvm", "-t", "obj", "-o", str(file), stdin=MODULE.replace("@f", "@main")).status == 0
     assert file.read_bytes() == b"\x7fELF\xff"
-    assert "the targets are mlir, names, obj" in run("-t", "nowhere").err
+    assert "the formats are mlir, c, names, obj" in run("-t", "nowhere").err
 
 
 def test_semantic_check_watches_every_pass(run, monkeypatch: pytest.MonkeyPatch):
@@ -239,7 +235,7 @@ def test_semantic_check_watches_every_pass(run, monkeypatch: pytest.MonkeyPatch)
         def after_pass(self, pass_: ModulePass, op: Operation) -> None:
             raise CompileError(f"'{pass_.name}' changes what @f computes", op)
 
-    pretend_module(monkeypatch, "tilework.driver.check_semantics", SemanticCheck=lambda _: SemanticCheck())
+    monkeypatch.setattr("tilework.driver.check_semantics.SemanticCheck", lambda _: SemanticCheck())
     ran = run("-p", "cse", "--check-semantics")
     assert ran.status == 1
     assert "error: 'cse' changes what @f computes" in ran.err

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from onnx_models import model, node
+from programs import apply_phase
 from test_bf16x import ORDER, doubles, is_near, normal
 from test_graph_operators import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -14,13 +15,10 @@ from tilework.dialects import graph
 from tilework.dialects.graph.algorithms.packed_float import can_use_packed_float
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.loop import KernelOp as LoopKernelOp
-from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.packed_float import PackedFloat
 from tilework.rules.registry import choose_rule
 from tilework.targets.host import host_target
@@ -175,7 +173,7 @@ def test_loops(shape: tuple[int, ...], outputs: int, bits: int, target: Target):
     rule = choose_rule(kernel, target)
     assert isinstance(rule, PackedFloat) == (target is ZEN or (bits == 24 and expected.size == outputs))
     module = ModuleOp([kernel.clone(), rule.schedule(kernel, target)])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
     found = np.empty_like(expected)
     run_loop_kernel(lowered, arrays, [found])

@@ -7,6 +7,8 @@ from math import inf
 from pathlib import Path
 
 import pytest
+from programs import for_target
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from tilework.analysis.functions import body_of
@@ -15,8 +17,10 @@ from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.pool import CompilePool, OnDone
 from tilework.driver.price_ahead import price_ahead
+from tilework.driver.session import Session
 from tilework.driver.worker import FailedKernel, Job, KernelBuildError
 from tilework.runtime.cache import KernelCache
+from tilework.targets import Target
 from tilework.targets.parse import parse_target
 from tilework.transforms.graph.algorithms import (
     Algorithm,
@@ -62,6 +66,7 @@ def two_convolutions(beside: int = 1) -> FuncOp:
     """
     [function] = SourceParser(make_context(), text, "test").parse_module().ops
     assert isinstance(function, FuncOp)
+    function.detach()
     return function
 
 
@@ -75,6 +80,13 @@ class Pool(CompilePool):
     def run(self, jobs: Sequence[Job], on_done: OnDone | None = None):
         self.asked += len(jobs)
         return super().run(jobs, on_done)
+
+
+def price(main: FuncOp, target: Target, cache: KernelCache, pool: CompilePool, precision: str = "default") -> None:
+    """Ask ahead, for a function that becomes the only one of a module."""
+    module = main.parent_op()
+    for_target(module if isinstance(module, ModuleOp) else ModuleOp([main]), target)
+    price_ahead(main, Session(cache, pool, precision))
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +104,7 @@ def test_prices_are_those_of_the_search(tmp_path: Path):
     main = two_convolutions()
     groups = list(LayoutSearch.of(body_of(main), TARGET, algorithms(main)).first_questions())
     with Pool() as pool:
-        price_ahead(main, TARGET, "default", KernelCache(tmp_path), pool)
+        price(main, TARGET, KernelCache(tmp_path), pool)
     assert pool.asked == len(groups) == 4
     told = algorithms(main)
     here = Algorithms(told.target, told.precision)
@@ -103,8 +115,8 @@ def test_prices_are_those_of_the_search(tmp_path: Path):
 
 def test_what_is_known_is_not_asked_again(tmp_path: Path):
     with Pool() as pool:
-        price_ahead(two_convolutions(), TARGET, "default", KernelCache(tmp_path), pool)
-        price_ahead(two_convolutions(), TARGET, "default", KernelCache(tmp_path / "other"), pool)
+        price(two_convolutions(), TARGET, KernelCache(tmp_path), pool)
+        price(two_convolutions(), TARGET, KernelCache(tmp_path / "other"), pool)
     assert pool.asked == 4
 
 
@@ -112,28 +124,28 @@ def test_prices_are_found_in_the_cache(tmp_path: Path):
     main = two_convolutions()
     groups = list(LayoutSearch.of(body_of(main), TARGET, algorithms(main)).first_questions())
     with Pool() as pool:
-        price_ahead(main, TARGET, "default", KernelCache(tmp_path), pool)
+        price(main, TARGET, KernelCache(tmp_path), pool)
         first = [algorithms(main).best_for(group) for group in groups]
         remembered_algorithms.cache_clear()
-        price_ahead(main, TARGET, "default", KernelCache(tmp_path), pool)
+        price(main, TARGET, KernelCache(tmp_path), pool)
     assert pool.asked == 4
     assert [algorithms(main).best_for(group) for group in groups] == first
 
 
 def test_a_damaged_entry_is_asked_for_again(tmp_path: Path):
     with Pool() as pool:
-        price_ahead(two_convolutions(), TARGET, "default", KernelCache(tmp_path), pool)
+        price(two_convolutions(), TARGET, KernelCache(tmp_path), pool)
         damaged = next(tmp_path.glob("??/*"))
         damaged.write_bytes(damaged.read_bytes()[:-1])
         remembered_algorithms.cache_clear()
-        price_ahead(two_convolutions(), TARGET, "default", KernelCache(tmp_path), pool)
+        price(two_convolutions(), TARGET, KernelCache(tmp_path), pool)
     assert pool.asked == 5
 
 
 def test_the_precision_and_the_machine_are_part_of_the_key(tmp_path: Path):
     with Pool() as pool:
         for mcpu, precision in (("haswell", "default"), ("haswell", "strict"), ("znver3", "default")):
-            price_ahead(two_convolutions(), parse_target(f"llvm -mcpu={mcpu}"), precision, KernelCache(tmp_path), pool)
+            price(two_convolutions(), parse_target(f"llvm -mcpu={mcpu}"), KernelCache(tmp_path), pool, precision)
             remembered_algorithms.cache_clear()
     assert pool.asked == 12
 
@@ -141,7 +153,7 @@ def test_the_precision_and_the_machine_are_part_of_the_key(tmp_path: Path):
 def test_whether_weights_stay_in_the_last_cache_is_part_of_the_key(tmp_path: Path):
     with Pool() as pool:
         for beside in (1, 2, 1 << 26):
-            price_ahead(two_convolutions(beside), TARGET, "default", KernelCache(tmp_path), pool)
+            price(two_convolutions(beside), TARGET, KernelCache(tmp_path), pool)
             remembered_algorithms.cache_clear()
     assert pool.asked == 8
 
@@ -154,7 +166,7 @@ def test_a_failure_names_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
     monkeypatch.setattr("tilework.driver.pool.do_job", fail)
     with Pool() as pool, pytest.raises(KernelBuildError, match="kernel 'conv': the compiler process died"):
-        price_ahead(two_convolutions(), TARGET, "default", KernelCache(tmp_path), pool)
+        price(two_convolutions(), TARGET, KernelCache(tmp_path), pool)
 
 
 @pytest.mark.parametrize(

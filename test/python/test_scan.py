@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import apply_phase
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
 from tilework.analysis.verification import verify
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.graph import prepare_parameters, run_function
 from tilework.interpreters.host import run_host
-from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
@@ -51,9 +50,9 @@ def check(text: str, cache: KernelCache, *arrays: Array, parameters: dict[str, A
     module, given = parse(text), parameters or {}
     expected = [np.asarray(array) for array in run_function(module, "main", list(arrays), given)]
     host = module.clone()
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["optimize-graph"])).run(make_context(), host)
+    apply_phase("optimize-graph", host)
     prepared = prepare_parameters(host, given)
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["lower-to-te"])).run(make_context(), host)
+    apply_phase("lower-to-te", host)
     verify(host)
     outputs = run_host(host, "main", list(arrays), prepared)
     compiled = tw.compile(module, parameters=given, cache=cache)(*arrays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs import apply_phase
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
@@ -14,10 +15,8 @@ from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.support.diagnostics import CompileError, UsageError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pipelines import PIPELINES
 from tilework.targets.host import host_target
 
 COPY = """
@@ -41,7 +40,7 @@ def copy_kernel(rows: int = 8, columns: int = 64) -> KernelOp:
 
 def lowered(kernel: KernelOp, sequence: SequenceOp) -> ModuleOp:
     module = ModuleOp([kernel.clone(), sequence.clone()])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     return module
 
 

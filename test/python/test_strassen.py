@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from programs import apply_phase
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -15,11 +16,8 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.schedule import PrefetchOp
-from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
-from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.strassen import Strassen
 from tilework.rules.cpu.strassen_form import strassen_form
 from tilework.rules.registry import choose_rule
@@ -151,7 +149,7 @@ IMAGE = conv_relu(256, 512, 28, 28, stride=2)  # blocks of its rows are no rows 
 def test_buffers_fit_on_the_stack(kernel: KernelOp, cpu: str):
     target, copy = parse_target(f"llvm -mcpu={cpu}"), kernel.clone()
     module = ModuleOp([copy, Strassen().schedule(copy, target)])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     assert "define" in emit_kernels(module, target)
 
 

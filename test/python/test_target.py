@@ -84,8 +84,8 @@ def test_mattr_changes_a_named_processor():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "unknown target '': the known kind is 'llvm'"),
-        ("cuda", "unknown target 'cuda': the known kind is 'llvm'"),
+        ("", "unknown target '': the known kinds are 'llvm' and 'c'"),
+        ("cuda", "unknown target 'cuda': the known kinds are 'llvm' and 'c'"),
         ("llvm -mpcu=haswell", "unknown option '-mpcu=haswell'; the options are -mtriple, -mcpu"),
         ("llvm -mcpu", "option '-mcpu' needs a value"),
         ("llvm -mcpu=haswell -mcpu=znver1", "option '-mcpu' is given twice"),

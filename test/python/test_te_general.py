@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import ml_dtypes
 import numpy as np
 import pytest
+from programs import text_for
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.ir import Attribute
 
@@ -370,7 +371,7 @@ loop.kernel @k ins(%x: memref<40xf32>) outs(%y: memref<40xbf16>) {
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="for a processor of that family")
 def test_a_machine_without_instructions_rounds_to_bfloat():
-    code, _ = build_kernel(BFLOAT, "k", "llvm -mcpu=x86-64")
+    code, _ = build_kernel(text_for(BFLOAT, "llvm -mcpu=x86-64"), "k")
     library = load_objects([code])
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(library.get_function("k"))
     x = np.concatenate([RANDOM.normal(size=36), [np.nan, np.inf, 1.00390625, 1.01171875]]).astype(np.float32)

@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from programs import apply_phase
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
@@ -17,9 +18,7 @@ from tilework.dialects.loop import ForOp, Kind
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.check_semantics import SemanticCheck
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.te.errors import ScheduleError
-from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
@@ -285,7 +284,7 @@ te.kernel @sums(%x: tensor<301x303x40xi4>) -> tensor<301x303xi4> {
 
 def lowered(text: str, *instrumentations: SemanticCheck) -> ModuleOp:
     module = SourceParser(make_context(), text, "<test>").parse_module()
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"]), instrumentations).run(make_context(), module)
+    apply_phase("compile-kernel", module, instrumentations)
     return module
 
 

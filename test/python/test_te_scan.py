@@ -4,17 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs import apply_phase
 from xdsl.dialects.builtin import ModuleOp, f32
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.schedule.builder import ScheduleBuilder
-from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar
-from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
 
 RANDOM = np.random.default_rng(0)
 
@@ -208,7 +206,7 @@ def test_only_the_live_part_of_a_history_is_kept(run_kernel_everywhere):
     kernel = k.finish([k.compute("last", (6,), lambda i: history[39, i])])
     run_kernel_everywhere(kernel, [integers(40, 6)])
     module = ModuleOp([kernel.clone()])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     [lowered] = [op for op in module.ops if isinstance(op, LoopKernelOp)]
     assert [2, 6] in [[int(e.evaluate({})) for e in lowered.dims_of(a)] for a in lowered.scratch]
     assert max(e.evaluate({}) for a in lowered.scratch for e in lowered.dims_of(a)) == 6

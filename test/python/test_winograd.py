@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from programs import apply_phase, for_target
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -20,13 +21,10 @@ from tilework.dialects import graph
 from tilework.dialects.graph.algorithms.winograd import winograd_tiles
 from tilework.dialects.graph.base import ints
 from tilework.dialects.loop import PrefetchOp
-from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder
 from tilework.driver.levels import lower_by_levels
-from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.frontends.onnx import import_onnx
-from tilework.lowering.pipelines import PIPELINES
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
@@ -245,7 +243,7 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
     target = parse_target(f"llvm -mcpu={cpu}")
     kernel = conv_relu(*shape)
     module = ModuleOp([kernel, WinogradConv().schedule(kernel, target)])
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    apply_phase("compile-kernel", module)
     assert "define" in emit_kernels(module, target)
 
 
@@ -384,7 +382,7 @@ def conv_model(channels: int, filters: int, size: int) -> onnx.ModelProto:
 def test_weights_are_asked_for_while_tiles_are_multiplied(cpu: str, ahead: bool):
     """Each tile asks for a part of the next block; where a step has time for it, also for what is read soon."""
     target = parse_target(f"llvm -mcpu={cpu} -num-cores=2")
-    levels = dict(lower_by_levels(import_onnx(conv_model(256, 256, 14)).module, target))
+    levels = dict(lower_by_levels(for_target(import_onnx(conv_model(256, 256, 14)).module, target)))
     asked = {op.locality.value.data for op in levels["6-loop"].walk() if isinstance(op, PrefetchOp)}
     assert asked == ({2, 3} if ahead else {2})
 

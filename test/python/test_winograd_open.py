@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 from onnx_models import model, node, numbers
+from programs import for_target
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -71,7 +72,7 @@ def weight_of(made: onnx.ModelProto) -> Array:
 
 
 def levels_of(made: onnx.ModelProto, form: str) -> Iterator[tuple[str, ModuleOp]]:
-    return lower_by_levels(import_onnx(made).module, parse_target(target_for(form)))
+    return lower_by_levels(for_target(import_onnx(made).module, parse_target(target_for(form))))
 
 
 def convolutions(made: onnx.ModelProto, form: str) -> list[graph.WinogradConvOp]:

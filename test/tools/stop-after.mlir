@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p compile-kernel --stop-after=schedule --dump-pass-pipeline 2>&1 | filecheck %s
-// RUN: opt-tool %s -p compile-kernel --stop-after=te-to-schedule --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASS
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p compile-kernel --stop-after=schedule --dump-pass-pipeline 2>&1 | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p compile-kernel --stop-after=te-to-schedule --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASS
 // RUN: not opt-tool %s -p 'compile-kernel{x=1}' 2>&1 | filecheck %s --check-prefix=OPTIONS
 
 // A named pipeline stands for its passes; it can be ended at a level or after a pass.

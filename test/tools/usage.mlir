@@ -11,7 +11,7 @@
 // OUTPUT: opt-tool: error: cannot open output file '{{.*}}nowhere/out.mlir': No such file or directory
 
 // RUN: not opt-tool %s -t nowhere 2>&1 | filecheck %s --check-prefix=TARGET
-// TARGET: opt-tool: error: unknown target 'nowhere': the targets are mlir
+// TARGET: opt-tool: error: -t nowhere: unknown format; the formats are mlir
 
 // RUN: not opt-tool %s --run-reproducer 2>&1 | filecheck %s --check-prefix=REPRODUCER
 // REPRODUCER: opt-tool: error: '{{.*}}usage.mlir' is no reproducer: it has no external resource 'mlir_reproducer' with a 'pipeline'

@@ -8,7 +8,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from tilework.backends.llvm.targets import emit_module
+from tilework.backends.llvm.backend import emit_module
 from tilework.dialects.schedule import StageOp
 from tilework.frontends import te
 from tilework.frontends.te.build import lower

@@ -11,7 +11,8 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from tilework.backends.llvm.targets import emit_module
+from tilework.analysis.program_targets import HOST, set_targets
+from tilework.backends.llvm.backend import emit_module
 from tilework.driver.instrumentation import VerifyEach
 from tilework.driver.levels import lower_by_levels
 from tilework.driver.pass_timing import PassTiming, Timed, Timer
@@ -46,7 +47,8 @@ def seconds_of(form: str, size: int) -> dict[str, float]:
     """Seconds by pass, all uses of one added up, and of what else a compilation of a program does."""
     timing, module = PassTiming(), program_of(form, size)
     watching = [Timed(timing, "verifier", VerifyEach()), timing]
-    for _ in lower_by_levels(module, TARGET, watching):
+    set_targets(module, {HOST: TARGET})
+    for _ in lower_by_levels(module, watching):
         pass
     with timing.measure("write LLVM IR"):
         text = emit_module(module, TARGET)

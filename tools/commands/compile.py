@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from tilework.analysis.precision import PRECISIONS
+from tilework.analysis.program_targets import HOST, set_targets
 from tilework.api import compile as compile_model
 from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.frontends.onnx.importer import ImportedModel
 from tilework.runtime.compile_report import CompileReport
-from tilework.targets import Target
 from tilework.targets.llvm_names import target_to_compile_for
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
@@ -52,9 +52,10 @@ def run(options: argparse.Namespace) -> int:
     check_writable(output)
     target = target_to_compile_for(options.target)
     imported = import_model(options.model)
+    set_targets(imported.module, {HOST: target})
     if options.explain_fusion:
-        _explain_fusion(imported.module.clone(), target, options.precision)
-    _lower_beside(options, imported, target)
+        _explain_fusion(imported.module.clone(), options.precision)
+    _lower_beside(options, imported)
     with shown_progress(title_of(options.model)) as progress:
         module = compile_model(
             imported.module, options.target, imported.parameters, progress=progress, precision=options.precision
@@ -73,26 +74,26 @@ def report_text(report: CompileReport) -> str:
     return f"kernels: {generated} generated, {len(report.cached)} from the cache\nseconds: {phases}"
 
 
-def _explain_fusion(module: ModuleOp, target: Target, precision: str) -> None:
+def _explain_fusion(module: ModuleOp, precision: str) -> None:
     """Print a line for every two neighbours that stay apart, as the graph stands before fusion."""
-    levels = lower_by_levels(module, target, precision=precision)
+    levels = lower_by_levels(module, precision=precision)
     optimized = next(module for name, module in levels if name == "2-optimized")
     for op in optimized.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == "main":
             print("\n".join(explain(op)) or "every operator is fused with its neighbours")
 
 
-def _lower_beside(options: argparse.Namespace, imported: ImportedModel, target: Target) -> None:
+def _lower_beside(options: argparse.Namespace, imported: ImportedModel) -> None:
     """Lower a copy of the module in this process, where it can be written and watched."""
     watching: list[Instrumentation] = [CheckLegality(), VerifyEach()]
     if options.check_semantics:
         watching.insert(0, semantic_check(imported.parameters))
-    lowered = imported.module.clone(), target
+    lowered = imported.module.clone()
     if options.dump_levels:
-        for path in write_levels(*lowered, Path(options.dump_levels), watching, options.precision):
+        for path in write_levels(lowered, Path(options.dump_levels), watching, options.precision):
             print(path)
     elif options.check_semantics:
-        for _ in lower_by_levels(*lowered, watching, options.precision):
+        for _ in lower_by_levels(lowered, watching, options.precision):
             pass
     if options.check_semantics:
         print("semantics: every pass kept the program's answers")

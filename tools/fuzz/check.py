@@ -15,6 +15,7 @@ from xdsl.dialects.memref import AllocaOp
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.data_indices import index_limits
+from tilework.analysis.program_targets import HOST, set_targets
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects import loop
@@ -22,11 +23,10 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
-from tilework.driver.pass_manager import PassManager, Pipeline
+from tilework.driver.phases import run_phase
 from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.lowering.pipelines import PIPELINES
 from tilework.runtime.arrays import packed
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
@@ -73,7 +73,8 @@ def lower(kernel: KernelOp, sequence: SequenceOp | None) -> tuple[ModuleOp, loop
     module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
     verify(module)
     refuse_out_of_bounds(module)
-    PassManager(Pipeline(ModuleOp.name, PIPELINES["compile-kernel"])).run(make_context(), module)
+    set_targets(module, {HOST: host_target()})
+    run_phase("compile-kernel", make_context(), module)
     verify(module)
     [lowered] = [op for op in module.ops if isinstance(op, loop.KernelOp)]
     return module, lowered

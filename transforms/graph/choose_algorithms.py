@@ -15,9 +15,9 @@ from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.precision import precision_of
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
-from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import (
     Algorithms,
@@ -53,7 +53,6 @@ class ChooseAlgorithms(TileworkPass):
     anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"
 
-    target: str = "llvm"
     precision: str = "default"
 
     def run(self, ctx: Context, op: Operation) -> None:
@@ -61,7 +60,7 @@ class ChooseAlgorithms(TileworkPass):
         precision = precision_of(self.precision)
         if not is_compiled(op):
             return
-        target = parse_target(self.target)
+        target = target_of(op)
         for graph in graphs_of(op):
             _choose(graph, algorithms_for(target, precision, graph))
 

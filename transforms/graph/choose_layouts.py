@@ -15,6 +15,7 @@ from tilework.analysis.functions import graphs_of
 from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.precision import precision_of
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -22,7 +23,6 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
-from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import algorithms_for
 from tilework.transforms.graph.layout_search import Layouts, LayoutSearch, in_blocks, put_in_blocks
@@ -47,7 +47,6 @@ class ChooseLayouts(TileworkPass):
     name = "choose-layouts"
     anchor: ClassVar = FuncOp
 
-    target: str = "llvm"
     precision: str = "default"
 
     def run(self, ctx: Context, op: Operation) -> None:
@@ -55,7 +54,7 @@ class ChooseLayouts(TileworkPass):
         precision = precision_of(self.precision)  # refused where there is nothing to compile, too
         if not is_compiled(op):
             return
-        target = parse_target(self.target)
+        target = target_of(op)
         for graph in graphs_of(op):
             layouts = LayoutSearch.of(graph, target, algorithms_for(target, precision, graph)).best()
             if layouts:

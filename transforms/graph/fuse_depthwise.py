@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.program_targets import target_of
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
@@ -25,7 +26,6 @@ from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.rules.registry import choose_rule
-from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
@@ -57,13 +57,11 @@ class FuseDepthwise(TileworkPass):
     name = "fuse-depthwise"
     anchor: ClassVar = FuncOp
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        target = parse_target(self.target)
+        target = target_of(op)
         for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
             reader = _pointwise_reader(group) if group.parent and _is_depthwise(group) else None
             joined = None if reader is None else _joined(group, reader)

@@ -14,11 +14,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import is_compiled
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.rules.base import Packing
 from tilework.rules.registry import choose_rule
-from tilework.targets.parse import parse_target
 from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
@@ -44,13 +44,11 @@ class PackParameters(TileworkPass):
     name = "pack-parameters"
     anchor: ClassVar = FuncOp
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
-        target = parse_target(self.target)
+        target = target_of(op)
         known: dict[Hashable, Sequence[Packing]] = {}
         """What rules ask for, by what a group computes: networks repeat themselves."""
         for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:

@@ -26,6 +26,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.program_targets import target_of
 from tilework.analysis.quantized import BYTE_TYPES, distances_of, is_whole, scaled_integers
 from tilework.dialects import arith
 from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
@@ -41,7 +42,6 @@ from tilework.dialects.isa.words import BYTES
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
@@ -80,18 +80,25 @@ class QuantizedProducts(TileworkPass):
     anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op) or not parse_target(self.target).dot_bits:
+        if not is_compiled(op):
             return
         known = values_from_parameters(op)
         products = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, Product) and _is_worth(o)]
-        for product in [p for p in products if p.operands[1] in known and p.operands[0] not in known]:
+        products = [p for p in products if p.operands[1] in known and p.operands[0] not in known]
+        if not products or not _has_bytes(op) or not target_of(op).dot_bits:
+            return
+        for product in products:
             _take_sign_off(product.operands[0])
             dequantize_last(product.operands[1], _output_axis_of(product))
             _Rewriting(product).run()
+
+
+def _has_bytes(function: FuncOp) -> bool:
+    """Whether any operator of a function takes or makes a tensor of bytes."""
+    values = (value for op in function.walk() for value in (*op.operands, *op.results))
+    return any(element_type(v.type) in (i8, UNSIGNED_BYTE) for v in values)
 
 
 def _output_axis_of(product: Product) -> int:

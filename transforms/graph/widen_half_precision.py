@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import product
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled, known_in
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.accumulation import is_half
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
@@ -36,8 +37,6 @@ from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.interpreters.graph import constant_array
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
 from tilework.transforms.base import TileworkPass
 
 _MOVES = (BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, ReshapeOp, SectionOp, SliceOp, TransposeOp, WhereOp)
@@ -79,19 +78,17 @@ class WidenHalfPrecision(TileworkPass):
     anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"  # results are less often rounded
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
         if is_compiled(op):
-            _Graph(body_of(op), parse_target(self.target)).widen()
+            _Graph(body_of(op)).widen()
 
 
 class _Graph:
     """One graph while it is widened, operator by operator."""
 
-    def __init__(self, block: Block, target: Target):
-        self._block, self._target, self._known = block, target, known_in(block)
+    def __init__(self, block: Block):
+        self._block, self._known = block, known_in(block)
         self._instead: dict[SSAValue, SSAValue] = {}
         """Values that are no more -> those of f32 in their place."""
         self._casts: dict[SSAValue, SSAValue] = {}
@@ -137,7 +134,7 @@ class _Graph:
             return False
         rows = op.dims(0)[:-1] if isinstance(op, DenseOp) else op.dims(0)[-2:-1]
         count = product(dims_of(value.type)).constant or 0
-        stays_near = value in self._known and count * f32.size <= self._target.cache_bytes[1]
+        stays_near = value in self._known and count * f32.size <= target_of(op).cache_bytes[1]
         return not stays_near and (product(rows).constant or FEW_ROWS + 1) <= FEW_ROWS
 
     def _cast(self, op: CastOp) -> None:
@@ -153,7 +150,7 @@ class _Graph:
         states = [self._wide(v, scan) for v in scan.states]
         sequences, constants = ([self._instead.get(v, v) for v in vs] for vs in (scan.sequences, scan.constants))
         body = scan.body.block
-        inside, narrow = _Graph(body, self._target), list(body.args)
+        inside, narrow = _Graph(body), list(body.args)
         for argument, value in zip(narrow, [*states, *sequences, *constants], strict=True):
             inside._take(argument, element_type(value.type))
         inside.widen()

@@ -12,6 +12,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.functions import body_of
+from tilework.analysis.program_targets import target_of
 from tilework.analysis.sizes import bytes_of, size_of
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.loop import CallOp, ForOp
@@ -19,7 +20,6 @@ from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import KernelOp, ReadOp, enclosing_compute
 from tilework.dialects.te.annotations import KERNEL_ALTERNATING, KERNEL_DESCENDING
 from tilework.targets import Target
-from tilework.targets.parse import parse_target
 from tilework.transforms.base import TileworkPass
 
 
@@ -43,14 +43,12 @@ class AlternateCalls(TileworkPass):
     name = "alternate-calls"
     anchor: ClassVar = ModuleOp
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, ModuleOp)
         kernels = {k.sym_name.data: k for k in op.ops if isinstance(k, KernelOp)}
         names = UniqueNames(s.data for o in op.ops if isinstance(s := o.properties.get("sym_name"), StringAttr))
         copies: dict[str, KernelOp] = {}
-        target = parse_target(self.target)
+        target = target_of(op)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
             loops = [op for op in function.walk() if isinstance(op, ForOp)]
             in_loops = [k for loop in loops for k in _alternating_steps(loop, kernels, target.cache_bytes[1])]

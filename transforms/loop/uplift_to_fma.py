@@ -16,10 +16,10 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from tilework.analysis.program_targets import target_of
 from tilework.dialects import arith
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.locations import copy_location
-from tilework.targets import parse_target
 from tilework.transforms.base import TileworkPass
 
 
@@ -40,11 +40,10 @@ class UpliftToFma(TileworkPass):
     anchor = KernelOp
     numerics: ClassVar = "reassociates"
 
-    target: str = "llvm"
-
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
-        if parse_target(self.target).fuses:
+        sums = (o for o in op.walk() if isinstance(o, arith.AddfOp | arith.SubfOp))
+        if any(map(_only_product, sums)) and target_of(op).fuses:
             patterns = GreedyRewritePatternApplier([FuseIntoSum(), FuseIntoDifference()])
             PatternRewriteWalker(patterns, apply_recursively=False).rewrite_region(op.body)
 

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t c | filecheck %s
+// RUN: opt-tool %s --target='c -mcpu=haswell' -t c | filecheck %s
 
 // CHECK:       static const float constant_table[] __attribute__((aligned(64))) = {1.0f, 2.0f, 3.0f};
 // CHECK:       void dense(const float *, const float *, float *, float *, int64_t, int32_t);

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t c | filecheck %s
+// RUN: opt-tool %s --target='c -mcpu=haswell' -t c | filecheck %s
 
 // A divisor that may be 0 or -1 is another one, and the result is chosen afterwards.
 // CHECK-LABEL: int32_t quotient_by_0_by_minus_1_i32(int32_t x, int32_t y) {

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t c | filecheck %s
+// RUN: opt-tool %s --target='c -mcpu=haswell' -t c | filecheck %s
 
 // Unrolling is the compiler's; a name is free again where its block ends.
 // CHECK-LABEL: void serial(const float *x, float *y, int32_t num_threads) {

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t c | filecheck %s
+// RUN: opt-tool %s --target='c -mcpu=haswell' -t c | filecheck %s
 
 // A vector in memory is aligned as its elements are.
 // CHECK:       typedef float f32x4 __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t c | filecheck %s
+// RUN: opt-tool %s --target='c -mcpu=haswell' -t c | filecheck %s
 
 // Names are those of the program where C takes them: not its words, nor functions that compilers know.
 // CHECK-LABEL: void exp_(const float *buffer, float *int_, int32_t num_threads) {

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t c | filecheck %s
+// RUN: opt-tool %s --target='c -mcpu=haswell' -t c | filecheck %s
 
 // Operators work on whole vectors; what has none is a function of them, lane by lane.
 // CHECK:       f32x4 fma_f32x4(f32x4 a, f32x4 b, f32x4 c) {

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // bfloat16 is the upper half of a float, rounded to nearest, ties to even, in integers; NaN stays NaN.
 // CHECK-LABEL: define void @rounded

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // CHECK:       @table = private constant [3 x float] [float 0x3FF0000000000000, float 0x4000000000000000, float 0x4008000000000000], align 64
 

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // Powers of two are shifts and masks, right for negative values too. Other divisors divide unsigned where the loops
 // around show that the dividend is not negative, and else round towards minus infinity. A size divides as it is where the

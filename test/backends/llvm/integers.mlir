@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // No division may stop the program: a divisor of 0 or -1 is 1 for the processor, and the quotient is chosen behind it.
 // CHECK-LABEL: define void @divide_by_data

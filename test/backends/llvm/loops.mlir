@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // A loop of known extent tests at its end; unrolling is left to LLVM.
 // CHECK-LABEL: define void @serial(ptr noalias %x, ptr noalias %y, i32 %num_threads) nounwind {

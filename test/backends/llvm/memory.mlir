@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // Subscripts of several dimensions become one index, over the symbols where an extent is dynamic.
 // CHECK-LABEL: define void @dimensions(ptr noalias %x, ptr noalias %y, i64 %N, i32 %num_threads)

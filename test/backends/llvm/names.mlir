@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
-// RUN: opt-tool %s -t obj -o %t
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t obj -o %t
 
 // Names of any characters are quoted where LLVM asks for it; those of values keep their beginnings only, as LLVM cuts off
 // long ones and would take two for the same.

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // A loop runs on several threads where its condition holds: here, where there is work enough.
 

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s --split-input-file --verify-diagnostics -t llvmir
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --split-input-file --verify-diagnostics -t llvmir
 
 loop.kernel @vectorized outs(%y: memref<8xf32>) {
   %one = arith.constant 1.0 : f32

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -t llvmir | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -t llvmir | filecheck %s
 
 // What is no number of the integer type becomes one of it, whichever, and the same wherever it is used.
 // CHECK-LABEL: define void @to_integer

@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=sapphirerapids -cache-sizes=49152,2097152,33554432"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=sapphirerapids -cache-sizes=49152,2097152,33554432" precision=strict}' | filecheck %s --check-prefix=STRICT
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=icelake-server -cache-sizes=49152,2097152,33554432"}' | filecheck %s --check-prefix=NO-TILES
+// RUN: opt-tool %s --target='llvm -mcpu=sapphirerapids -cache-sizes=49152,2097152,33554432' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=sapphirerapids -cache-sizes=49152,2097152,33554432' -p 'choose-algorithms{precision=strict}' | filecheck %s --check-prefix=STRICT
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server -cache-sizes=49152,2097152,33554432' -p choose-algorithms | filecheck %s --check-prefix=NO-TILES
 
 // Where the machine multiplies tiles of bfloat16, floats are multiplied in two numbers of those, in three if results
 // are to be as good as those of a plain sum.

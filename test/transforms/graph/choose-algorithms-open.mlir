@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=haswell -cache-sizes=32768,262144,8388608"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=haswell -cache-sizes=32768,1048576,8388608"}' | filecheck %s --check-prefix=NEAR
+// RUN: opt-tool %s --target='llvm -mcpu=haswell -cache-sizes=32768,262144,8388608' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell -cache-sizes=32768,1048576,8388608' -p choose-algorithms | filecheck %s --check-prefix=NEAR
 
 // Images of unknown size are worth the transforms, too. Of weights that do not stay in the second cache beside tiles, 0.6
 // MB here, tiles are counted through: a block that ends with a row would read them again for few tiles.

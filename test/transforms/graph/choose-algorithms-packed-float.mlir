@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2" precision=strict}' | filecheck %s --check-prefix=STRICT
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p 'choose-algorithms{precision=strict}' | filecheck %s --check-prefix=STRICT
 
 // A row waits for the weights: these become shorter; a little where results are to be as good as a plain sum's.
 // CHECK-LABEL: func.func @row

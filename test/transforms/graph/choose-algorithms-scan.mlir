@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -num-cores=2 -cache-sizes=32768,1048576,33554432" precision=strict}' | filecheck %s --check-prefix=STRICT
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2 -cache-sizes=32768,1048576,33554432' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2 -cache-sizes=32768,1048576,33554432' -p 'choose-algorithms{precision=strict}' | filecheck %s --check-prefix=STRICT
 
 // Every step of a scan reads the same 7 MB, which stay in the last cache, while what comes before them does not: from
 // there they come as fast as 28 bits are made floats.

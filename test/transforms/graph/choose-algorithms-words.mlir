@@ -1,7 +1,7 @@
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=icelake-server"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=icelake-server" precision=strict}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=haswell"}' | filecheck %s --check-prefix=NONE
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=icelake-server"},cse,graph-fold-parameters,graph-to-te' | filecheck %s --check-prefix=HOST
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p 'choose-algorithms{precision=strict}' | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p choose-algorithms | filecheck %s --check-prefix=NONE
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p choose-algorithms,cse,graph-fold-parameters,graph-to-te | filecheck %s --check-prefix=HOST
 
 // Without instructions for them, words are no gain.
 // NONE-NOT: words

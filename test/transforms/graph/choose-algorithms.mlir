@@ -1,9 +1,9 @@
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432" precision=strict}' | filecheck %s --check-prefix=STRICT
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},graph-fold-parameters,pack-parameters{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s --check-prefix=PACKED
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},cse' | filecheck %s --check-prefix=SHARED
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432" precision=direct}' | filecheck %s --check-prefix=DIRECT
-// RUN: opt-tool %s -p 'choose-algorithms{target="llvm -mcpu=sapphirerapids" precision=direct}' | filecheck %s --check-prefix=DIRECT
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p 'choose-algorithms{precision=strict}' | filecheck %s --check-prefix=STRICT
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p choose-algorithms,graph-fold-parameters,pack-parameters | filecheck %s --check-prefix=PACKED
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p choose-algorithms,cse | filecheck %s --check-prefix=SHARED
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p 'choose-algorithms{precision=direct}' | filecheck %s --check-prefix=DIRECT
+// RUN: opt-tool %s --target='llvm -mcpu=sapphirerapids' -p 'choose-algorithms{precision=direct}' | filecheck %s --check-prefix=DIRECT
 
 // Only direct sums keep an infinity or a NaN to the results that depend on it.
 // DIRECT-NOT: graph.{{winograd|strassen|bf16x|packed_float}}

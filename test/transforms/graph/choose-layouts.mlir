@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'choose-layouts{target="llvm -mcpu=skylake-avx512"}' | filecheck %s
-// RUN: opt-tool %s -p 'choose-layouts{target="llvm -mcpu=haswell"}' | filecheck %s --check-prefix=HASWELL
+// RUN: opt-tool %s --target='llvm -mcpu=skylake-avx512' -p choose-layouts | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p choose-layouts | filecheck %s --check-prefix=HASWELL
 
 // What is between two kernels may lie in blocks of channels, that fill a line; what callers see may not.
 // CHECK-LABEL: func.func @main

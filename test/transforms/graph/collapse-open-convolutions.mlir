@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p graph-collapse-axes --check-semantics | filecheck %s
 // RUN: opt-tool %s -p graph-collapse-axes,lower-to-te --check-semantics | filecheck %s --check-prefix=TE
-// RUN: opt-tool %s -p 'graph-collapse-axes,lower-to-te,te-expand-powers,te-to-schedule{target="llvm -mcpu=haswell"},schedule-apply-dataflow' --check-semantics | filecheck %s --check-prefix=PADDED
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p graph-collapse-axes,lower-to-te,te-expand-powers,te-to-schedule,schedule-apply-dataflow --check-semantics | filecheck %s --check-prefix=PADDED
 
 // Convolutions of one by one go over all points, too, whatever a bias and an image that is added look like.
 // CHECK-LABEL: func.func @open_convolution

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'fuse-depthwise{target="llvm -mcpu=znver4 -num-cores=2"}' | filecheck %s
-// RUN: opt-tool %s -p 'fuse-depthwise{target="llvm -mcpu=znver4 -num-cores=2"},pack-parameters{target="llvm -mcpu=znver4 -num-cores=2"},graph-fold-parameters,lower-to-te,te-to-schedule{target="llvm -mcpu=znver4 -num-cores=2"},schedule-apply-dataflow' | filecheck %s --check-prefix=TE
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p fuse-depthwise | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p fuse-depthwise,pack-parameters,graph-fold-parameters,lower-to-te,te-to-schedule,schedule-apply-dataflow | filecheck %s --check-prefix=TE
 
 // The convolution of one by one reads the windows' results from caches. Height and width, which had been one axis for it,
 // are two again, also of what is added to its result; what callers see of that stays.

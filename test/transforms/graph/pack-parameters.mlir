@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'pack-parameters{target="llvm -mcpu=haswell"}' | filecheck %s
-// RUN: opt-tool %s -p 'pack-parameters{target="llvm -mcpu=haswell"},graph-fold-parameters' | filecheck %s --check-prefix=FOLDED
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p pack-parameters | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p pack-parameters,graph-fold-parameters | filecheck %s --check-prefix=FOLDED
 
 // Neighbouring outputs of a product with one row read weights that are 64 apart: they are put side by side. The input,
 // which is no parameter, stays as it is.

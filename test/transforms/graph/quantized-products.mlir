@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'graph-quantized-products{target="llvm -mcpu=icelake-server"},cse,dce' | filecheck %s
-// RUN: opt-tool %s -p 'graph-quantized-products{target="llvm -mcpu=icelake-server"},cse,dce' --check-semantics | filecheck %s
-// RUN: opt-tool %s -p 'graph-quantized-products{target="llvm -mcpu=haswell"}' | filecheck %s --check-prefix=NONE
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p graph-quantized-products,cse,dce | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p graph-quantized-products,cse,dce --check-semantics | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p graph-quantized-products | filecheck %s --check-prefix=NONE
 
 // A processor without products of bytes multiplies floats.
 // NONE-NOT: ui8>, tensor<{{[0-9x]*}}xi8>)

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p 'graph-widen-half-precision{target="llvm -mcpu=haswell"}' --check-semantics | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p graph-widen-half-precision --check-semantics | filecheck %s
 
 // An input is widened once, where it is read first, and a parameter too; what is returned is rounded. Numbers that are
 // properties have the new type.

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s -p 'alternate-calls{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"}' | filecheck %s
-// RUN: opt-tool %s -p 'alternate-calls{target="llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432"},te-to-schedule{target="llvm -mcpu=znver4"},compile-kernel' | filecheck %s --check-prefix=LOOP
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p alternate-calls | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p alternate-calls,te-to-schedule,compile-kernel | filecheck %s --check-prefix=LOOP
 
 // A weight of 1.6 MB, of which the second cache holds 1 MB, is read to and fro. What is small stays in the cache, and is
 // read as always.

@@ -1,6 +1,6 @@
-// RUN: opt-tool %s -p 'loop-uplift-to-fma{target="llvm -mcpu=haswell"}' --check-semantics | filecheck %s
-// RUN: opt-tool %s -p 'loop-uplift-to-fma{target="llvm -mtriple=aarch64-linux-gnu"}' | filecheck %s
-// RUN: opt-tool %s -p 'loop-uplift-to-fma{target="llvm -mcpu=x86-64"}' | filecheck %s --check-prefix=WITHOUT
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p loop-uplift-to-fma --check-semantics | filecheck %s
+// RUN: opt-tool %s --target='llvm -mtriple=aarch64-linux-gnu' -p loop-uplift-to-fma | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=x86-64' -p loop-uplift-to-fma | filecheck %s --check-prefix=WITHOUT
 
 // A target without the instruction keeps products and sums.
 // WITHOUT-NOT: math.fma

@@ -1,0 +1,98 @@
+"""What a back end is: it takes loops and a host function, and makes code that a device of `runtime/devices/` loads.
+
+A back end is one class in `backends/<folder>/backend.py`; it is found by folder, and serves the targets whose text
+begins with its `kind`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from tilework.analysis.functions import body_of
+from tilework.analysis.program_targets import target_of
+from tilework.dialects.loop import KernelOp
+from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.targets import Target
+
+if TYPE_CHECKING:
+    from tilework.backends.host_signature import HostInfo
+
+Writer = Callable[[ModuleOp, Target], str | bytes]
+"""Writes kernels with a body, and the host function where there is one, for a target."""
+
+
+class Backend(ABC):
+    """Base of the back ends."""
+
+    kind: ClassVar[str]
+    """The first word of the targets that it makes code for."""
+    formats: ClassVar[Mapping[str, Writer]]
+    """What `opt-tool -t` can write of a whole module, by name; the first is text that people read."""
+    text_file: ClassVar[str]
+    """What a file of that text is called, such as "llvm.ll"."""
+
+    @abstractmethod
+    def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
+        """Why there is no code for an operation inside of `around`, a kernel or the host function; None if there is."""
+
+    @abstractmethod
+    def compile_kernels(self, module: ModuleOp, target: Target) -> bytes:
+        """The code of all kernels of a module that have a body, as one piece that a device links with others.
+
+        Raises CompileError about the operation that has no code.
+        """
+
+    @abstractmethod
+    def compile_host(self, module: ModuleOp, target: Target) -> tuple[bytes, HostInfo]:
+        """The code of the host function, and how it is called; its kernels are declarations, and lie in other pieces.
+
+        Raises CompileError where there is no host function, and as `compile_kernels` does.
+        """
+
+
+def refuse_unknown(backend: Backend, module: ModuleOp, target: Target) -> None:
+    """Raise CompileError about the first operation of a program that a back end does not accept."""
+    for around in module.body.block.ops:
+        if isinstance(around, func.FuncOp) and not around.is_declaration:
+            body_of(around)  # refuses several blocks
+        for op in around.walk():
+            if op is not around and (why := backend.accepts(op, around, target)) is not None:
+                raise CompileError(why, op)
+
+
+def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes:
+    """What a whole program becomes in one of the back end's formats.
+
+    Raises CompileError for a program for another kind of target, and for what the format would leave out.
+    """
+    target = target_of(module)
+    if target.name != backend.kind:
+        raise CompileError(
+            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.name}'", module
+        )
+    for op in module.body.block.ops:
+        if not _is_written(op):
+            raise CompileError(
+                f"-t {format} writes kernels of the loop level and the function @main on buffers; it has nothing for "
+                f"'{name_of(op)}'{_named(op)}: lower it, or take it out",
+                op,
+            )
+    refuse_unknown(backend, module, target)
+    return backend.formats[format](module, target)
+
+
+def _is_written(op: Operation) -> bool:
+    if isinstance(op, func.FuncOp):
+        return op.is_declaration or op.sym_name.data == "main"
+    return isinstance(op, KernelOp | memref.GlobalOp)
+
+
+def _named(op: Operation) -> str:
+    name = op.properties.get("sym_name")
+    return f" @{name.data}" if isinstance(name, StringAttr) else ""

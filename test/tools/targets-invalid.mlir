@@ -1,0 +1,26 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics -p te-to-schedule
+
+// expected-error @below {{tilework.targets is a string, or a dictionary of strings by device, not 3 : i64}}
+builtin.module attributes {tilework.targets = 3 : i64} {
+  te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+    te.return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @below {{tilework.targets has unit for device 'host': a target is a string}}
+builtin.module attributes {tilework.targets = {host}} {
+  te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+    te.return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @below {{tilework.targets, device 'host': unknown target 'cuda': the known kinds are 'llvm' and 'c'}}
+builtin.module attributes {tilework.targets = "cuda"} {
+  te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+    te.return %x : tensor<4xf32>
+  }
+}
