@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects import func, memref
@@ -20,6 +22,7 @@ from tilework.dialects.support.shapes import is_narrow
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
+"""What the entry is called in text that people read; in code, each has a name of its own."""
 HOST = "main"
 """The name of the function that becomes the entry."""
 
@@ -72,7 +75,7 @@ class HostSignature:
         arguments = [HostArgument(symbols, argument) for argument in body_of(host).args]
         return HostSignature(host, arguments, _symbols(arguments), parameters, constants)
 
-    def info(self, kernels: int, messages: dict[int, str], entry: str) -> HostInfo:
+    def info(self, kernels: int, messages: dict[int, str]) -> HostInfo:
         """What a caller must know, once the function is written."""
         return HostInfo(
             tuple(a.info for a in self.arguments if a.role == "inputs"),
@@ -82,8 +85,16 @@ class HostSignature:
             _arena_bytes(self.function),
             kernels,
             messages,
-            entry,
         )
+
+
+def with_own_entry(text: str, info: HostInfo) -> tuple[str, HostInfo]:
+    """The text of a host function with another name for the entry, which nothing else has but a function equal to it.
+
+    So several models can be linked into one program.
+    """
+    entry = f"{ENTRY}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return re.sub(rf"\b{ENTRY}\b", entry, text), replace(info, entry=entry)
 
 
 def find_host(module: ModuleOp) -> func.FuncOp | None:

@@ -12,7 +12,7 @@ from tilework.dialects.te import KernelOp
 from tilework.rules.base import ScheduleRule
 from tilework.targets.target import Target
 
-_FAMILIES = {"llvm": "cpu"}
+_FAMILIES = {"llvm": "cpu", "c": "cpu"}
 """The folder that holds the rules of a target."""
 
 

@@ -35,21 +35,21 @@ TABLES = ("void **inputs", "void **outputs", "void **parameters", "void *arena",
 """What the entry takes, and then the number of threads."""
 
 
-def emit_host(module: ModuleOp, spelling: Spelling, entry: str = ENTRY) -> tuple[str, HostInfo]:
+def emit_host(module: ModuleOp, spelling: Spelling) -> tuple[str, HostInfo]:
     """The text of a file with the host function, kernels being in other files, and how to call it.
 
     Raises CompileError where there is no function `@main`, or it holds an operation that has no counterpart.
     """
     file = FileText(spelling.head)
-    info = add_host(file, module, spelling, entry)
+    info = add_host(file, module, spelling)
     return str(file), info
 
 
-def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = ENTRY) -> HostInfo:
-    """Add the host function of `module` to a file, under the name `entry`."""
+def add_host(file: FileText, module: ModuleOp, spelling: Spelling) -> HostInfo:
+    """Add the host function of `module` to a file."""
     signature = HostSignature.of(module)
     kernels = [op for op in module.body.block.ops if isinstance(op, KernelOp)]
-    e = HostEmitter(file, spelling, HOST_HANDLERS, entry, {c_name(kernel.sym_name.data) for kernel in kernels})
+    e = HostEmitter(file, spelling, HOST_HANDLERS, ENTRY, {c_name(kernel.sym_name.data) for kernel in kernels})
     for kernel in kernels:
         _declare(e, kernel)
     e.parameters = {spec.name: place for place, spec in enumerate(signature.parameters)}
@@ -61,8 +61,8 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = 
         e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
-    file.define(entry, e.text.definition(f"int32_t {entry}", [*TABLES, f"int32_t {e.threads}"]))
-    return signature.info(e.calls, e.messages, entry)
+    file.define(ENTRY, e.text.definition(f"int32_t {ENTRY}", [*TABLES, f"int32_t {e.threads}"]))
+    return signature.info(e.calls, e.messages)
 
 
 def _declare(e: HostEmitter, kernel: KernelOp) -> None:
