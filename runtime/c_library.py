@@ -64,9 +64,7 @@ def write_library(
     Raises UsageError for a name that C does not take.
     """
     if c_name(name) != name:
-        raise UsageError(
-            f"'{name}' is no name for a library of C: use letters, digits and underscores, as in 'my_model'"
-        )
+        raise UsageError(f"'{name}' cannot name a library of C: use letters, digits and underscores, as in 'my_model'")
     folder.mkdir(parents=True, exist_ok=True)
     texts = _Texts(name, manifest)
     arrays = [parameters[spec.name] for spec in manifest.parameters]
