@@ -41,7 +41,7 @@ def make(folder: Path, *arguments: str, compiler: str = "gcc") -> None:
     need_compiler(compiler)
     if shutil.which("make") is None:
         pytest.skip("there is no make on this machine")
-    run(["make", f"CC={compiler}", "CFLAGS=-O1 $(ARCH) -Werror", *arguments], folder)
+    run(["make", f"CC={compiler}", "CFLAGS=-O0 $(ARCH) -Werror", *arguments], folder)
 
 
 def example(
@@ -88,7 +88,7 @@ def test_without_threads(tmp_path: Path, cache: KernelCache):
 
 def test_parameters_are_read_where_files_are_not_mapped(tmp_path: Path, cache: KernelCache):
     m = write(DIGITS, tmp_path, "digits", "c -mcpu=haswell", cache)
-    make(tmp_path, "CFLAGS=-O1 -Werror -U__unix__")
+    make(tmp_path, "CFLAGS=-O0 -Werror -U__unix__")
     x = images(2)
     found = example(tmp_path, m, {"images": x})["probabilities"]
     np.testing.assert_allclose(found.reshape(2, 10), tw.compile(DIGITS, cache=cache)(x), rtol=1e-5, atol=1e-6)
