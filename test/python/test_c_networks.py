@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def check(
     target: str,
     *arguments: str,
     compiler: str = "gcc",
-    **options: Any,
+    runner: Sequence[str] = (),
 ) -> None:
     """By way of C, results are those of the LLVM back end for this machine."""
     need_compiler(compiler)
