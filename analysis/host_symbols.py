@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IntegerAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, const
@@ -32,10 +32,16 @@ MUST_HOLD = "tilework.must_hold"
 where it is false, the call has failed, and the attribute says why."""
 
 ARENA = "tilework.arena"
-"""That of the argument which is the arena."""
+"""That of the arguments which are arenas, one for the host and for every device, in its memory."""
 
 ARENA_BYTES = "tilework.arena_bytes"
-"""The attribute of a host function that says how large its arena is, over the symbols."""
+"""The attribute of a host function that says how large its arenas are, over the symbols, in their order."""
+
+
+def parameter_of(global_: memref.GlobalOp) -> str:
+    """The parameter that a global without a value holds: that of its name; one on a device says which."""
+    named = global_.attributes.get(NAME)
+    return named.data if isinstance(named, StringAttr) else global_.sym_name.data
 
 
 class HostSymbols:

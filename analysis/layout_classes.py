@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.program_targets import is_on_host
 from tilework.analysis.quantized import BYTE_TYPES
 from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
@@ -40,7 +41,7 @@ def layout_classes(graph: Block, blocks: Sequence[int]) -> list[LayoutClass]:
     classes = _Classes(blocks)
     for op in graph.ops:
         values = [*op.operands, *op.results]
-        if isinstance(op, FusedOp):
+        if isinstance(op, FusedOp) and is_on_host(op):
             for value in op.results:
                 classes.add(value, [b for b in blocks if _has_blocks(value.type, b)])
             for value in _stacks_of_matrices(op):

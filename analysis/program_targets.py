@@ -9,7 +9,6 @@ A string in place of the dictionary is the host's target. What names no device r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
@@ -51,6 +50,11 @@ def device_of(op: Operation) -> str:
     return HOST
 
 
+def is_on_host(op: Operation) -> bool:
+    """Whether an operation runs on the host."""
+    return device_of(op) == HOST
+
+
 def target_of(op: Operation) -> Target:
     """The machine that an operation runs on.
 
@@ -81,9 +85,6 @@ def _parsed(text: object, device: str, module: ModuleOp) -> Target:
     if not isinstance(text, StringAttr):
         raise CompileError(f"{TARGETS} has {text} for device '{device}': a target is a string", module)
     try:
-        return _target(text.data)
+        return parse_target(text.data)
     except UsageError as error:
         raise CompileError(f"{TARGETS}, device '{device}': {error}", module) from None
-
-
-_target = cache(parse_target)

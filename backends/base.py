@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tilework.analysis.functions import body_of
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import is_on_host, target_of
+from tilework.backends.host_signature import HOST, HostInfo
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.targets import Target
-
-if TYPE_CHECKING:
-    from tilework.backends.host_signature import HostInfo
 
 Writer = Callable[[ModuleOp, Target], str | bytes]
 """Writes kernels with a body, and the host function where there is one, for a target."""
@@ -36,6 +34,8 @@ class Backend(ABC):
     """What `opt-tool -t` can write of a whole module, by name; the first is text that people read."""
     text_file: ClassVar[str]
     """What a file of that text is called, such as "llvm.ll"."""
+    hosts: ClassVar[bool] = True
+    """Whether it makes host functions, by `compile_host`; else its kernels are called from elsewhere."""
 
     @abstractmethod
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
@@ -48,12 +48,22 @@ class Backend(ABC):
         Raises CompileError about the operation that has no code.
         """
 
-    @abstractmethod
     def compile_host(self, module: ModuleOp, target: Target) -> tuple[bytes, HostInfo]:
         """The code of the host function, and how it is called; its kernels are declarations, and lie in other pieces.
 
         Raises CompileError where there is no host function, and as `compile_kernels` does.
         """
+        raise NotImplementedError
+
+
+def refuse_as_host(backend: Backend, module: ModuleOp) -> None:
+    """Raise CompileError where a program with a function @main is for a back end that makes kernels alone."""
+    if not backend.hosts:
+        raise CompileError(
+            f"targets of kind '{backend.kind}' run kernels and no function @main: a model needs another target for its "
+            "host; tilework.build and tilework run take kernels",
+            module,
+        )
 
 
 def refuse_unknown(backend: Backend, module: ModuleOp, target: Target) -> None:
@@ -72,24 +82,28 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
     Raises CompileError for a program for another kind of target, and for what the format would leave out.
     """
     target = target_of(module)
-    if target.name != backend.kind:
+    if target.kind != backend.kind:
         raise CompileError(
-            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.name}'", module
+            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.kind}'", module
         )
     for op in module.body.block.ops:
+        if isinstance(op, KernelOp) and not is_on_host(op):
+            raise CompileError(f"-t {format} writes what runs on the host, and @{op.sym_name.data} runs elsewhere", op)
         if not _is_written(op):
             raise CompileError(
                 f"-t {format} writes kernels of the loop level and the function @main on buffers; it has nothing for "
                 f"'{name_of(op)}'{_named(op)}: lower it, or take it out",
                 op,
             )
+    if any(isinstance(op, func.FuncOp) and not op.is_declaration for op in module.ops):
+        refuse_as_host(backend, module)
     refuse_unknown(backend, module, target)
     return backend.formats[format](module, target)
 
 
 def _is_written(op: Operation) -> bool:
     if isinstance(op, func.FuncOp):
-        return op.is_declaration or op.sym_name.data == "main"
+        return op.is_declaration or op.sym_name.data == HOST
     return isinstance(op, KernelOp | memref.GlobalOp)
 
 

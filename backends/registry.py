@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from inspect import isabstract, isclass
-from pathlib import Path
 
-import tilework.backends
 from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.backends.base import Backend
+from tilework.plugins.packages import Folder, by_name, folders_of
 from tilework.targets import Target
 
 
-@cache
 def backends() -> dict[str, Backend]:
-    """All back ends by the kind of target that they serve."""
-    found = [_backend_in(name) for name in _folders()]
-    return {backend.kind: backend for backend in found}
+    """All back ends, those of plugins too, by the kind of target that they serve."""
+    return _backends_in(folders_of("backends"))
 
 
 def backend_for(target: Target) -> Backend:
     """The back end for a target."""
-    return backends()[target.name]
+    return backends()[target.kind]
 
 
 def backend_writing(format: str) -> Backend:
@@ -37,17 +32,15 @@ def backend_writing(format: str) -> Backend:
     return known[format]
 
 
-def _folders() -> list[str]:
-    return sorted(
-        module.name
-        for root in tilework.backends.__path__
-        for module in pkgutil.iter_modules([root])
-        if module.ispkg and (Path(root) / module.name / "backend.py").exists()
-    )
+@cache
+def _backends_in(roots: tuple[Folder, ...]) -> dict[str, Backend]:
+    folders = [folder for root in roots for folder in root.folders() if "backend" in folder.modules()]
+    found = [_backend_in(folder) for folder in folders]
+    return by_name("back ends", ((backend.kind, backend) for backend in found), lambda b: type(b).__module__)
 
 
-def _backend_in(folder: str) -> Backend:
-    module = importlib.import_module(f"tilework.backends.{folder}.backend")
+def _backend_in(folder: Folder) -> Backend:
+    module = folder.load("backend")
     members = [m for m in vars(module).values() if isclass(m) and issubclass(m, Backend) and not isabstract(m)]
     [backend] = [m for m in members if m.__module__ == module.__name__]
     return backend()

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from io import StringIO
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import BlockArgument, Operation, OpResult
 from xdsl.printer import Printer
 
 from tilework.analysis.program_targets import DEVICE
-from tilework.dialects.te import KernelOp
+from tilework.dialects import loop, te
+from tilework.dialects.schedule import SequenceOp
 
 
-def canonical_text(kernel: KernelOp) -> str:
+def canonical_text(kernel: te.KernelOp | loop.KernelOp, schedule: SequenceOp | None = None) -> str:
     """The kernel in generic syntax, renamed, its SSA values numbered, without locations and the device's name.
 
     Kernels with equal text compute the same from arguments of the same layout. Stages and axes keep their names, since
-    a schedule refers to them.
+    a schedule refers to them. A schedule that the kernel brings along stands behind it.
     """
-    anonymous = kernel.clone()
-    anonymous.properties["sym_name"] = StringAttr("kernel")
-    anonymous.attributes.pop(DEVICE, None)
-    return nameless_text(anonymous)
+    return "\n".join(map(nameless_text, renamed(kernel, schedule, "kernel")))
+
+
+def renamed(kernel: te.KernelOp | loop.KernelOp, schedule: SequenceOp | None, name: str) -> list[Operation]:
+    """Copies of a kernel, and of its schedule if it has one, under another name and without the device's."""
+    copy = kernel.clone()
+    copy.properties["sym_name"] = StringAttr(name)
+    copy.attributes.pop(DEVICE, None)
+    if schedule is None:
+        return [copy]
+    sequence = schedule.clone()
+    sequence.properties["kernel"] = SymbolRefAttr(name)
+    return [copy, sequence]
 
 
 def nameless_text(op: Operation) -> str:

@@ -1,30 +1,33 @@
-"""A graph module to object code: graph passes, kernels compiled once each and kept in the cache, the host function."""
+"""A whole program to code: graph passes, kernels compiled once each and kept in the cache, the host function."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.memref import GlobalOp
 
+from tilework.algebra.errors import TileworkError
 from tilework.algebra.requirement import Requirement
+from tilework.analysis.host_symbols import ARENA_BYTES
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
-from tilework.backends.base import refuse_unknown
+from tilework.backends.base import refuse_as_host, refuse_unknown
+from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
+from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
 from tilework.driver.kernels import compile_kernels
 from tilework.driver.price_ahead import price_ahead
+from tilework.driver.read_program import level_of
 from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
 from tilework.interpreters.graph import find_function, prepare_parameters
 from tilework.runtime.compile_report import CompileReport
-
-if TYPE_CHECKING:
-    from tilework.backends.host_signature import HostInfo
 
 Array: TypeAlias = NDArray[Any]
 
@@ -43,14 +46,48 @@ class CompiledModel:
 
 
 def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> CompiledModel:
-    """Compile `func @main` of a graph module, which is consumed, for the targets that the module names.
+    """Compile `func @main` of a module, which is consumed, for the targets that the module names.
 
-    Kernels are priced and compiled in the processes of the session's pool, those in its cache not at all. Raises what
-    passes raise, and CompileError for what the back end cannot express.
+    The module may be at graph; at te or at loop, which is a function on buffers that calls kernels; and kernels may
+    bring schedules. Kernels are priced and compiled in the processes of the session's pool, those in its cache not at
+    all. Raises what passes raise, CompileError for what the back end cannot express, TileworkError for a parameter
+    that has no data.
     """
-    report, progress = session.report, session.progress
+    level = level_of(module)
+    if level == "kernels":
+        raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
+    refuse_as_host(backend_for(target_of(module)), module)
+    check_parameters(module, parameters)
+    if level == "graph":
+        lowered = _lower_graph(module, parameters, session)
+    else:
+        lowered = _Lowered(parameters, (), Replaceable({}, {}, {}, ""))
+    report = session.report
+    with report.phase("kernels"):
+        code = compile_kernels(module, session)
+    with report.phase("host"):
+        if not _is_planned(module):
+            session.run("plan-host", module)
+        host, info = compile_host(module)
+        code.append(host)
+    used = {p.name: np.asarray(lowered.parameters[p.name], order="C") for p in info.parameters}
+    return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable)
+
+
+@dataclass(frozen=True)
+class _Lowered:
+    """What is known of a program besides its module once that is a host function and kernels: as in CompiledModel."""
+
+    parameters: Mapping[str, Array]
+    requirements: tuple[Requirement, ...]
+    replaceable: Replaceable
+
+
+def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> _Lowered:
+    """Lower a graph, in place."""
+    report = session.report
     defaults, fixed = (defaults_of(module, kind) for kind in (DEFAULTS, FIXED_DEFAULTS))
-    progress("graph passes", 0, 1)
+    session.progress("graph passes", 0, 1)
     with report.phase("graph"):
         session.run("optimize-graph", module)
         requirements = tuple(op.requirement for op in module.walk() if isinstance(op, RequireOp))
@@ -64,14 +101,25 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     with report.phase("te"):
         session.run("lower-to-te", module)
         session.run("order-calls", module)
-    with report.phase("kernels"):
-        code = compile_kernels(module, session)
-    with report.phase("host"):
-        session.run("plan-host", module)
-        host, info = compile_host(module)
-        code.append(host)
-    used = {p.name: np.asarray(prepared[p.name], order="C") for p in info.parameters}
-    return CompiledModel(code, info, used, report, requirements, replaceable)
+    return _Lowered(prepared, requirements, replaceable)
+
+
+def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:
+    """Raise TileworkError that names the parameters of a program for which no data are given."""
+    read = [op.sym_name.data for op in module.walk() if isinstance(op, ParameterOp)]
+    read += [op.sym_name.data for op in module.ops if isinstance(op, GlobalOp) and op.initial_value == UnitAttr()]
+    known = {*given, *(op.sym_name.data for op in module.walk() if isinstance(op, DefineParameterOp))}
+    if missing := [f"@{name}" for name in dict.fromkeys(read) if name not in known]:
+        raise TileworkError(
+            f"there are no data for {', '.join(missing)}: give them in Python, as in tilework.compile(..., "
+            "parameters={...}), or make them arguments of @main"
+        )
+
+
+def _is_planned(module: ModuleOp) -> bool:
+    """Whether the host function has its arena already."""
+    main = find_function(module, "main")
+    return main is not None and ARENA_BYTES in main.attributes
 
 
 def compile_host(module: ModuleOp) -> tuple[bytes, HostInfo]:

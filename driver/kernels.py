@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
-from tilework.analysis.program_targets import DEVICE, HOST, set_targets, target_of
+from tilework.analysis.program_targets import HOST, set_targets, target_of
 from tilework.dialects import loop, te
+from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
-from tilework.driver.canonical_text import canonical_text, nameless_text
+from tilework.driver.canonical_text import canonical_text, nameless_text, renamed
+from tilework.driver.read_program import kernels_of
 from tilework.driver.session import Session
 from tilework.driver.worker import CompiledKernel, FailedKernel, KernelJob, Outcome, raise_failure
 from tilework.runtime.cache import source_hash
 from tilework.targets import Target
 
+Kernel: TypeAlias = te.KernelOp | loop.KernelOp
+
 
 def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
-    """The code of every te kernel, which becomes a declaration under the name that its code has."""
-    kernels = [op for op in module.ops if isinstance(op, te.KernelOp)]
-    keys = {kernel: kernel_key(kernel, target_of(kernel)) for kernel in kernels}
+    """The code of every kernel, which becomes a declaration under the name that its code has.
+
+    A kernel may be at te, also with a schedule beside it, or at loop.
+    """
+    kernels, schedules = list(kernels_of(module).values()), schedules_of(module)
+    keys = {kernel: kernel_key(kernel, target_of(kernel), schedules.get(kernel)) for kernel in kernels}
     compiled: dict[str, tuple[bytes, dict[str, Any]]] = {}
-    missing: dict[str, te.KernelOp] = {}
+    missing: dict[str, Kernel] = {}
     for kernel, key in keys.items():
         session.report.kernels.append(kernel.sym_name.data)
         entry = session.cache.get(key)
@@ -33,7 +41,7 @@ def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
         else:
             session.report.cached.append(kernel.sym_name.data)
             compiled[key] = entry
-    jobs = [KernelJob(_job_text(k, symbol_name(key)), symbol_name(key), cost=_work(k)) for key, k in missing.items()]
+    jobs = [_job(kernel, schedules.get(kernel), symbol_name(key)) for key, kernel in missing.items()]
     waiting = list(missing)
     distinct = len(compiled) + len(missing)
     session.progress("kernels", len(compiled), distinct)
@@ -48,13 +56,30 @@ def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
         session.progress("kernels", len(compiled), distinct)
 
     session.pool.run(jobs, on_done)
+    for schedule in schedules.values():
+        schedule.detach()
     _declare(module, keys, compiled)
     return [compiled[key][0] for key in dict.fromkeys(keys.values())]
 
 
-def kernel_key(kernel: te.KernelOp, target: Target) -> str:
-    """What the code of a kernel depends on: its text, the target, the compiler itself."""
-    content = "\n".join([canonical_text(kernel), str(target), source_hash()])
+def schedules_of(module: ModuleOp) -> dict[Kernel, SequenceOp]:
+    """The schedules that kernels bring along. Raises CompileError for one whose kernel is not there."""
+    kernels, found = kernels_of(module), dict[Kernel, SequenceOp]()
+    for schedule in (op for op in module.ops if isinstance(op, SequenceOp)):
+        kernel = kernels.get(schedule.kernel_name)
+        if not isinstance(kernel, te.KernelOp):
+            there = ", ".join(f"@{name}" for name, k in kernels.items() if isinstance(k, te.KernelOp)) or "none"
+            message = f"a schedule is for @{schedule.kernel_name}; the program's kernels without loops are {there}"
+            raise CompileError(message, schedule)
+        if kernel in found:
+            raise CompileError(f"there are two schedules for @{schedule.kernel_name}: take one out", schedule)
+        found[kernel] = schedule
+    return found
+
+
+def kernel_key(kernel: Kernel, target: Target, schedule: SequenceOp | None = None) -> str:
+    """What the code of a kernel depends on: its text, a schedule that it brings, the target, the compiler itself."""
+    content = "\n".join([canonical_text(kernel, schedule), str(target), source_hash()])
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -63,25 +88,24 @@ def symbol_name(key: str) -> str:
     return f"tw_{key[:24]}"
 
 
-def _job_text(kernel: te.KernelOp, name: str) -> str:
-    """A module with the kernel under that name, on a machine like the one that it is for."""
-    copy = kernel.clone()
-    copy.properties["sym_name"] = StringAttr(name)
-    copy.attributes.pop(DEVICE, None)
-    module = ModuleOp([copy])
+def _job(kernel: Kernel, schedule: SequenceOp | None, name: str) -> KernelJob:
+    """To compile a kernel under that name, on a machine like the one that it is for."""
+    module = ModuleOp(renamed(kernel, schedule, name))
     set_targets(module, {HOST: target_of(kernel)})
-    return nameless_text(module)
+    return KernelJob(nameless_text(module), name, cost=_work(kernel))
 
 
-def _work(kernel: te.KernelOp) -> float:
+def _work(kernel: Kernel) -> float:
     """How long compiling may take, roughly: stages and reductions make code."""
+    if isinstance(kernel, loop.KernelOp):
+        return sum(1 for _ in kernel.body.walk())
     return sum(len(list(c.body.walk())) * (3 if c.reduction else 1) for c in kernel.computes)
 
 
 def _declare(
-    module: ModuleOp, keys: Mapping[te.KernelOp, str], compiled: Mapping[str, tuple[bytes, dict[str, Any]]]
+    module: ModuleOp, keys: Mapping[Kernel, str], compiled: Mapping[str, tuple[bytes, dict[str, Any]]]
 ) -> None:
-    """Replace te kernels by declarations of their code, and point the calls at them."""
+    """Replace kernels by declarations of their code, and point the calls at them."""
     context = make_context()
     names = {kernel.sym_name.data: symbol_name(key) for kernel, key in keys.items()}
     for op in module.walk():

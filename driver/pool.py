@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from tilework.driver.worker import FailedKernel, Job, Outcome, do_job, receive, send
-from tilework.targets.host import physical_cores
+from tilework.plugins.packages import child_environment
+from tilework.targets.cpu.host import physical_cores
 
 FEWEST_JOBS_FOR_WORKERS = 3
 """A worker takes half a second to start: below this, compiling here is done sooner."""
@@ -125,6 +126,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if self._stderr is None else self._stderr,
             start_new_session=True,
+            env=child_environment(),
         )
         self.is_alive = True
 

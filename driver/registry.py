@@ -1,32 +1,30 @@
 """Which passes there are: found by file, imported when first used.
 
 A pass lives in `transforms/<level>/<file>.py` under the name `<level>-<file>` or `<file>`, or in `lowering/<file>.py`
-under the name `<file>`, underscores turned into dashes. A file holds a pass if it says `name = "<that name>"`; the
-other files there are helpers. The class is the one value in the module with that name. A new pass needs no list.
+under the name `<file>`, underscores turned into dashes; in a plugin as in the tree. A file holds a pass if it says
+`name = "<that name>"`; the other files there are helpers. The class is the one value in the module with that name. A
+new pass needs no list.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 from collections.abc import Iterator
 from functools import cache, partial
-from pathlib import Path
 from types import ModuleType
 
 from xdsl.transforms import get_all_passes
 
-import tilework.lowering
-import tilework.transforms
 from tilework.driver.pipeline_text import PassFactory
 from tilework.driver.upstream_passes import Canonicalize
+from tilework.plugins.packages import Folder, by_name, folders_of
 from tilework.transforms.base import TileworkPass
 
 
 def tilework_passes() -> dict[str, PassFactory]:
-    """Our own passes by name, each as a function that imports its class."""
-    return {name: partial(load_pass, module, name) for name, module in _pass_files()}
+    """Our own passes and those of plugins by name, each as a function that imports its class."""
+    return {name: partial(load_pass, module, name) for name, module in _pass_modules().items()}
 
 
 def all_passes() -> dict[str, PassFactory]:
@@ -50,21 +48,22 @@ def _pass_types(module: ModuleType) -> Iterator[type[TileworkPass]]:
             yield value
 
 
+def _pass_modules() -> dict[str, str]:
+    """The name of the module of each pass, by the pass's name. Raises TileworkError where a plugin's name is taken."""
+    return _modules_in(folders_of("transforms"), folders_of("lowering"))
+
+
 @cache
-def _pass_files() -> list[tuple[str, str]]:
-    """(name of a pass, name of its module) for every file that holds one, sorted by name."""
-    found = [*_passes_in(tilework.lowering, prefix="")]
-    for level in pkgutil.iter_modules(tilework.transforms.__path__):
-        if level.ispkg:
-            package = importlib.import_module(f"tilework.transforms.{level.name}")
-            found += _passes_in(package, prefix=f"{level.name}-")
-    return sorted(found)
+def _modules_in(transforms: tuple[Folder, ...], lowering: tuple[Folder, ...]) -> dict[str, str]:
+    found = [pass_ for folder in lowering for pass_ in _passes_in(folder, prefix="")]
+    for level in (level for folder in transforms for level in folder.folders()):
+        found += _passes_in(level, prefix=f"{level.path.name}-")
+    return by_name("passes", sorted(found), str)
 
 
-def _passes_in(package: ModuleType, prefix: str) -> Iterator[tuple[str, str]]:
-    for folder in map(Path, package.__path__):
-        for file in sorted(folder.glob("*.py")):
-            stem, text = file.stem.replace("_", "-"), file.read_text(encoding="utf-8")
-            for name in {f"{prefix}{stem}", stem}:
-                if f'    name = "{name}"' in text:
-                    yield name, f"{package.__name__}.{file.stem}"
+def _passes_in(folder: Folder, prefix: str) -> Iterator[tuple[str, str]]:
+    for file in folder.modules():
+        stem, text = file.replace("_", "-"), (folder.path / f"{file}.py").read_text(encoding="utf-8")
+        for name in {f"{prefix}{stem}", stem}:
+            if f'    name = "{name}"' in text:
+                yield name, f"{folder.module}.{file}"

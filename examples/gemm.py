@@ -19,7 +19,7 @@ import numpy as np
 
 import tilework as tw
 from tilework import te
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.bench.fma_peak import fma_peak
 
 LANES = host_target().lanes(32)

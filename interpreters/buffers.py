@@ -20,11 +20,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.nibbles import pack, packed_size, unpack
 from tilework.dialects.graph.base import Array, is_float
 from tilework.dialects.isa.words import BYTES
 from tilework.dialects.scalar_meaning import element_dtype, integer_limits
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.targets.nibbles import pack, packed_size, unpack
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
-from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of
 from tilework.interpreters.symbols import told_symbols
@@ -184,6 +184,8 @@ class _Evaluation:
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
                 made = op.evaluate(*operands)
             return [made] if isinstance(made, np.ndarray | np.generic) else made
+        if isinstance(op, CopyOp):
+            return operands
         if isinstance(op, FusedOp):
             return self._inside().block(op.body.block, operands)
         if isinstance(op, ScanOp):

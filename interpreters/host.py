@@ -26,9 +26,9 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols, parameter_of
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, WordsOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, WaitOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
 from tilework.dialects.support.diagnostics import CompileError, UsageError
@@ -74,20 +74,20 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
     symbols = signature.symbols([a.shape for a in inputs])
     outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes(symbols)]
     arguments = [wrap(np.array(a)) for a in inputs]
-    arena = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
+    arenas = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
     host = _Host(module, parameters)
-    host.run(function, [*arguments, *outputs, *map(wrap, arena)])
+    host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
     return [buffer.array for buffer in outputs or arguments]
 
 
 @dataclass(frozen=True)
 class HostSignature:
-    """The arguments of a host function: inputs, then outputs, then an arena of so many bytes if there is one."""
+    """The arguments of a host function: inputs, then outputs, then an arena of so many bytes for every memory."""
 
     function: func.FuncOp
     inputs: tuple[BlockArgument, ...]
     outputs: tuple[BlockArgument, ...]
-    arena: Expr | None
+    arenas: tuple[Expr, ...]
 
     @classmethod
     def of(cls, function: func.FuncOp) -> HostSignature:
@@ -99,7 +99,7 @@ class HostSignature:
             function,
             tuple(a for a, marks in arguments if not marks & {OUTPUT, ARENA}),
             tuple(a for a, marks in arguments if OUTPUT in marks),
-            size.data[0] if isinstance(size, DimsAttr) else None,
+            tuple(size) if isinstance(size, DimsAttr) else (),
         )
 
     def dims(self, argument: BlockArgument) -> tuple[Expr, ...]:
@@ -119,8 +119,8 @@ class HostSignature:
         return [(tuple(int(e.evaluate(symbols)) for e in self.dims(a)), memref_dtype(a.type)) for a in self.outputs]
 
     def arena_bytes(self, symbols: Mapping[Key, int]) -> list[int]:
-        """The arena's size; nothing for a function without one."""
-        return [] if self.arena is None else [int(self.arena.evaluate(symbols))]
+        """The sizes of the arenas."""
+        return [int(arena.evaluate(symbols)) for arena in self.arenas]
 
 
 @dataclass
@@ -144,7 +144,7 @@ class _Host:
 
     def _execute(self, op: Operation) -> None:
         match op:
-            case func.ReturnOp():
+            case func.ReturnOp() | WaitOp():
                 return
             case CallOp():
                 self._call(op)
@@ -202,13 +202,14 @@ class _Host:
 
     def _global(self, op: memref.GetGlobalOp) -> Buffer:
         name = op.name_.root_reference.data
-        if name in self.parameters:
-            buffer = wrap(np.asarray(self.parameters[name], order="C"))
-            check_memref(buffer, op.memref.type, f"parameter @{name}")
-            return buffer
         declared = next(
             (g for g in self.module.ops if isinstance(g, memref.GlobalOp) and g.sym_name.data == name), None
         )
+        source = name if declared is None else parameter_of(declared)
+        if source in self.parameters:
+            buffer = wrap(np.asarray(self.parameters[source], order="C"))
+            check_memref(buffer, op.memref.type, f"parameter @{name}")
+            return buffer
         if declared is None or not isinstance(declared.initial_value, DenseIntOrFPElementsAttr):
             raise UsageError(f"there is no parameter @{name}")
         return wrap(np.array(constant_array(declared.initial_value)))

@@ -23,7 +23,7 @@ from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.names import identifier
 from tilework.dialects.support.shapes import dims_of
-from tilework.lowering.host.blocks import HostBlock, located, lower_graph
+from tilework.lowering.host.blocks import HostBlock, global_name, global_type, located, lower_graph
 from tilework.lowering.host.buffers import HostBuffers, plan_placements
 from tilework.lowering.host.shapes import HostInput, HostShapes, memref_type
 from tilework.transforms.base import TileworkPass
@@ -89,10 +89,12 @@ def declare_parameters(functions: Sequence[func.FuncOp]) -> dict[str, memref.Glo
         for op in function.walk():
             if not isinstance(op, ParameterOp) or not op.result.uses:
                 continue
-            name, type_ = op.sym_name.data, memref_type(op.result.type)
+            name, type_ = global_name(op), global_type(op)
             known = declared.get(name)
             if known is None:
                 declared[name] = memref.GlobalOp.get(StringAttr(name), type_, UnitAttr())
+                if name != op.sym_name.data:
+                    declared[name].attributes[NAME] = StringAttr(op.sym_name.data)
                 copy_location(declared[name], op)
             elif known.type != type_:
                 raise CompileError(f"parameter @{name} is {type_} here and {known.type} elsewhere", op)

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from inspect import isabstract, isclass
+from typing import Any, TypeGuard
 
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
+from tilework.plugins.packages import Folder, folders_of
 from tilework.rules.base import ScheduleRule
-from tilework.targets.target import Target
+from tilework.targets import Target
 
-_FAMILIES = {"llvm": "cpu", "c": "cpu"}
-"""The folder that holds the rules of a target."""
+
+def rules_for(family: str) -> tuple[ScheduleRule[Any], ...]:
+    """All rules in `rules/<family>/` of the tree and of plugins, the highest benefit first, then by name."""
+    return _rules_in(folders_of(f"rules/{family}"))
 
 
 @cache
-def rules_for(family: str) -> tuple[ScheduleRule, ...]:
-    """All rules in `rules/<family>/`, the highest benefit first, then by name."""
-    package = importlib.import_module(f"tilework.rules.{family}")
-    rules: list[ScheduleRule] = []
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
-        for member in vars(module).values():
-            if not isclass(member) or not issubclass(member, ScheduleRule) or isabstract(member):
-                continue
-            if member.__module__ == module.__name__:
-                rules.append(member())
-    return tuple(sorted(rules, key=lambda r: (-r.BENEFIT, type(r).__name__)))
+def _rules_in(folders: tuple[Folder, ...]) -> tuple[ScheduleRule[Any], ...]:
+    rules: list[ScheduleRule[Any]] = []
+    for module in (folder.load(name) for folder in folders for name in folder.modules()):
+        members = [member for member in vars(module).values() if _is_rule(member)]
+        rules += [member() for member in members if member.__module__ == module.__name__]
+    return tuple(sorted(rules, key=_order))
 
 
-def choose_rule(kernel: KernelOp, target: Target) -> ScheduleRule:
+def _is_rule(member: Any) -> TypeGuard[type[ScheduleRule[Any]]]:
+    return not isabstract(member) and isclass(member) and issubclass(member, ScheduleRule)
+
+
+def _order(rule: ScheduleRule[Any]) -> tuple[int, str]:
+    return -rule.BENEFIT, type(rule).__name__
+
+
+def choose_rule(kernel: KernelOp, target: Target) -> ScheduleRule[Any]:
     """The most beneficial rule that matches the kernel."""
-    for rule in rules_for(_FAMILIES[target.name]):
+    for rule in rules_for(target.family):
         if rule.matches(kernel, target):
             return rule
     raise CompileError(f"no schedule rule for @{kernel.sym_name.data}", kernel)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.nibbles import pack, packed_size
 from tilework.runtime.addresses import Array, address_of, are_apart, first_byte
 from tilework.runtime.tensor_spec import TensorSpec
-from tilework.targets.nibbles import pack, packed_size
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""

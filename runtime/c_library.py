@@ -69,7 +69,7 @@ def write_library(
     texts = _Texts(name, manifest)
     arrays = [parameters[spec.name] for spec in manifest.parameters]
     offsets, head = _write_parameters(folder / "parameters.bin", arrays)
-    suffix = ".c" if parse_target(manifest.target).name == "c" else ".o"
+    suffix = ".c" if parse_target(manifest.target).kind == "c" else ".o"
     files = {f"kernel_{i}{suffix}": piece for i, piece in enumerate(pieces[:-1])}
     files |= {f"host{suffix}": pieces[-1], PARALLEL: (_TEMPLATES / PARALLEL).read_bytes()}
     for file, content in files.items():

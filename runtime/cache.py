@@ -13,13 +13,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from tilework.algebra.errors import UsageError
+from tilework.plugins.packages import Plugin, plugins
 
 _MAGIC = b"tilework-kernel 1\n"
 _DIGEST_BYTES = 32
@@ -129,20 +130,32 @@ def _home() -> Path:
         return Path(os.devnull)
 
 
-@cache
 def source_hash() -> str:
-    """A digest of Tilework's own sources and of the versions of what it compiles with.
+    """A digest of Tilework's own sources, of those of plugins, and of the versions of what it compiles with.
 
     It belongs in every key: an edit of the compiler must not meet the code that the compiler made before.
     """
+    return _hash_with(plugins())
+
+
+@cache
+def _hash_with(plugins: tuple[Plugin, ...]) -> str:
     digest = hashlib.sha256()
     for package in ("xdsl", "llvmlite"):
         digest.update(f"{package} {version(package)}\n".encode())
     root = Path(__file__).parents[1]
-    for path in sorted(_sources(root)):
+    _add_files(digest, root, _sources(root))
+    for plugin in plugins:
+        digest.update(f"plugin {plugin.name}\n".encode())
+        _add_files(digest, plugin.root, plugin.root.rglob("*.py"))
+    return digest.hexdigest()
+
+
+def _add_files(digest: hashlib._Hash, root: Path, files: Iterable[Path]) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Names and contents of files, whatever order they come in."""
+    for path in sorted(files):
         digest.update(f"{path.relative_to(root)}\n".encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def _sources(root: Path) -> Iterator[Path]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tilework.algebra.errors import TileworkError
-from tilework.targets import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
-def check_runs_on(target: Target, host: Target) -> None:
+def check_runs_on(target: CpuTarget, host: CpuTarget) -> None:
     """Raise TileworkError unless `host` has the architecture, the system and every extension of `target`."""
     for what, wanted, found in (
         ("processor architecture", target.architecture, host.architecture),

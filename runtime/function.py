@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.nibbles import is_narrow, unpack
 from tilework.algebra.requirement import Requirement
 from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
-from tilework.runtime.devices.llvm.native import Linked
+from tilework.runtime.devices.registry import link
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.runtime.threads import get_num_threads
-from tilework.targets.nibbles import is_narrow, unpack
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,29 @@ class Function:
         self._arenas = ArenaPool()
         pointers = [ctypes.c_void_p] * (len(info.arguments) + bool(info.checks) + len(info.scratch_bytes))
         types = [*pointers, *[ctypes.c_int64] * len(info.symbols), ctypes.c_int32]
-        self._linked = Linked([object_code], info.target, info.entry, types, None)
+        self._linked = link([object_code], info.target, info.entry, types)
 
     @property
     def entry_name(self) -> str:
         """The name that the function was built with."""
         return self.info.name
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """What it reads."""
+        return tuple(self.info.arguments[i] for i in self.info.inputs)
+
+    def run(self, inputs: Mapping[str, object]) -> dict[str, Array]:
+        """Run on inputs given by name. Returns the outputs by name, as fresh arrays; raises as a call does."""
+        names = [spec.name for spec in self.inputs]
+        if inputs.keys() != set(names):
+            raise UsageError(f"{self.info.name} takes {', '.join(names)}; given are {', '.join(inputs) or 'none'}")
+        arrays = dict(inputs)
+        shapes = tuple(self._readable(arrays[spec.name], spec, dtype_named(spec.dtype)).shape for spec in self.inputs)
+        for i, shape in zip(self.info.outputs, self._sizes.of(shapes).outputs, strict=True):
+            arrays[self.info.arguments[i].name] = np.empty(shape, self._dtypes[i])
+        self(*(arrays[spec.name] for spec in self.info.arguments))
+        return {name: cast("Array", arrays[name]) for name in (self.info.arguments[i].name for i in self.info.outputs)}
 
     def __call__(self, *args: object) -> None:
         """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
-from tilework.targets.host import physical_cores
+from tilework.targets.cpu.host import physical_cores
 
 _TOO_MANY = 1 << 31
 """What compiled code takes has 32 bits, with a sign."""

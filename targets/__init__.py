@@ -1,6 +1,6 @@
-"""What a machine is, as data: instruction set, vector registers, caches, cores."""
+"""What a machine is, as data: a small base, and for every family of machines a folder."""
 
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets.base import Target
+from tilework.targets.parse import EXAMPLE, HOST, parse_target, target_to_compile_for
 
-__all__ = ["Target", "parse_target"]
+__all__ = ["EXAMPLE", "HOST", "Target", "parse_target", "target_to_compile_for"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilework.algebra.errors import TileworkError, UsageError
     from tilework.api import build, compile, load, lower  # noqa: A004  the name that users of other compilers look for
+    from tilework.plugins.packages import load_plugin
     from tilework.runtime.module import Module
     from tilework.runtime.threads import get_num_threads, set_num_threads
 
@@ -21,6 +22,7 @@ __all__ = [
     "compile",
     "get_num_threads",
     "load",
+    "load_plugin",
     "lower",
     "set_num_threads",
 ]
@@ -28,6 +30,7 @@ __all__ = [
 _HOMES = {
     "tilework.algebra.errors": ("TileworkError", "UsageError"),
     "tilework.api": ("build", "compile", "load", "lower"),
+    "tilework.plugins.packages": ("load_plugin",),
     "tilework.runtime.module": ("Module",),
     "tilework.runtime.threads": ("get_num_threads", "set_num_threads"),
 }

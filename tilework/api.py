@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact
 
 def compile(  # noqa: A001  the name that users of other compilers look for
     model: Any,
-    target: str = "llvm",
+    target: str | None = None,
     parameters: Mapping[str, NDArray[Any]] | None = None,
     cache: KernelCache | None = None,
     processes: int | None = None,
@@ -40,27 +40,33 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 ) -> Module:
     """Compile a model to native code.
 
-    model: the path of an ONNX file, its bytes, an `onnx.ModelProto`, or a graph module with its `parameters`.
-    target: "llvm" for this machine, or as in "llvm -mcpu=haswell". Compiled kernels are kept in `cache` (by default a
-    folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of the largest
-    and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for finite numbers,
-    since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every sum directly.
+    model: the path of an ONNX file, its bytes, an `onnx.ModelProto`; or a module whose function @main is the model, or
+    the path of an `.mlir` file with one, with its `parameters`. target: "llvm" for this machine, or as in
+    "llvm -mcpu=haswell"; by default what a module itself says, else this machine. Compiled kernels are kept in `cache`
+    (by default a folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of
+    the largest and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for
+    finite numbers, since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every
+    sum directly.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
 
     from tilework.analysis.precision import precision_of
-    from tilework.analysis.program_targets import HOST, set_targets
+    from tilework.analysis.program_targets import HOST, targets_of
+    from tilework.driver.choose_targets import choose_targets
     from tilework.driver.compile_model import compile_module
     from tilework.driver.garbage import no_cyclic_gc
     from tilework.driver.pool import CompilePool
+    from tilework.driver.read_program import SUFFIX, read_program
     from tilework.driver.session import Session, silent
     from tilework.runtime.cache import cache_for
-    from tilework.targets.llvm_names import target_to_compile_for
+    from tilework.targets import target_to_compile_for
 
     precision_of(precision)
     _check_options(processes, instrumentations, progress)
-    machine = target_to_compile_for(target)
+    machine = None if target is None else target_to_compile_for(target)
+    if isinstance(model, str | PathLike) and str(model).endswith(SUFFIX):
+        model = read_program(model)
     if isinstance(model, ModuleOp):
         if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"parameters= takes a dictionary of arrays, not a {type(parameters).__name__}")
@@ -73,7 +79,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
         imported = import_onnx(model)
         module, arrays = imported.module, dict(imported.parameters)
         del imported  # so that weights can go once they are prepared
-    set_targets(module, {HOST: machine})
+    choose_targets(module, machine)
     with no_cyclic_gc(), CompilePool(processes) as pool:
         session = Session(cache_for(cache), pool, precision, instrumentations, progress or silent)
         compiled = compile_module(module, arrays, session)
@@ -81,7 +87,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
     own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
     others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
-    result = Module(_manifest(compiled, str(machine)), compiled.objects, {**others, **own})
+    result = Module(_manifest(compiled, str(targets_of(module)[HOST])), compiled.objects, {**others, **own})
     result.report = compiled.report
     return result
 

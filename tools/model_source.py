@@ -1,4 +1,4 @@
-"""What may stand for a model on the command line: an ONNX file, an artefact, or a network by name."""
+"""What may stand for a program on the command line: an ONNX or `.mlir` file, an artefact, or a network by name."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp
 
-from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.api import compile as compile_model
 from tilework.dialects.graph.base import is_float
+from tilework.driver.choose_targets import choose_targets
+from tilework.driver.kernel_function import kernel_function
+from tilework.driver.kernels import Kernel
+from tilework.driver.read_program import SUFFIX, add_schedules, kernels_of, level_of, read_program
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.runtime.arrays import dtype_named
+from tilework.runtime.cache import default_cache
+from tilework.runtime.function import Function
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
 from tilework.runtime.tensor_spec import TensorSpec
+from tilework.targets import target_to_compile_for
 from tilework.tools.bench.networks.catalogue import NETWORK, network_model
 from tilework.tools.light_models import load_light_model
 from tilework.tools.progress import shown_progress
@@ -28,11 +36,23 @@ LIGHT = "light:"
 _ZIP = b"PK\x03\x04"
 
 
-def import_model(source: str) -> ImportedModel:
-    """The graph of an ONNX file, or of "light:NAME" or "net:NAME" with random weights."""
+def import_model(source: str, schedules: str | None = None) -> ImportedModel:
+    """The graph of an ONNX file, or of "light:NAME" or "net:NAME" with random weights; the program of an `.mlir` file.
+
+    schedules: a file with schedules for some of its kernels, which become a part of the program.
+    """
+    imported = _imported(source)
+    if schedules is not None:
+        add_schedules(imported.module, schedules)
+    return imported
+
+
+def _imported(source: str) -> ImportedModel:
     if is_named(source):
         return import_onnx(named_model(source))
     check_uncompiled(source)
+    if source.endswith(SUFFIX):
+        return ImportedModel(read_program(source), {}, title_of(source))
     return import_onnx(source)
 
 
@@ -52,15 +72,37 @@ def check_uncompiled(source: str) -> None:
         raise UsageError(f"{source} is compiled already: give the ONNX model")
 
 
-def open_model(source: str, target: str | None = None) -> Module:
-    """A module that can be run: loaded where `source` is an artefact, else compiled, by default for this machine."""
+def open_program(
+    source: str, target: str | None = None, schedules: str | None = None, kernel: str | None = None
+) -> Module | Function:
+    """What can be run: loaded where `source` is an artefact, else compiled, by default for this machine.
+
+    Where it has no function @main, this is one of its kernels. schedules: as `import_model` takes them.
+    """
     if is_artefact(source):
-        if target is not None:
-            raise UsageError(f"{source} is compiled already: --target is for ONNX models")
+        for flag, given in (("--target", target), ("--schedule", schedules), ("--kernel", kernel)):
+            if given is not None:
+                raise UsageError(f"{source} is compiled already: {flag} is for models")
         return Module.load(source)
-    imported = import_model(source)
+    imported = import_model(source, schedules)
+    if level_of(imported.module) == "kernels":
+        choose_targets(imported.module, None if target is None else target_to_compile_for(target))
+        return kernel_function(kernel_named(imported.module, kernel), default_cache())
+    if kernel is not None:
+        raise UsageError(f"--kernel {kernel}: {source} has a function @main, which is run as a whole")
     with shown_progress(title_of(source)) as progress:
-        return compile_model(imported.module, target or "llvm", imported.parameters, progress=progress)
+        return compile_model(imported.module, target, imported.parameters, progress=progress)
+
+
+def kernel_named(module: ModuleOp, name: str | None) -> Kernel:
+    """The kernel of that name, or the only one. Raises UsageError where there is none, or no name says which."""
+    kernels = kernels_of(module)
+    there = ", ".join(kernels)
+    if name is None and len(kernels) > 1:
+        raise UsageError(f"the program has several kernels: give --kernel and one of {there}")
+    if name is not None and name not in kernels:
+        raise UsageError(f"--kernel {name}: the program's kernels are {there}{did_you_mean(name, kernels)}")
+    return next(iter(kernels.values())) if name is None else kernels[name]
 
 
 def title_of(source: str) -> str:
@@ -100,18 +142,25 @@ def as_declared(array: Array, spec: TensorSpec) -> Array:
     return array.view(dtype) if is_bytes else array
 
 
-def symbol_sizes(module: Module, dims: Mapping[str, int], given: Mapping[str, Array] | None = None) -> dict[str, int]:
-    """A size for every symbol of the module: from the arrays given, else from `dims`, else 1.
+def inputs_of(program: Module | Function) -> tuple[TensorSpec, ...]:
+    """What has to be given to a program."""
+    return program.manifest.inputs if isinstance(program, Module) else program.inputs
+
+
+def symbol_sizes(
+    program: Module | Function, dims: Mapping[str, int], given: Mapping[str, Array] | None = None
+) -> dict[str, int]:
+    """A size for every symbol of a program: from the arrays given, else from `dims`, else 1.
 
     Raises UsageError for a name in `dims` that is no symbol, or a size that is not that of the arrays.
     """
-    known = module.manifest.symbols
+    known = program.manifest.symbols if isinstance(program, Module) else program.info.symbols
     for name in dims:
         if name not in known:
             there = f"the model's are {', '.join(known)}" if known else "the model has none"
             raise UsageError(f"--dim {name}: there is no symbolic dimension '{name}'; {there}")
     sizes = {symbol: dims.get(symbol, 1) for symbol in known}
-    for spec in module.manifest.inputs:
+    for spec in inputs_of(program):
         shape = (given or {})[spec.name].shape if spec.name in (given or {}) else ()
         for dim, extent in zip(spec.shape, shape, strict=False):
             if not isinstance(dim, str) or dim not in sizes:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 
 from tilework.driver.ir_printer import PrintingOptions
 from tilework.tools.arguments import ArgumentParser
+from tilework.tools.load_plugins import add_load_plugin
 
 LONG_FLAG_WITH_ONE_DASH = re.compile(r"-[a-z][a-z-]+(=.*)?", re.DOTALL)
 BOOLEAN_FLAGS = (
@@ -63,6 +64,7 @@ class Options:
     targets: list[str] = field(default_factory=list[str])
     check_semantics: bool = False
     mlir_print_op_on_diagnostic: bool = True
+    plugins: list[str] = field(default_factory=list[str])
     always: str = "true"
     check_bounds: bool = False
     debug: bool = False
@@ -111,6 +113,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("-o", dest="output", metavar="FILE", help="the file to write, '-' (the default) for stdout")
     parser.add_argument("--version", action="version", version=f"opt-tool (tilework {version('tilework')})")
     parser.add_argument("--debug", action="store_true", help="show Python tracebacks of errors")
+    add_load_plugin(parser)
     _add_pass_flags(parser.add_argument_group("passes"))
     _add_printing_flags(parser.add_argument_group("printing around passes, to stderr"))
     _add_checking_flags(parser.add_argument_group("checking"))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from tilework.targets import Target
+from tilework.targets.cpu.target import CpuTarget
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
 
@@ -28,7 +29,7 @@ class ModuleText:
     """The parts of a module, each written once; `str` puts them together."""
 
     def __init__(self, target: Target):
-        self.target = target
+        self.target = CpuTarget.of(target, "llvm")
         self._declarations: dict[str, str] = {}
         self._definitions: dict[str, str] = {}
         self._metadata: list[str] = []

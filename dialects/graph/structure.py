@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, TensorType
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
+    VarConstraint,
+    base,
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
@@ -29,6 +32,8 @@ class ParameterOp(IRDLOperation):
     """A trained parameter by name; its bytes lie in a side file, never in the text.
 
     %w = graph.parameter @conv1.weight : tensor<64x3x7x7xf32>
+
+    With `{device = "npu0"}` the bytes are in the memory of that device before the program runs.
     """
 
     name = "graph.parameter"
@@ -39,6 +44,26 @@ class ParameterOp(IRDLOperation):
 
     def __init__(self, name: str, type_: Attribute):
         super().__init__(properties={"sym_name": StringAttr(name)}, result_types=[type_])
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """The same tensor in the memory of another device, or of the host.
+
+    %d = graph.copy %x to "npu0" : tensor<4xf32>
+    """
+
+    T: ClassVar = VarConstraint("T", base(TensorType))
+
+    name = "graph.copy"
+    source = operand_def(T)
+    device = prop_def(StringAttr)
+    result = result_def(T)
+    assembly_format = "$source `to` $device attr-dict `:` type($source)"
+    traits = traits_def(Pure())
+
+    def __init__(self, source: SSAValue, device: str):
+        super().__init__(operands=[source], properties={"device": StringAttr(device)}, result_types=[source.type])
 
 
 @irdl_op_definition
@@ -59,7 +84,9 @@ class DefineParameterOp(IRDLOperation):
 
 @irdl_op_definition
 class FusedOp(IRDLOperation):
-    """A group of operators that becomes one kernel. The region sees its operands as block arguments only.
+    """A group of operators that becomes one kernel, on the host or on the `device` that its attributes name.
+
+    The region sees its operands as block arguments only.
 
     %y = graph.fused "conv_relu" (%x, %w) : (tensor<...>, tensor<...>) -> tensor<...> {
     ^bb0(%a: tensor<...>, %b: tensor<...>):

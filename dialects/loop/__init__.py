@@ -26,6 +26,7 @@ from tilework.dialects.loop.control import PARALLEL_WORK, THREADS, ForOp, IfOp, 
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
 from tilework.dialects.loop.transpose import TransposeOp
+from tilework.dialects.loop.wait import WaitOp
 from tilework.dialects.support.index_attr import LoopIndexAttr, LoopWhenAttr
 
 __all__ = [
@@ -45,12 +46,27 @@ __all__ = [
     "PrefetchOp",
     "StoreOp",
     "TransposeOp",
+    "WaitOp",
     "WordsOp",
     "YieldOp",
 ]
 
 Loop = Dialect(
     "loop",
-    [KernelOp, ForOp, IfOp, YieldOp, LoadOp, StoreOp, PrefetchOp, TransposeOp, BytesOp, WordsOp, ApplyOp, CallOp],
+    [
+        KernelOp,
+        ForOp,
+        IfOp,
+        YieldOp,
+        LoadOp,
+        StoreOp,
+        PrefetchOp,
+        TransposeOp,
+        BytesOp,
+        WordsOp,
+        ApplyOp,
+        CallOp,
+        WaitOp,
+    ],
     [KindAttr, LoopIndexAttr, LoopWhenAttr],
 )

@@ -48,6 +48,7 @@ from tilework.dialects.support.index_attr import (
     DimsAttr,
     ParserTokens,
 )
+from tilework.dialects.tilework import device_of_buffer
 
 
 @irdl_op_definition
@@ -244,7 +245,7 @@ class KernelOp(IRDLOperation):
 
 @irdl_op_definition
 class CallOp(IRDLOperation):
-    """On the host: run a kernel.
+    """On the host: run a kernel, on the device in whose memory its buffers are.
 
     loop.call @dense ins(%x, %w) outs(%y) symbols(%n) : memref<...>, memref<...>, memref<...>
     """
@@ -274,6 +275,14 @@ class CallOp(IRDLOperation):
         return tuple(self.arguments[start : start + sizes[i]])
 
     @property
+    def device(self) -> str | None:
+        """The device in whose memory the buffers are, which runs the kernel; None for the host."""
+        return next(iter(self._devices()), None)
+
+    def _devices(self) -> set[str | None]:
+        return {device_of_buffer(buffer.type) for buffer in (*self.inputs, *self.outputs, *self.scratch)}
+
+    @property
     def kernel_name(self) -> str:
         """The name of the kernel called."""
         return self.callee.root_reference.data
@@ -301,6 +310,9 @@ class CallOp(IRDLOperation):
     def verify_(self) -> None:
         if sum(integers(self.groups)) != len(self.arguments):
             raise VerifyException("the argument groups do not add up to the arguments")
+        if len(devices := self._devices()) > 1:
+            named = " and ".join(sorted(device or "the host" for device in devices))
+            raise VerifyException(f"the buffers of a call are in the memory of one device, not of {named}")
         for value in self.symbol_values:
             if value.type != INDEX:
                 raise VerifyException(f"a symbol is an index, not {value.type}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import onnx
@@ -14,7 +13,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Region, SSAValue
 
-import tilework.frontends.onnx as package
 from tilework.algebra.index_expr import Key
 from tilework.analysis.host_symbols import MUST_HOLD, NAME, NEEDS
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS
@@ -40,6 +38,7 @@ from tilework.frontends.onnx.types import (
 )
 from tilework.frontends.onnx.value_names import kind_name
 from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
+from tilework.plugins.packages import Folder, folders_of
 
 OLDEST_OPSET = 1
 
@@ -48,10 +47,6 @@ FIRST_IR_WITH_DEFAULTS = 4
 
 DEEPEST = 40
 """How many functions may be taken apart inside of each other."""
-
-for _module in pkgutil.iter_modules(package.__path__):
-    if _module.name.startswith(("convert_", "contrib_", "defined_")):  # a new family of operators needs no list
-        importlib.import_module(f"{package.__name__}.{_module.name}")
 
 
 @dataclass(frozen=True)
@@ -71,6 +66,7 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
     names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements: of `y`
     these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
     """
+    _load_converters(folders_of("frontends/onnx"))
     loaded, decisions = load_model(source), Decisions()
     try:
         return _decided(loaded, decisions)
@@ -79,6 +75,15 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
             with suppress(TileworkError):
                 return _decided(loaded, other)
         raise
+
+
+@cache
+def _load_converters(folders: tuple[Folder, ...]) -> None:
+    """Import the files that register converters, in the tree and in plugins: a family of operators needs no list."""
+    for folder in folders:
+        for module in folder.modules():
+            if module.startswith(("convert_", "contrib_", "defined_")):
+                folder.load(module)
 
 
 def _decided(source: Source, decisions: Decisions) -> ImportedModel:
@@ -238,14 +243,15 @@ class _Scope:
 
     def _is_own(self, node: Node) -> bool:
         """Whether there is a converter for the operator, or it may be computed while importing."""
-        return node.is_standard and (find_converter(node.op_type, self.opset) is not None or can_fold(node.op_type))
+        return find_converter(node) is not None or (node.is_standard and can_fold(node.op_type))
 
     def _converted(self, node: Node) -> dict[str, AnyValue]:
         """What the node makes, by name: folded where that is possible, else converted."""
-        check_node(node)
-        made = fold(node)
+        if node.is_standard:
+            check_node(node)
+        made = fold(node) if node.is_standard else None
         if made is None:
-            convert = find_converter(node.op_type, self.opset)
+            convert = find_converter(node)
             if convert is None:
                 self._note_unsupported(node)
                 raise _Unsupported

@@ -45,23 +45,34 @@ Converter: TypeAlias = "Callable[[Node], AnyValue | Sequence[AnyValue]]"
 
 Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyValue]]")
 
-_CONVERTERS: dict[str, dict[int, Converter]] = {}
+STANDARD_DOMAINS = ("", "ai.onnx")
+
+_CONVERTERS: dict[tuple[str, str], dict[int, Converter]] = {}
+"""By the domain and the name of an operator, then by opset."""
 
 
-def converter(op_type: str, since: int = 1) -> Callable[[Function], Function]:
-    """Register a function that converts nodes of this operator, from this opset on until a later one takes over."""
+def converter(op_type: str, since: int = 1, domain: str = "") -> Callable[[Function], Function]:
+    """Register a function that converts nodes of this operator, from this opset on until a later one takes over.
+
+    The opset is the standard's, also for an operator of another domain. Raises TileworkError for a second one.
+    """
 
     def register(function: Function) -> Function:
-        _CONVERTERS.setdefault(op_type, {})[since] = function
+        versions = _CONVERTERS.setdefault((domain, op_type), {})
+        if since in versions:
+            places = f"in {versions[since].__module__} and in {function.__module__}"
+            raise TileworkError(f"there are two converters for {'.'.join(filter(None, (domain, op_type)))}, {places}")
+        versions[since] = function
         return function
 
     return register
 
 
-def find_converter(op_type: str, opset: int) -> Converter | None:
-    """The converter for an operator of an opset: the one registered for the latest opset that is not later."""
-    versions = _CONVERTERS.get(op_type, {})
-    return versions.get(max((since for since in versions if since <= opset), default=0))
+def find_converter(node: Node) -> Converter | None:
+    """The converter for a node's operator: the one registered for the latest opset that is not later than its own."""
+    domain = "" if node.is_standard else node.proto.domain
+    versions = _CONVERTERS.get((domain, node.op_type), {})
+    return versions.get(max((since for since in versions if since <= node.opset), default=0))
 
 
 class Node:
@@ -94,7 +105,7 @@ class Node:
     @property
     def is_standard(self) -> bool:
         """Whether the operator is one of the ONNX standard."""
-        return self.proto.domain in ("", "ai.onnx")
+        return self.proto.domain in STANDARD_DOMAINS
 
     def inside(self, emitter: Emitter) -> Node:
         """The node as one that emits operators elsewhere."""

@@ -12,21 +12,16 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.printer import Printer
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr, product
-from tilework.algebra.predicate import at_least
-from tilework.algebra.requirement import Requirement
+from tilework.algebra.index_expr import Expr
 from tilework.analysis.program_targets import HOST, TARGETS, set_targets
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.backends.element_types import bytes_of
 from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.loop.annotations import CHECKS
 from tilework.dialects.support.registration import make_context
-from tilework.dialects.support.shapes import element_type
-from tilework.dialects.support.source_parser import SourceParser
-from tilework.dialects.te.bounds import sizes_for_reads
 from tilework.driver.build_kernel import compile_kernel
 from tilework.driver.garbage import no_cyclic_gc
+from tilework.driver.kernel_function import ENTRY, declaration_in, requirements_of, scratch_bytes
 from tilework.driver.phases import passes_of, run_passes
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
@@ -37,13 +32,9 @@ from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.cache import KernelCache, cache_for, source_hash
 from tilework.runtime.function import Function, FunctionInfo
 from tilework.runtime.tensor_spec import Dim, TensorSpec
-from tilework.targets import parse_target
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import parse_target, target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
-
-_ENTRY = "te_kernel"
-"""The name in object code, whatever the user's: `exp` would be taken for libm's."""
 
 
 def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
@@ -73,18 +64,18 @@ def build(
     machine = target_to_compile_for(target)
     kept = cache_for(cache)
     with no_cyclic_gc(), errors_for_python():
-        module = _module(s, args, _ENTRY)
+        module = _module(s, args, ENTRY)
     _check_symbols(s, args)
     set_targets(module, {HOST: machine})
-    key, requirements = _key(module, checked), _requirements(module)
+    [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
+    key, requirements = _key(module, checked), requirements_of(kernel)
     entry = kept.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = compile_kernel(module, _ENTRY, checked=checked)
+            entry = compile_kernel(module, ENTRY, checked=checked)
         kept.put(key, *entry)
     object_code, metadata = entry
-    [declaration] = SourceParser(make_context(), metadata["declaration"], "cache").parse_module().ops
-    assert isinstance(declaration, KernelOp)
+    declaration = declaration_in(metadata["declaration"])
     return Function(replace(_info(s, args, name, declaration, str(machine)), requirements=requirements), object_code)
 
 
@@ -98,12 +89,6 @@ def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
     return module
 
 
-def _requirements(module: ModuleOp) -> tuple[Requirement, ...]:
-    """What the kernel asks of the symbols, as `FunctionInfo` says it."""
-    [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
-    return tuple(Requirement.of(at_least(size, 0), text) for size, text in sizes_for_reads(kernel).items())
-
-
 def _key(module: ModuleOp, checked: bool) -> str:
     """What the code depends on: the text of the kernel, schedule and target, checks, the compiler itself."""
     text = StringIO()
@@ -112,18 +97,13 @@ def _key(module: ModuleOp, checked: bool) -> str:
 
 
 def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp, target: str) -> FunctionInfo:
-    inputs, outputs, scratch, _ = declaration.group_sizes
     read = tuple(i for i, t in enumerate(args) if isinstance(t.op, PlaceholderOp))
     written = tuple(i for i in range(len(args)) if i not in read)
-    types = declaration.function_type.inputs.data
-    sizes: list[Dim] = []
-    for type_, dims in zip(types[inputs + outputs :], declaration.dims.data[inputs + outputs :], strict=False):
-        sizes.append(_dim(product(dims.data) * bytes_of(element_type(type_))))
-    assert len(sizes) == scratch
     specs = tuple(TensorSpec(s.names.stages[t.op], t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
     symbols = tuple(symbol.data for symbol in declaration.symbols)
     entry, checks = declaration.sym_name.data, _checks(declaration)
-    return FunctionInfo(name, entry, specs, read, written, symbols, tuple(sizes), target, checks=checks)
+    sizes = scratch_bytes(declaration)
+    return FunctionInfo(name, entry, specs, read, written, symbols, sizes, target, checks=checks)
 
 
 def _checks(declaration: KernelOp) -> tuple[str, ...]:

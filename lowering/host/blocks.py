@@ -9,22 +9,25 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.dialects import memref
 from xdsl.dialects.arith import ConstantOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import var
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.program_targets import HOST
+from tilework.analysis.tensor_devices import device_of_tensor
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
-from tilework.dialects.graph.structure import FusedOp, ParameterOp
+from tilework.dialects.graph.structure import CopyOp, FusedOp, ParameterOp
 from tilework.dialects.loop import CallOp, ForOp, IfOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.dialects.support.locations import copy_location
 from tilework.lowering.host.buffers import HostBuffers, is_made_here, plan_placements
-from tilework.lowering.host.shapes import HostShapes, memref_type
+from tilework.lowering.host.shapes import HostShapes, memref_type, space_of
 from tilework.transforms.graph.joined_sizes import KernelVersion, versions_of
 from tilework.transforms.graph.te_kernels import KernelTable
 
@@ -74,8 +77,10 @@ def _lower(op: Operation, host: HostBlock) -> None:
         case ScanOp():
             _scan(op, host)
         case ParameterOp():
-            parameter = memref.GetGlobalOp(op.sym_name.data, memref_type(op.result.type))
+            parameter = memref.GetGlobalOp(global_name(op), global_type(op))
             host.buffers.put(op.result, host.at.insert(parameter).memref)
+        case CopyOp():
+            host.buffers.copy_between_devices(op.source, op.result)
         case ConcatOp() if is_view:
             host.buffers.of(op.result)  # there already: its operands were made in it
         case ReshapeOp() if is_view:
@@ -88,6 +93,17 @@ def _lower(op: Operation, host: HostBlock) -> None:
             raise CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
         case _:
             raise CompileError(f"{name_of(op)} is in no graph.fused; run graph-fuse-operators first", op)
+
+
+def global_name(op: ParameterOp) -> str:
+    """The global that holds a parameter, on the host or in the memory of the device that it names."""
+    device = device_of_tensor(op.result)
+    return op.sym_name.data if device == HOST else f"{op.sym_name.data}.{device}"
+
+
+def global_type(op: ParameterOp) -> MemRefType[Attribute]:
+    """The type of that global."""
+    return memref_type(op.result.type, space=space_of(device_of_tensor(op.result)))
 
 
 def _call(group: FusedOp, host: HostBlock) -> None:

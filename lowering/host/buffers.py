@@ -16,16 +16,17 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of, row_major_strides
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.tensor_devices import device_of_tensor
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects import loop
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
-from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.graph.structure import CopyOp, FusedOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import dims_of, tensor_type
-from tilework.lowering.host.shapes import HostShapes, memref_type
+from tilework.lowering.host.shapes import HostShapes, memref_type, space_of
 from tilework.transforms.graph.te_kernels import Layout
 
 
@@ -94,7 +95,7 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
 def is_made_here(value: SSAValue) -> bool:
     """Whether kernels of this function write the tensor, and so can be told where."""
     made = value.owner
-    return isinstance(made, FusedOp | ScanOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
+    return isinstance(made, FusedOp | ScanOp | CopyOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
 
 
 class HostBuffers:
@@ -147,7 +148,8 @@ class HostBuffers:
 
     def _allocated(self, tensor: SSAValue) -> SSAValue:
         sizes = self._shapes.dynamic_sizes(dims_of(tensor.type))
-        return self._at.insert(memref.AllocOp(sizes, [], memref_type(tensor.type))).memref
+        type_ = memref_type(tensor.type, space=space_of(device_of_tensor(tensor)))
+        return self._at.insert(memref.AllocOp(sizes, [], type_)).memref
 
     def _part(self, whole: SSAValue, place: InConcat) -> SSAValue:
         concat, axis = place.concat, place.concat.axis.value.data
@@ -161,6 +163,17 @@ class HostBuffers:
         copy = self._allocated(tensor)
         self._at.insert(memref.CopyOp(self.of(tensor), copy))
         return copy
+
+    def copy_between_devices(self, source: SSAValue, result: SSAValue) -> None:
+        """Copy a whole tensor to where it is on another device; what is a part of a buffer, by a copy without gaps."""
+        if _has_gaps(from_ := self.of(source)):
+            from_ = self.copied(source)
+        to = last = self.of(result)
+        if _has_gaps(to):
+            to = self._allocated(result)
+        self._at.insert(memref.CopyOp(from_, to))
+        if to is not last:
+            self._at.insert(memref.CopyOp(to, last))
 
     def copy_outputs(self) -> None:
         """Copy the tensors that are outputs and made elsewhere to where the outputs are."""
@@ -215,7 +228,8 @@ class HostBuffers:
         """A buffer as one of the dimensions of `tensor`; where it is a part of another, its own were `before`."""
         assert isa(buffer.type, MemRefType)
         dims, layout = dims_of(tensor.type), None
-        if buffer.type == memref_type(tensor.type) or before == dims:
+        space = buffer.type.memory_space
+        if buffer.type == memref_type(tensor.type, space=space) or before == dims:
             return buffer
         place = self._moving.get(buffer)
         if place is not None:
@@ -228,7 +242,7 @@ class HostBuffers:
             strides = _under_other_dims(before, _layout(buffer.type, before)[1], dims, op)
             layout = StridedLayoutAttr([s.constant for s in strides], buffer.type.layout.offset)
         sizes, offset = self._shapes.sizes, offset_of(buffer.type)
-        type_ = memref_type(tensor.type, layout)
+        type_ = memref_type(tensor.type, layout, space)
         cast = memref.ReinterpretCastOp.from_dynamic(buffer, [offset], sizes(dims), sizes(strides), type_)
         return self._at.insert(cast).result
 
@@ -267,6 +281,11 @@ class HostBuffers:
         view = at.insert(memref.ReinterpretCastOp.from_dynamic(place.whole, [offset], sizes, strides, type_)).result
         self._moving[view] = place
         return view
+
+
+def _has_gaps(buffer: SSAValue) -> bool:
+    """Whether a buffer may be a part of another, between whose rows there is more."""
+    return isa(buffer.type, MemRefType) and isinstance(buffer.type.layout, StridedLayoutAttr)
 
 
 def _under_other_dims(

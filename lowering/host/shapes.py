@@ -14,10 +14,12 @@ from xdsl.ir import Attribute, SSAValue
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
+from tilework.analysis.program_targets import HOST
 from tilework.dialects import arith
 from tilework.dialects.loop import INDEX, ApplyOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.tilework import DeviceAttr
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,15 @@ class HostShapes:
         return [self.value(d) for d in dims if d.constant is None]
 
 
-def memref_type(tensor: Attribute, layout: StridedLayoutAttr | NoneAttr | None = None) -> MemRefType[Attribute]:
-    """The buffer that holds a tensor; without gaps where no layout is given."""
+def memref_type(
+    tensor: Attribute, layout: StridedLayoutAttr | NoneAttr | None = None, space: Attribute | None = None
+) -> MemRefType[Attribute]:
+    """The buffer that holds a tensor; without gaps where no layout is given, on the host where no memory space is."""
     shape = [DYNAMIC_INDEX if d.constant is None else d.constant for d in dims_of(tensor)]
-    return MemRefType(cast("TensorType[Attribute]", tensor).element_type, shape, layout or NoneAttr())
+    element = cast("TensorType[Attribute]", tensor).element_type
+    return MemRefType(element, shape, layout or NoneAttr(), space or NoneAttr())
+
+
+def space_of(device: str) -> Attribute:
+    """The memory space of a device's buffers."""
+    return NoneAttr() if device == HOST else DeviceAttr(device)

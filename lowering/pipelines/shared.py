@@ -16,6 +16,7 @@ from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_tall_products import FuseTallProducts
 from tilework.transforms.graph.hoist_elementwise import HoistElementwise
+from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
@@ -24,6 +25,7 @@ from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
+from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
@@ -61,6 +63,12 @@ SCHEDULE: tuple[ModulePass, ...] = (
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
 )
 
-TO_TE: tuple[ModulePass, ...] = (GraphToTe(),)
+TO_TE: tuple[ModulePass, ...] = (
+    InsertCopies(),  # once it is known which kernels there are, and where they run
+    GraphToTe(),
+)
 
-HOST: tuple[ModulePass, ...] = (PlanMemory(),)  # last of all: it needs to know every kernel's scratch
+HOST: tuple[ModulePass, ...] = (
+    InsertWaits(),
+    PlanMemory(),  # last of all: it needs to know every kernel's scratch
+)

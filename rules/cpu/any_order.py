@@ -19,10 +19,8 @@ from tilework.rules.cpu.elementwise import shared_work
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
-LEAST_ROW = {8: 32, 16: 32, 32: 64, 64: 64}
-"""From how many elements on that pays, by their bits."""
 FEW = 6
 """Elements of a row that LLVM writes out before it makes vectors of the loop around."""
 
@@ -32,7 +30,7 @@ _JOINS = (
 )
 
 
-def is_any_order(compute: ComputeOp) -> bool:
+def is_any_order(compute: ComputeOp, target: CpuTarget) -> bool:
     """Whether LLVM makes vectors of a reduction's innermost loop."""
     last = compute.terminator
     if not compute.reduction or not isinstance(last, ReduceOp) or not _is_known(last):
@@ -43,7 +41,8 @@ def is_any_order(compute: ComputeOp) -> bool:
         return False
     name, extent = compute.reduction[-1]
     steps = {read.step(name) for read in reads_of(compute)}
-    return 1 in steps and steps <= {0, 1} and count_of(extent) >= LEAST_ROW[bits_of(compute.results[0].type)]
+    least = dict(target.machine.work.integers_in_row)[bits_of(compute.results[0].type)]
+    return 1 in steps and steps <= {0, 1} and count_of(extent) >= least
 
 
 def _multiplies_words(compute: ComputeOp) -> bool:
@@ -61,15 +60,15 @@ def _is_known(reduce: ReduceOp) -> bool:
     return all(isinstance(v.owner, _JOINS) and a in v.owner.operands and a.has_one_use() for a, v in joined)
 
 
-def is_row(compute: ComputeOp, tile: Tile | None) -> bool:
+def is_row(compute: ComputeOp, tile: Tile | None, target: CpuTarget) -> bool:
     """The same of a reduction that no tile suits: along its lanes elements lie far apart.
 
     And of rows of a few elements one behind the other, of any type: they become lanes of several rows.
     """
     if tile is None:
-        return is_any_order(compute)
+        return is_any_order(compute, target)
     apart = any(abs(read.step(tile.vector)) > 1 for read in reads_of(compute))
-    return apart and (is_any_order(compute) or _are_few(compute, tile))
+    return apart and (is_any_order(compute, target) or _are_few(compute, tile))
 
 
 def _are_few(compute: ComputeOp, tile: Tile) -> bool:
@@ -86,7 +85,7 @@ def schedule_rows(
     inside: StageHandle,
     reduction: ComputeOp,
     compute: ComputeOp,
-    target: Target,
+    target: CpuTarget,
 ) -> None:
     """Run the loops around the sums on all cores, and leave these as they are; `final` is computed from `inside`."""
     axes = list(final.axes.values())[: len(compute.spatial)]

@@ -22,7 +22,8 @@ from tilework.rules.cpu.register_tile import crowded_reads
 from tilework.rules.cpu.relayout import Relayout, copy_argument, in_blocks
 from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.scheduling.dataflow.handles import stage_names
-from tilework.targets.target import LINE_BYTES, Target
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ArgumentCopy:
         return copy_argument(s, self.number, reader, self.relayout)
 
 
-def copy_arguments(kernel: KernelOp, target: Target, parameters: Set[int]) -> list[ArgumentCopy]:
+def copy_arguments(kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> list[ArgumentCopy]:
     """Let sums of a kernel, which is changed, read copies where that is expected to save more than it takes.
 
     Returns the copies, one of an argument at most.
@@ -58,7 +59,7 @@ def copy_arguments(kernel: KernelOp, target: Target, parameters: Set[int]) -> li
     return found
 
 
-def _candidates(kernel: KernelOp, reader: str, target: Target, parameters: Set[int]) -> Iterator[ArgumentCopy]:
+def _candidates(kernel: KernelOp, reader: str, target: CpuTarget, parameters: Set[int]) -> Iterator[ArgumentCopy]:
     """Copies in blocks that fill a line, along what a sum goes along."""
     compute = _stage(kernel, reader)
     crowded = crowded_reads(compute, target)
@@ -80,7 +81,7 @@ def _apply(copy: ArgumentCopy, kernel: KernelOp) -> None:
     apply_dataflow(kernel, s.finish())
 
 
-def _saves(copy: ArgumentCopy, kernel: KernelOp, target: Target, parameters: Set[int]) -> bool:
+def _saves(copy: ArgumentCopy, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> bool:
     """Whether the sum and the copy take less than the sum alone does without."""
     trial = alone(kernel, [_stage(kernel, copy.reader)])
     _apply(copy, trial)

@@ -23,24 +23,24 @@ from tilework.rules.cpu.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import Loop, parallel_prefix
 from tilework.rules.cpu.reads import axes_of, reads_of
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
-class Bf16x(ScheduleRule):
+class Bf16x(ScheduleRule[CpuTarget]):
     """For known numbers of points and outputs that fill a tile's columns, on machines that multiply tiles."""
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return bf16x_form(kernel, target) is not None
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         multiplying = cycles_alone(form, target)
         fetching = memory_cycles(kernel, parameters, target)
-        return overlapped(multiplying, fetching) + elementwise_cycles(form.final, target)
+        return overlapped(multiplying, fetching, target) + elementwise_cycles(form.final, target)
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         form = _form(kernel, target)
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
@@ -49,7 +49,7 @@ class Bf16x(ScheduleRule):
         return s.finish()
 
 
-def _form(kernel: KernelOp, target: Target) -> Bf16xForm:
+def _form(kernel: KernelOp, target: CpuTarget) -> Bf16xForm:
     form = bf16x_form(kernel, target)
     assert form is not None, "the rule matches"
     return form
@@ -58,7 +58,7 @@ def _form(kernel: KernelOp, target: Target) -> Bf16xForm:
 class _Writer:
     """Schedules the final stage first: the others are computed inside it."""
 
-    def __init__(self, s: ScheduleBuilder, form: Bf16xForm, target: Target):
+    def __init__(self, s: ScheduleBuilder, form: Bf16xForm, target: CpuTarget):
         self.s = s
         self.form = form
         self.target = target
@@ -135,7 +135,7 @@ class _Writer:
         *counts, numbers, rows, _ = (extent for _, extent in form.data.spatial)
         vectors, lane = vectors_and_lanes(s, place, lanes)
         name = form.data.spatial[-1][0]
-        is_apart = any(read.cost(name, lanes, COLUMNS) != 1 for read in reads_of(form.data))
+        is_apart = any(read.cost(name, lanes, COLUMNS, self.target) != 1 for read in reads_of(form.data))
         loops = list(zip(others, counts, strict=True))
         if is_apart:
             loops.append((number, numbers))

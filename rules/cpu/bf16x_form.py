@@ -13,16 +13,11 @@ from tilework.analysis.sizes import USUAL, bits_of, size_of
 from tilework.dialects.graph.algorithms.bf16x import CHANNELS, COLUMNS, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.costs import elementwise_cycles
-from tilework.rules.cpu.fast_products import MOST_BYTES, inlined_stages, sizes_of
-from tilework.targets.target import Target
+from tilework.rules.cpu.fast_products import inlined_stages, sizes_of
+from tilework.targets.cpu.machines import TileUnit
+from tilework.targets.cpu.target import CpuTarget
 
 DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"
-
-LATENCY = 52
-"""Cycles until products can be added to the same tile again."""
-
-LOAD_CYCLES = 20
-"""Of what loading a tile from the second cache adds to multiplying."""
 
 TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
 
@@ -34,9 +29,6 @@ LAYER_RANK = 4
 
 TILES = ((2, 2), (1, 4))
 """Of results that are summed at a time: below each other and side by side."""
-
-STARTING_CYCLES = 500
-"""Of preparing the tiles of a core, and giving them back."""
 
 F32_BYTES, BF16_BYTES = 4, 2
 
@@ -111,7 +103,7 @@ class Bf16xForm:
         return _line(self.points)
 
 
-def bf16x_form(kernel: KernelOp, target: Target) -> Bf16xForm | None:
+def bf16x_form(kernel: KernelOp, target: CpuTarget) -> Bf16xForm | None:
     """The form of a kernel, None if it is another, sizes but those of rows or images are not known, or do not fill
     vectors."""
     if not target.multiplies_tiles:
@@ -152,7 +144,7 @@ def _open_form(
     final: ComputeOp,
     axes: Sequence[int],
     row: Expr,
-    target: Target,
+    target: CpuTarget,
 ) -> Bf16xForm | None:
     """That of a layer with any number of rows."""
     counted = const(0)
@@ -167,7 +159,7 @@ def _open_form(
     return Bf16xForm(inlined, data, product, final, Place.LAST, 0, points, True, blocks)
 
 
-def cycles_alone(form: Bf16xForm, target: Target) -> float:
+def cycles_alone(form: Bf16xForm, target: CpuTarget) -> float:
     """Of one core, without what is behind the product."""
     cycles = _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
     if form.is_open:
@@ -233,10 +225,10 @@ class _Work:
     touched: int
     row_cycles: float
     row_bytes: int
-    target: Target
+    target: CpuTarget
 
     @classmethod
-    def of(cls, points: Sequence[Points], data: ComputeOp, product: ComputeOp, target: Target) -> _Work:
+    def of(cls, points: Sequence[Points], data: ComputeOp, product: ComputeOp, target: CpuTarget) -> _Work:
         blocks, *phases, numbers, _, _ = sizes_of(data)
         *summed, _, _, _, _ = [extent.constant or 0 for _, extent in product.reduction]
         (rows, of_data), (_, of_product) = data.spatial[-2], product.spatial[1]
@@ -260,7 +252,7 @@ class _Work:
                 count = self.points[lines.axis].count
                 for together in {-(-length // lines.lines) for length in _lengths(count, 1)}:
                     blocks = replace(lines, together=together)
-                    if self.results(blocks) * (1 + ragged) + self.numbers_together(blocks) <= MOST_BYTES:
+                    if self.results(blocks) * (1 + ragged) + self.numbers_together(blocks) <= self.room:
                         yield blocks
 
     def all_lines(self, high: int, wide: int) -> Iterator[Blocks]:
@@ -270,8 +262,18 @@ class _Work:
             for lines in _lengths(along.count, 1 if behind else ROWS):
                 rows = ((lines - 1) * along.pitch + behind) // self.pitch + 1
                 blocks = Blocks(axis, lines, rows, high, min(wide, self.columns), together=0)
-                if self.results(blocks) <= MOST_BYTES // 2:
+                if self.results(blocks) <= self.room // 2:
                     yield blocks
+
+    @property
+    def room(self) -> int:
+        """Bytes of buffers that there may be at a time."""
+        return self.target.machine.buffers.largest_block
+
+    @property
+    def unit(self) -> TileUnit:
+        """What multiplies tiles."""
+        return self.target.machine.tiles
 
     @property
     def pitch(self) -> int:
@@ -308,9 +310,9 @@ class _Work:
         """Cycles of multiplying some points, for as many outputs as at a time."""
         sums, speed, results = blocks.high * blocks.wide, self.target.bandwidth.second, self.results(blocks)
         pairs = self.numbers * (self.numbers + 1) // 2
-        loading = self.numbers * (blocks.high + blocks.wide) * LOAD_CYCLES
-        step = pairs * max(sums * MULTIPLICATIONS / self.target.tile_multiplications, LATENCY) + loading
-        near = results <= self.target.cache_bytes[0] // 2
+        loading = self.numbers * (blocks.high + blocks.wide) * self.unit.load
+        step = pairs * max(sums * MULTIPLICATIONS / self.target.tile_multiplications, self.unit.latency) + loading
+        near = results <= self.target.cache_bytes[0] * self.target.machine.caches.stored_share
         keeping = 2 * results / (2 * speed if near else speed)
         return blocks.padded / ROWS / blocks.high * self.tiles * step + keeping
 
@@ -325,10 +327,10 @@ class _Work:
             if size > self.target.near_bytes:
                 getting += (groups - 1) / cores * size / self.target.kept_speed(size)
             tasks = -(-groups * self.times(blocks, blocks.lines) // cores)
-            return STARTING_CYCLES + numbers / cores + getting + tasks * self.group(blocks)
+            return self.unit.start + numbers / cores + getting + tasks * self.group(blocks)
         turns = -(-self.times(blocks, blocks.together * blocks.lines) // cores)
         again = (turns - 1) * weights / (speed.second if weights <= self.target.near_bytes else speed.shared)
-        return STARTING_CYCLES + turns * (numbers + groups * blocks.together * self.group(blocks)) + again
+        return self.unit.start + turns * (numbers + groups * blocks.together * self.group(blocks)) + again
 
     def compared(self, blocks: Blocks) -> float:
         """What to compare: a kernel runs on one core, or on all."""

@@ -15,12 +15,11 @@ from tilework.analysis.sizes import bits_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ReadOp
-from tilework.rules.cpu.panels import FAR_BYTES
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import Read
 from tilework.rules.cpu.relayout import copy_argument, in_blocks
 from tilework.scheduling.dataflow.handles import stage_names
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class BlockedCopy:
     lanes: int
     read: Read
 
-    def make(self, s: ScheduleBuilder, reader: StageHandle, target: Target) -> None:
+    def make(self, s: ScheduleBuilder, reader: StageHandle, target: CpuTarget) -> None:
         """Schedule the copy, in parallel, and let the reader read it."""
         names = [f"p{d}" for d in range(len(self.extents))]
         others = [d for d in range(len(names)) if d not in (self.vector, self.depth)]
@@ -50,7 +49,7 @@ class BlockedCopy:
         s.vectorize(lane)
 
 
-def blocked_copy(reduction: ComputeOp, op: ReadOp, vector: str, target: Target) -> BlockedCopy | None:
+def blocked_copy(reduction: ComputeOp, op: ReadOp, vector: str, target: CpuTarget) -> BlockedCopy | None:
     """For vectors along that axis of a reduction's results; None for what is no argument, or no matrix of whole vectors
     whose rows lie far apart."""
     dims = [dim.constant for dim in dims_of(op.tensor.type)]
@@ -63,7 +62,7 @@ def blocked_copy(reduction: ComputeOp, op: ReadOp, vector: str, target: Target) 
     if len(summed) != 1 or len(along) != 1 or extents[along[0]] % lanes:
         return None
     [depth], [at] = summed, along
-    if prod(extents[depth + 1 :]) * bits // 8 < FAR_BYTES and at == len(extents) - 1:
+    if prod(extents[depth + 1 :]) * bits // 8 < target.machine.caches.far_bytes and at == len(extents) - 1:
         return None
     others = [d for d in range(len(extents)) if d not in (at, depth)]
     e = op.exprs[at]

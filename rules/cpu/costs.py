@@ -21,23 +21,17 @@ from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.reads import Axis, Read, reads_of
-from tilework.rules.cpu.register_tile import ISSUE, cheapest_tile
-from tilework.targets.target import Target
-
-ELEMENTS_PER_CYCLE = 2
-"""Lanes that are loaded or stored one by one."""
+from tilework.rules.cpu.register_tile import cheapest_tile
+from tilework.targets.cpu.target import CpuTarget
 
 POINTS = 1 << 14
 """At so many points of axes conditions are looked at; on more, padding is no noteworthy part."""
-
-CYCLES_PER_LANE = 3.0
-"""Of a sum whose lanes are computed one by one, since a condition differs between them."""
 
 
 def kernel_cycles(
     kernel: KernelOp,
     computes: Iterable[ComputeOp],
-    target: Target,
+    target: CpuTarget,
     parameters: Set[int],
     fixed: Mapping[ComputeOp, Sequence[str]] = MappingProxyType({}),
 ) -> float:
@@ -48,27 +42,27 @@ def kernel_cycles(
             multiplying += reduction_cycles(compute, target, parameters, fixed.get(compute, ()))
         else:
             others += elementwise_cycles(compute, target)
-    return overlapped(multiplying, memory_cycles(kernel, parameters, target)) + others
+    return overlapped(multiplying, memory_cycles(kernel, parameters, target), target) + others
 
 
-def reduction_cycles(compute: ComputeOp, target: Target, parameters: Set[int], fixed: Sequence[str] = ()) -> float:
+def reduction_cycles(compute: ComputeOp, target: CpuTarget, parameters: Set[int], fixed: Sequence[str] = ()) -> float:
     """Of a reduction in register tiles, inside of loops along axes that are `fixed`."""
     tile = cheapest_tile(compute, reads_of(compute, parameters), target, fixed)
-    each = 1.0 if tile is None else tile.cost * ISSUE / target.multiplies_per_cycle
+    each = 1.0 if tile is None else tile.cost * target.machine.core.issue / target.multiplies_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
-        each = max(each, CYCLES_PER_LANE)
+        each = max(each, target.machine.core.chosen_lane)
     axes = (*compute.spatial, *compute.reduction)
     padded = [p for op in _choices(compute) if _is_padding(op) for p in op.conditions]
     skipped = [p for p in padded if tile is not None and tile.vector not in p.expr.variables()]
     return each * size_of(axes) * part_inside(skipped, axes)
 
 
-def lanes_differ(compute: ComputeOp, axis: str, target: Target) -> bool:
+def lanes_differ(compute: ComputeOp, axis: str, target: CpuTarget) -> bool:
     """Whether lanes along the axis are computed one by one: a condition depends on it for which no mask stands."""
     return not all(_is_padding(op) and _is_masked(op, axis, target) for op in _asking(compute, axis))
 
 
-def lanes_are_masked(compute: ComputeOp, axis: str, target: Target) -> bool:
+def lanes_are_masked(compute: ComputeOp, axis: str, target: CpuTarget) -> bool:
     """Whether conditions depend on the axis, and masks stand for all of them."""
     return len(_asking(compute, axis)) > 0 and not lanes_differ(compute, axis, target)
 
@@ -106,7 +100,7 @@ def _is_padding(choice: IfThenElseOp) -> bool:
     return then == [ReadOp, YieldOp] and otherwise == [arith.ConstantOp, YieldOp]
 
 
-def _is_masked(choice: IfThenElseOp, axis: str, target: Target) -> bool:
+def _is_masked(choice: IfThenElseOp, axis: str, target: CpuTarget) -> bool:
     """Whether lanes along an axis are loaded under a mask as fast as others; if they are not side by side, they are
     picked out of vectors under masks."""
     reads = (op for op in choice.regions[0].block.ops if isinstance(op, ReadOp))
@@ -114,7 +108,7 @@ def _is_masked(choice: IfThenElseOp, axis: str, target: Target) -> bool:
     return target.masks_loads if near else target.partial_bits > 0
 
 
-def elementwise_cycles(compute: ComputeOp, target: Target, bits: int | None = None) -> float:
+def elementwise_cycles(compute: ComputeOp, target: CpuTarget, bits: int | None = None) -> float:
     """Of a stage whose last axis becomes lanes, for numbers of so many bits, else for its own. Of a choice the dearest
     branch counts."""
     if not compute.spatial:
@@ -126,21 +120,21 @@ def elementwise_cycles(compute: ComputeOp, target: Target, bits: int | None = No
     return each * size_of(compute.spatial) / lanes
 
 
-def load_cycles(compute: ComputeOp, target: Target) -> float:
+def load_cycles(compute: ComputeOp, target: CpuTarget) -> float:
     """Of one vector along the last axis, of what takes longest to load."""
     work = _work(compute, target.lanes(bits_of(compute.results[0].type)), target)
     return max((work.access(Read(op.indices.data, dims_of(op.tensor.type))) for op in compute.reads), default=0.0)
 
 
-def _work(compute: ComputeOp, lanes: int, target: Target) -> _Work:
-    return _Work(target.vectors_per_cycle, compute.spatial[-1][0], lanes)
+def _work(compute: ComputeOp, lanes: int, target: CpuTarget) -> _Work:
+    return _Work(target, compute.spatial[-1][0], lanes)
 
 
 @dataclass(frozen=True)
 class _Work:
     """Cycles that one vector of elements takes."""
 
-    vectors_per_cycle: int
+    target: CpuTarget
     vector: str
     lanes: int
 
@@ -156,38 +150,38 @@ class _Work:
                 case arith.ConstantOp() | IndexOp() | YieldOp():
                     pass
                 case _:
-                    total += 1 / self.vectors_per_cycle
+                    total += 1 / self.target.vectors_per_cycle
         return total
 
     def access(self, read: Read) -> float:
         """A load or store; lanes that are apart are taken one by one."""
-        slots = read.cost(self.vector, self.lanes, LARGE)
-        return slots / (self.vectors_per_cycle if slots == 1.0 else ELEMENTS_PER_CYCLE)
+        slots = read.cost(self.vector, self.lanes, LARGE, self.target)
+        return slots / (self.target.vectors_per_cycle if slots == 1.0 else self.target.machine.core.lanes_per_cycle)
 
 
-def memory_cycles(kernel: KernelOp, arguments: Iterable[int], target: Target) -> float:
+def memory_cycles(kernel: KernelOp, arguments: Iterable[int], target: CpuTarget) -> float:
     """Of getting these arguments from memory."""
     tensors = (kernel.body.block.args[i].type for i in arguments)
     return sum(bytes_of(t) for t in tensors) / target.bandwidth.memory
 
 
-def again_cycles(kernel: KernelOp, arguments: Iterable[int], times: int, target: Target) -> float:
+def again_cycles(kernel: KernelOp, arguments: Iterable[int], times: int, target: CpuTarget) -> float:
     """Of reading weights so many times more, for every block of what they are multiplied with but the first.
 
     They are read in order, and little else is between two blocks, so that the second cache keeps nearly as many as it
-    has room for: 1.6 MB of 2 MB were kept, 2.4 not.
+    has room for.
     """
     weights = sum(bytes_of(kernel.body.block.args[i].type) for i in arguments)
-    speed, stays = target.bandwidth, weights <= target.cache_bytes[1] * 7 // 8
+    speed, stays = target.bandwidth, weights <= target.cache_bytes[1] * target.machine.caches.weights_again_share
     return times * weights / (speed.shared if stays else speed.piecewise)
 
 
-def between_cycles(computes: Iterable[ComputeOp], target: Target) -> float:
+def between_cycles(computes: Iterable[ComputeOp], target: CpuTarget) -> float:
     """Of storing what these compute, some at a time, to the second cache, and loading it from there."""
     return 2 * sum(bytes_of(c.results[0].type) for c in computes) / target.bandwidth.second
 
 
-def kept_cycles(compute: ComputeOp, target: Target) -> float:
+def kept_cycles(compute: ComputeOp, target: CpuTarget) -> float:
     """Of storing all that this computes, in many places in turns, and loading it when all of it is there.
 
     Where it stays in the second cache, lines are stored as they are loaded. Else each is got from behind it first,

@@ -22,10 +22,10 @@ from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.rules.cpu.tiled_reduction import tile_reduction, tile_within
 from tilework.rules.cpu.total import schedule_total
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
-class Default(ScheduleRule):
+class Default(ScheduleRule[CpuTarget]):
     """Sound for any kernel.
 
     Each reduction is computed tile by tile at its consumer, or at the copy of its own result, with the tile in
@@ -36,21 +36,21 @@ class Default(ScheduleRule):
 
     BENEFIT: ClassVar[int] = 0
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return True
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         return kernel_cycles(kernel, plan_stages(kernel, target, parameters).stages, target, parameters)
 
-    def computes_in_parts(self, kernel: KernelOp, target: Target) -> bool:
+    def computes_in_parts(self, kernel: KernelOp, target: CpuTarget) -> bool:
         plan = plan_stages(kernel, target)
         readers = [root for producer, (root, _) in plan.parts.items() if plan.sums(producer)]
         return any(rows_of(plan, root, plan.anchored.get(root, root), target) is not None for root in readers)
 
-    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
         return packings_for_tiles(kernel, target, parameters)
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         s = ScheduleBuilder(kernel)
         plan = plan_stages(kernel, target)
         for name in plan.inlined:
@@ -68,7 +68,7 @@ class Default(ScheduleRule):
             stage = stage_of(compute.stage.data)
             reduction = plan.anchored.get(compute, compute)
             is_sum = bool(reduction.reduction and compute.spatial)
-            if is_sum and is_row(reduction, choose_tile(reduction, reads_of(reduction), target)):
+            if is_sum and is_row(reduction, choose_tile(reduction, reads_of(reduction), target), target):
                 inside = stage if reduction is compute else stage_of(reduction.stage.data)
                 schedule_rows(s, stage, inside, reduction, compute, target)
                 continue
@@ -95,7 +95,12 @@ class Default(ScheduleRule):
 
 
 def _sum_part(
-    s: ScheduleBuilder, final: StageHandle, inside: StageHandle, reduction: ComputeOp, rows: Rows | None, target: Target
+    s: ScheduleBuilder,
+    final: StageHandle,
+    inside: StageHandle,
+    reduction: ComputeOp,
+    rows: Rows | None,
+    target: CpuTarget,
 ) -> None:
     """Windows for a part, in tiles that leave no rest of its rows."""
     block = None if rows is None else (reduction.spatial[rows.dimension][0], rows.needed)

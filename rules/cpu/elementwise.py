@@ -15,17 +15,15 @@ from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.reads import Axes, Read, axes_of, reads_of
-from tilework.targets.target import LINE_BYTES, Target
-
-SIDE_BY_SIDE = 4
-"""Vectors that are computed side by side: in one, an operation waits for the one before."""
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 FEW = 4
 """Elements of a row that are no vector: LLVM makes vectors of several rows, and puts these next to each other."""
 
 
 def schedule_elementwise(
-    s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target, loop: SSAValue | None
+    s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: CpuTarget, loop: SSAValue | None
 ) -> None:
     """Vectorize along the last axis longer than one, fused with those before it where reads follow or ignore them.
 
@@ -45,12 +43,12 @@ def schedule_elementwise(
             axes, extents = _for_each_core(s, compute, axes, extents, target)
         if row is not None:
             axes, extents = _line_by_line(s, axes, extents, row - last - 1, _line(compute))
-    lanes = target.lanes(bits_of(compute.results[0].type))
+    lanes, chains = target.lanes(bits_of(compute.results[0].type)), target.machine.core.chains
     work = [axes_of(compute)] if len(axes) == 1 else shared_work(compute, compute)  # whole vectors are whole bytes
     last_extent = extents[-1]
     is_open = not last_extent.is_constant
-    if is_open or len(axes) == 1 or (is_fused and count_of(extents[-1]) > lanes * SIDE_BY_SIDE):
-        width, tail = (lanes, Tail.MASK) if is_open else (lanes * SIDE_BY_SIDE, Tail.PARTITION)
+    if is_open or len(axes) == 1 or (is_fused and count_of(extents[-1]) > lanes * chains):
+        width, tail = (lanes, Tail.MASK) if is_open else (lanes * chains, Tail.PARTITION)
         outer, vector = s.split(axes[-1], width, tail)
         axes, extents = [*axes[:-1], outer], [*extents[:-1], ceildiv(extents[-1], width)]
     else:
@@ -127,7 +125,7 @@ def _line(compute: ComputeOp) -> int:
 
 
 def _for_each_core(
-    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[Expr], target: Target
+    s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[Expr], target: CpuTarget
 ) -> tuple[list[SSAValue], list[Expr]]:
     """The axes, and one in front of them for the piece of each core, unless that is of the first of them."""
     pieces = pieces_of(compute, compute.spatial[: len(axes) - 1], None, None, target)

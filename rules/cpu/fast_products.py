@@ -13,15 +13,6 @@ from tilework.rules.base import Packing
 from tilework.rules.cpu.reads import reads_of
 from tilework.scheduling.dataflow.inline import inline_computes
 
-NEAR_BYTES = 248 << 10
-"""What the buffers of a block may take: they are on the stack, and stay in the second cache."""
-
-PLENTY_BYTES = 448 << 10
-"""The same where a block of more rows reads weights or tiles less often."""
-
-MOST_BYTES = 784 << 10
-"""The same where a block of more rows reads nothing that another core wrote: a stack has no room for more."""
-
 
 def inlined_stages(
     kernel: KernelOp, names: Sequence[str]

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-_BESIDE = 3 / 16
-"""What shows of two works as long as each other that are done at a time: the part of one of them."""
+from tilework.targets.cpu.target import CpuTarget
 
 
-def overlapped(multiplying: float, fetching: float) -> float:
+def overlapped(multiplying: float, fetching: float, target: CpuTarget) -> float:
     """Of multiplying while the operands that come next are fetched: the longer of both, and some of the other.
 
     The less there is to fetch, the smaller is the part of it that is late.
     """
     shorter, longer = sorted((multiplying, fetching))
-    return longer + _BESIDE * shorter * (shorter / longer if longer else 0.0)
+    return longer + target.machine.core.overlap * shorter * (shorter / longer if longer else 0.0)
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,11 @@ class Operand:
     around: Mapping[str, int]
     stays: bool
 
-    def waiting(self, cost: float, factors: Mapping[str, int]) -> float:
+    def waiting(self, cost: float, factors: Mapping[str, int], target: CpuTarget) -> float:
         """What tiles with these factors of axes take longer than their own `cost`, for every result and step."""
         if self.stays:
-            return overlapped(cost, self.cycles) - cost
+            return overlapped(cost, self.cycles, target) - cost
         passes = prod(-(-extent // factors.get(axis, 1)) for axis, extent in self.around.items())
         first = cost / passes
-        return overlapped(first, self.cycles) + overlapped(cost - first, (passes - 1) * self.again) - cost
+        again = overlapped(cost - first, (passes - 1) * self.again, target)
+        return overlapped(first, self.cycles, target) + again - cost

@@ -21,20 +21,13 @@ from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import inlined_stages, sizes_of, takes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.prefetch import AHEAD_BYTES
 from tilework.rules.cpu.reads import axes_of
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 PRODUCT = "packed_float_product"
 
 STEPS = 2
 """Shifts and the like: to make a float of a weight's bits, or to take those of the last weight from a word."""
-
-STEPS_PER_CYCLE = 2
-"""On whole vectors, also where a multiply-add takes one in two halves: such a core has more places for steps."""
-
-MOST_BLOCKS = 2
-"""Of outputs that are computed at a time, where registers are left: so many streams of words come a bit faster."""
 
 
 @dataclass(frozen=True)
@@ -55,25 +48,26 @@ class PackedFloatForm:
         return prod(sizes_of(self.final)[:-1])
 
 
-class PackedFloat(ScheduleRule):
+class PackedFloat(ScheduleRule[CpuTarget]):
     """For as many rows as have their results in registers, which are the last stage's rows."""
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return _form(kernel, target) is not None
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         form = _known_form(kernel, target)
         blocks, channels = sizes_of(form.product)[-3], form.product.reduction[0][1].offset
         format = form.format
         vectors = blocks * channels * LANES / target.lanes(32)
         multiplying = form.rows * format.weights / target.multiplies_per_cycle
-        taking_apart = STEPS * (format.weights + format.words) / STEPS_PER_CYCLE
+        taking_apart = STEPS * (format.weights + format.words) / target.machine.core.steps_per_cycle
         fetching = memory_cycles(kernel, parameters, target)
-        return overlapped(vectors * (multiplying + taking_apart), fetching) + elementwise_cycles(form.final, target)
+        behind = elementwise_cycles(form.final, target)
+        return overlapped(vectors * (multiplying + taking_apart), fetching, target) + behind
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         form = _known_form(kernel, target)
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
@@ -82,7 +76,7 @@ class PackedFloat(ScheduleRule):
         return s.finish()
 
 
-def _form(kernel: KernelOp, target: Target) -> PackedFloatForm | None:
+def _form(kernel: KernelOp, target: CpuTarget) -> PackedFloatForm | None:
     """The form of a kernel, None if it is another, with more rows, or what it multiplies has to be computed before."""
     found = inlined_stages(kernel, [PRODUCT])
     if found is None:
@@ -91,7 +85,7 @@ def _form(kernel: KernelOp, target: Target) -> PackedFloatForm | None:
     product, rows = stages[PRODUCT], prod(sizes_of(final)[:-1])
     format = WordFormat(sizes_of(product)[-2])
     sums = target.vector_registers * 3 // 4 * target.lanes(32)  # the other registers are for words
-    blocks = min(sums // (format.outputs * rows), MOST_BLOCKS) if rows else 0
+    blocks = min(sums // (format.outputs * rows), target.machine.prefetching.word_streams) if rows else 0
     if blocks == 0 or not _takes_rows(final, format) or _is_computed_before(kernel, product):
         return None
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
@@ -115,13 +109,13 @@ def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
     return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
 
 
-def _known_form(kernel: KernelOp, target: Target) -> PackedFloatForm:
+def _known_form(kernel: KernelOp, target: CpuTarget) -> PackedFloatForm:
     form = _form(kernel, target)
     assert form is not None, "the rule matches"
     return form
 
 
-def _final(s: ScheduleBuilder, form: PackedFloatForm, target: Target) -> SSAValue:
+def _final(s: ScheduleBuilder, form: PackedFloatForm, target: CpuTarget) -> SSAValue:
     """Blocks of outputs, on several threads; the loop over them."""
     *rows, outputs = s.stage(form.final.stage.data).axes.values()
     block, inside = s.split(outputs, form.format.outputs)
@@ -134,7 +128,7 @@ def _final(s: ScheduleBuilder, form: PackedFloatForm, target: Target) -> SSAValu
     return blocks
 
 
-def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target: Target) -> None:
+def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target: CpuTarget) -> None:
     """Of all rows, so that each word is loaded once."""
     stage = s.stage(PRODUCT)
     sums = s.cache_write(stage, "register")
@@ -143,8 +137,10 @@ def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target
     _in_registers(s, list(stage.axes.values())[: len(form.product.spatial)])
     *axes, channel = sums.axes.values()
     s.reorder([channel, *_in_registers(s, axes)])
-    if not target.reads_ahead:  # the queue of instructions is full before the hardware asks for enough
-        s.prefetch(s.argument(form.words), channel, AHEAD_BYTES // (form.blocks * form.format.words * LANES * 4))
+    facts = target.machine.prefetching
+    if not facts.reads_ahead:  # the queue of instructions is full before the hardware asks for enough
+        step_bytes = form.blocks * form.format.words * LANES * 4
+        s.prefetch(s.argument(form.words), channel, facts.ahead_bytes // step_bytes)
 
 
 def _in_registers(s: ScheduleBuilder, axes: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -12,10 +12,11 @@ from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import block_sizes
-from tilework.targets.target import LINE_BYTES, Target
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 
-def packings_for_tiles(kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+def packings_for_tiles(kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
     """The layouts in which the tiles of a kernel would rather read some of the arguments numbered `parameters`."""
     plan = plan_stages(kernel, target, parameters)
     tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
@@ -25,7 +26,7 @@ def packings_for_tiles(kernel: KernelOp, target: Target, parameters: Set[int]) -
     return [packing for packings in wanted.values() for packing in packings]
 
 
-def _packings(compute: ComputeOp, target: Target, parameters: Set[int]) -> dict[int, list[Packing]]:
+def _packings(compute: ComputeOp, target: CpuTarget, parameters: Set[int]) -> dict[int, list[Packing]]:
     """The layouts that the best tile of a stage wants, by parameter: it reads blocks along its vector axis at once.
 
     Reduce axes that run block by block get blocks around these, so that one piece follows another from tile to tile.

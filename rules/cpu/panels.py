@@ -18,15 +18,7 @@ from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
-
-FAR_BYTES = 2 << 10
-"""From one row to the next, at least."""
-
-MOST_BYTES = 192 << 10
-"""Fits on the stack, and in the second cache."""
-
-LEAST_PASSES = 4
-"""Tiles that read a panel, at least: copying it costs about one."""
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class Panel:
         s.vectorize(stage.axes[axes[-1]])
 
 
-def panel_of(reduction: ComputeOp, tile: Tile | None) -> Panel | None:
+def panel_of(reduction: ComputeOp, tile: Tile | None, target: CpuTarget) -> Panel | None:
     """The panel that is worth a copy, if there is one: of a matrix that is read in one way only."""
     steps = _long(reduction.reduction)
     if tile is None or not steps or any(e.constant is None for _, e in steps):
@@ -59,8 +51,9 @@ def panel_of(reduction: ComputeOp, tile: Tile | None) -> Panel | None:
         if isinstance(op.tensor, BlockArgument) and is_read_once and _is_matrix(read, reduction, tile):
             rows = size_of([axis for axis in steps if axis[0] in read.axes])
             element_bytes = bits_of(op.tensor.type) // 8
-            is_far = read.step(steps[-1][0]) * element_bytes >= FAR_BYTES
-            if is_far and rows * tile.span * element_bytes <= MOST_BYTES and _is_worth(read, rows, reduction, tile):
+            is_far = read.step(steps[-1][0]) * element_bytes >= target.machine.caches.far_bytes
+            is_small = rows * tile.span * element_bytes <= target.machine.buffers.panel
+            if is_far and is_small and _is_worth(read, rows, reduction, tile, target):
                 moving = frozenset(name for name, _ in reduction.spatial if name in read.axes)
                 return Panel(op.tensor.index, len(read.indices), moving, tile.vector)
     return None
@@ -77,14 +70,15 @@ def _is_matrix(read: Read, reduction: ComputeOp, tile: Tile) -> bool:
     return is_still and tile.vector in set(read.indices[-1].variables() if read.indices else ())
 
 
-def _is_worth(read: Read, rows: int, reduction: ComputeOp, tile: Tile) -> bool:
+def _is_worth(read: Read, rows: int, reduction: ComputeOp, tile: Tile, target: CpuTarget) -> bool:
     """Whether enough tiles read the panel; not where it is known to have few rows for those that they write.
 
     Each of these is at another row of the results then, far from the one before, too.
     """
     others = [(n, e) for n, e in reduction.spatial if n not in read.axes]
     passes = prod(-(-size_of([(n, e)]) // tile.factors.get(n, 1)) for n, e in others)
-    return passes >= LEAST_PASSES and (4 * rows >= size_of(others) or any(e.constant is None for _, e in others))
+    is_read_often = passes >= target.machine.work.panel_passes
+    return is_read_often and (4 * rows >= size_of(others) or any(e.constant is None for _, e in others))
 
 
 def _long(axes: Sequence[Axis]) -> list[Axis]:

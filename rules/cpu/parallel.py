@@ -12,16 +12,15 @@ from tilework.analysis.sizes import count_of, size_for
 from tilework.dialects.loop import PARALLEL_WORK
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.rules.cpu.reads import Axes, work_of
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 Loop: TypeAlias = tuple[SSAValue, Expr]
 """A loop and its extent."""
 
-TASKS_PER_CORE = 4
-"""Parallel iterations for each core, so that an uneven end costs little."""
 
-
-def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Axes], target: Target) -> list[SSAValue]:
+def parallel_prefix(
+    s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Axes], target: CpuTarget
+) -> list[SSAValue]:
     """Fuse as many of the outermost loops as it takes to feed the cores and run them in parallel; the loops left.
 
     Leading axes of one element stay apart: of a fused axis, their part is a quotient of sizes, perhaps symbolic. One
@@ -36,7 +35,7 @@ def parallel_prefix(s: ScheduleBuilder, outer: Sequence[Loop], work: Sequence[Ax
     if first == len(outer) or work_of(work) < PARALLEL_WORK:
         return loops
     taken, tasks = first, 1
-    while taken < len(outer) and tasks < TASKS_PER_CORE * target.cores:
+    while taken < len(outer) and tasks < target.machine.work.tasks_per_core * target.cores:
         is_open = not outer[taken][1].is_constant
         before = [extent for _, extent in outer[first:taken]]
         if is_open and before and (tasks >= target.cores or not all(extent.is_constant for extent in before)):

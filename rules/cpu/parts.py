@@ -15,23 +15,7 @@ from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan
-from tilework.targets.target import Target
-
-PART_BYTES = 96 << 10
-"""What is computed just before it is read should be found in a near cache then, and fits on the stack."""
-
-SUMMED_PARTS = 4
-"""A part of what sums windows is at most one of so many of the second cache, beside weights that are read again for
-each."""
-
-SUMMED_BYTES = 256 << 10
-"""What it takes at most, to fit on the stack."""
-
-UNEVEN = 1.05
-"""How many times its share of such rows a core may have; in kernels of their own, all have the same."""
-
-AGAIN = 1.5
-"""How many times a row may be computed, on average, for the windows of several blocks of rows."""
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -55,7 +39,7 @@ class Rows:
 
 
 def rows_for(
-    plan: Plan, producer: ComputeOp, reduction: ComputeOp, tile: Tile | None, most: int, target: Target
+    plan: Plan, producer: ComputeOp, reduction: ComputeOp, tile: Tile | None, most: int, target: CpuTarget
 ) -> Rows | None:
     """The most rows of a part of the producer that take at most `most` bytes; None where all of them do, or none.
 
@@ -77,10 +61,10 @@ def rows_for(
     factor = 1 if tile is None else tile.factors.get(axis, 1)
     counts = [n for n in range(1, extent) if extent % n == 0 and n % factor == 0]
     needed = {n: (n - 1) * step + reach for n in counts}
-    fitting = [n for n in counts if needed[n] * row <= most and needed[n] <= AGAIN * n * step]
+    fitting = [n for n in counts if needed[n] * row <= most and needed[n] <= target.machine.work.repeated * n * step]
     points = size_of(producer.spatial[: len(shared)])
     if axis != reduction.spatial[len(shared)][0]:  # all else is read again for every block, and no other axis is shared
-        if points >= target.cores and whole <= PART_BYTES:
+        if points >= target.cores and whole <= target.machine.buffers.part:
             return None
         fitting = [n for n in fitting if points * extent // n >= target.cores]
         if _others(producer, reduction) > target.near_bytes:  # then once by each core
@@ -89,13 +73,13 @@ def rows_for(
     tile_rows = 1
     if plan.sums(producer):
         tile_rows = _rows_of_tile(plan.anchored.get(producer, producer), dimension, target)
-        even = UNEVEN * points * extent / target.cores
+        even = target.machine.work.uneven * points * extent / target.cores
         fitting = [n for n in fitting if needed[n] >= tile_rows and of_a_core[n] <= even]
     count = min(fitting, key=lambda n: (of_a_core[n], needed[n] % tile_rows > 0, -n), default=None)
     return None if count is None else Rows(axis, count, needed[count], dimension, frozenset({*shared, axis}))
 
 
-def _rows_of_tile(summed: ComputeOp, dimension: int, target: Target) -> int:
+def _rows_of_tile(summed: ComputeOp, dimension: int, target: CpuTarget) -> int:
     """How many rows of the dimension the tiles of a reduction have."""
     tile = choose_tile(summed, reads_of(summed), target)
     return 1 if tile is None else tile.extent(summed.spatial[dimension][0])
@@ -136,7 +120,7 @@ class Around:
     fixed: frozenset[str]
 
 
-def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -> Rows | None:
+def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: CpuTarget) -> Rows | None:
     """How many positions of a reduction to take at a time, so that what they read of a producer's part is small.
 
     It stays in the nearest cache where that is possible, if it can be beside as much of what it is made of.
@@ -149,18 +133,19 @@ def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: Target) -
     return None
 
 
-def _most_bytes(plan: Plan, producer: ComputeOp, target: Target) -> Sequence[int]:
+def _most_bytes(plan: Plan, producer: ComputeOp, target: CpuTarget) -> Sequence[int]:
     """How large a part may be, what is better first."""
     if plan.sums(producer):
         _, shared = plan.parts[producer]
         of_a_core = size_of(producer.spatial[len(shared) :]) * bits_of(producer.result.type) // 8 // target.cores
-        return [min(target.cache_bytes[1] // SUMMED_PARTS, SUMMED_BYTES, of_a_core)]
+        near = int(target.cache_bytes[1] * target.machine.caches.windows_share)
+        return [min(near, target.machine.buffers.summed_part, of_a_core)]
     nearest = target.cache_bytes[0]
-    return [nearest // 2, nearest, PART_BYTES]
+    return [int(nearest * target.machine.caches.stored_share), nearest, target.machine.buffers.part]
 
 
 def loop_of_part(
-    plan: Plan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None, target: Target
+    plan: Plan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None, target: CpuTarget
 ) -> SSAValue | None:
     """The innermost of the loops around the reader's tile in which a stage has a part that is small."""
     _, shared = plan.parts[compute]

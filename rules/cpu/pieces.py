@@ -12,13 +12,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.parts import Rows
 from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
-from tilework.targets.target import Target
-
-NO_DIFFERENCE = 1.05
-"""How much more a core may read as if it were the same."""
-
-RUN_BYTES = 4 << 10
-"""What lies side by side of the results in a core's piece, at least: it is read and written as a stream."""
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -30,7 +24,7 @@ class Piece:
 
 
 def pieces_of(
-    compute: ComputeOp, axes: Sequence[Axis], tile: Tile | None, rows: Rows | None, target: Target
+    compute: ComputeOp, axes: Sequence[Axis], tile: Tile | None, rows: Rows | None, target: CpuTarget
 ) -> list[Piece]:
     """The loops over pieces in front of those along these axes, which begin with the outermost; cores' first."""
     long = [axis for axis in axes if axis[1].constant != 1]
@@ -54,7 +48,7 @@ class _Cut:
     axes: Sequence[Axis]
     tile: Tile | None
     rows: Rows | None
-    target: Target
+    target: CpuTarget
 
     @property
     def operands(self) -> list[tuple[Set[Key], int]]:
@@ -73,7 +67,7 @@ class _Cut:
         if self.rows is not None:  # one that moves inside computes the same rows again
             even = [a for a in even if a[0] in self.rows.outermost]
         least = min(map(self._read_by_each, even), default=0)
-        good = [axis for axis in even if self._read_by_each(axis) <= NO_DIFFERENCE * least]
+        good = [axis for axis in even if self._read_by_each(axis) <= self.target.machine.work.same_reading * least]
         rows = self._window_axes
         if self.tile is None or self.tile.vector in rows:
             rows = frozenset[Key]()
@@ -139,4 +133,4 @@ class _Cut:
         """Whether enough lies side by side of the results in a core's piece; of what comes first it need not."""
         spatial = self.compute.spatial
         run = size_of(spatial[spatial.index(axis) :]) * bits_of(self.compute.results[0].type) // 8
-        return axis == self.axes[0] or run >= self.target.cores * RUN_BYTES
+        return axis == self.axes[0] or run >= self.target.cores * self.target.machine.work.run_bytes

@@ -15,17 +15,8 @@ from tilework.analysis.sizes import bits_of, bytes_of
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.reads import Read, reads_of
-from tilework.rules.cpu.register_tile import STREAMS
-from tilework.targets.target import LINE_BYTES, Target
-
-AHEAD_BYTES = 8 << 10
-"""What a core reads from memory in the time that memory takes to answer, and some more."""
-
-LEAST_BYTES = 128 << 10
-"""Smaller operands stay near the core."""
-
-MOST_LOADS = 0.7
-"""Loads and prefetches for each multiply-add of a step, above which prefetches slow it; measured on a Zen 3."""
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -42,16 +33,15 @@ class Step:
         """Elements along the vector axis."""
         return self.vectors * self.lanes
 
-    @property
-    def blocks(self) -> Sequence[int]:
+    def blocks(self, target: CpuTarget) -> Sequence[int]:
         """Elements that may lie in one piece, as `Tile.block` has it."""
-        return (self.span, self.span // STREAMS) if self.rows == 1 else (self.span,)
+        return (self.span, self.span // target.machine.caches.streams) if self.rows == 1 else (self.span,)
 
-    def is_crowded(self, element_bits: int, target: Target) -> bool:
+    def is_crowded(self, element_bits: int, target: CpuTarget) -> bool:
         """Whether there is hardly time for more loads than its own, other than those that multiply-adds contain."""
         lines = self.span * element_bits / (8 * LINE_BYTES)
         own = self.vectors if target.folds_broadcasts else self.rows + self.vectors
-        return own + lines > MOST_LOADS * self.rows * self.vectors
+        return own + lines > target.machine.prefetching.most_loads * self.rows * self.vectors
 
 
 def prefetch_operands(
@@ -60,8 +50,8 @@ def prefetch_operands(
     step: Step,
     steps: tuple[SSAValue, int] | None,
     around: Sequence[tuple[SSAValue, str, int]],
-    target: Target,
-    least: int = LEAST_BYTES,
+    target: CpuTarget,
+    least: int | None = None,
     once: bool = False,
 ) -> None:
     """Ask for arguments of at least so many bytes that are packed in blocks of the step's span.
@@ -72,8 +62,10 @@ def prefetch_operands(
     iteration of `steps` asks for, if there is time. steps: the innermost reduce axis and its extent, if it is a loop; a
     long one is split, so that the next block is asked for line by line. once: what is asked for in blocks is not again.
     """
+    facts = target.machine.prefetching
+    least = facts.least_bytes if least is None else least
     long = [(loop, name) for loop, name, count in around if count > 1]
-    for read, tensor in _packed(s, reduction, step):
+    for read, tensor in _packed(s, reduction, step, target):
         assert read.argument is not None
         followed = [loop for loop, name in long if name in read.axes]
         shared = followed and followed[-1] is not long[-1][0] and bytes_of(tensor) > target.cache_bytes[1]
@@ -82,13 +74,17 @@ def prefetch_operands(
         if shared and steps is not None and steps[1] > line and steps[1] % line == 0:
             steps = s.split(steps[0], line)[1], line
         if steps is not None and bytes_of(tensor) >= least and not (shared and (once or step.is_crowded(bits, target))):
-            s.prefetch(s.argument(read.argument), steps[0], AHEAD_BYTES * 8 // (step.span * bits))
+            s.prefetch(s.argument(read.argument), steps[0], facts.ahead_bytes * 8 // (step.span * bits))
         if shared:
             s.prefetch(s.argument(read.argument), followed[-1], 1, spread=True)
 
 
 def prefetch_images(
-    s: ScheduleBuilder, reduction: ComputeOp, vector: str, around: Sequence[tuple[SSAValue, str, int]], target: Target
+    s: ScheduleBuilder,
+    reduction: ComputeOp,
+    vector: str,
+    around: Sequence[tuple[SSAValue, str, int]],
+    target: CpuTarget,
 ) -> None:
     """Ask for what the next tile reads while one is computed, of images larger than the second cache.
 
@@ -108,10 +104,12 @@ def prefetch_images(
             s.prefetch(s.argument(read.argument), moving[-1], 1, spread=True)
 
 
-def _packed(s: ScheduleBuilder, reduction: ComputeOp, step: Step) -> Iterator[tuple[Read, Attribute]]:
+def _packed(
+    s: ScheduleBuilder, reduction: ComputeOp, step: Step, target: CpuTarget
+) -> Iterator[tuple[Read, Attribute]]:
     """How arguments are read that are packed in blocks along the vector axis, and their types."""
     for read, tensor in _arguments(s, reduction):
-        if read.dims and read.dims[-1].constant in step.blocks and step.vector in read.indices[-1].variables():
+        if read.dims and read.dims[-1].constant in step.blocks(target) and step.vector in read.indices[-1].variables():
             yield read, tensor
 
 

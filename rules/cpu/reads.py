@@ -15,15 +15,13 @@ from tilework.algebra.index_expr import Compound, Expr, Key, var
 from tilework.analysis.sizes import LARGE, size_of
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, ReduceOp
-from tilework.targets.target import LINE_BYTES, Target
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 Axis: TypeAlias = tuple[str, Expr]
 """A name and an extent."""
 
 Axes: TypeAlias = tuple[Axis, ...]
-
-SETS = 64
-"""The places in the nearest cache that lines are assigned to by their address."""
 
 NEAR = 4
 """Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
@@ -94,7 +92,7 @@ class Read:
             row *= LARGE if dim.constant is None else dim.constant
         return steps
 
-    def cost(self, vector: str, width: int, count: int) -> float:
+    def cost(self, vector: str, width: int, count: int, target: CpuTarget) -> float:
         """Load slots taken for one vector of `width` elements along an axis.
 
         It is one of `count` that are side by side from 0 on; with a count of 0 it begins anywhere.
@@ -102,10 +100,10 @@ class Read:
         if vector not in self.axes:
             return 1.0
         if self.is_apart(vector, width, count):
-            return 1.5 * width
+            return target.machine.core.lane_slots * width
         stride = _stride(self, vector, width, count)
         assert stride is not None
-        return 1.0 if stride in (0, 1) else 2.0 * abs(stride)
+        return 1.0 if stride in (0, 1) else target.machine.core.stride_slots * abs(stride)
 
     def is_apart(self, vector: str, width: int, count: int) -> bool:
         """Whether lanes along an axis, as in `cost`, are accessed one by one."""
@@ -148,14 +146,15 @@ class Read:
         """Elements between neighbours along an axis, but for what quotients and remainders of it add."""
         return self._steps.get(axis, 0)
 
-    def crowd(self, axis: str, count: int, element_bytes: int) -> int:
+    def crowd(self, axis: str, count: int, element_bytes: int, target: CpuTarget) -> int:
         """How many lines of the elements at `count` iterations share one place of the nearest cache."""
+        sets = target.machine.caches.sets
         lines, inside = divmod(self.step(axis) * element_bytes, LINE_BYTES)
-        return 1 if inside or not lines else -(-count // (SETS // gcd(SETS, lines)))
+        return 1 if inside or not lines else -(-count // (sets // gcd(sets, lines)))
 
-    def crowds(self, axis: str, count: int, element_bytes: int, target: Target) -> bool:
+    def crowds(self, axis: str, count: int, element_bytes: int, target: CpuTarget) -> bool:
         """Whether they leave hardly any room there for lines of something else."""
-        return self.crowd(axis, count, element_bytes) > ways_of(target) - 2
+        return self.crowd(axis, count, element_bytes, target) > ways_of(target) - target.machine.caches.spare_ways
 
     def distinct(self, points: Mapping[str, range]) -> int:
         """How many different elements are read at all these points of axes, roughly, the others standing still.
@@ -213,9 +212,9 @@ def _stride(read: Read, axis: str, width: int, count: int) -> int | None:
     return total
 
 
-def ways_of(target: Target) -> int:
+def ways_of(target: CpuTarget) -> int:
     """How many lines have room in each place of the nearest cache."""
-    return target.cache_bytes[0] // (SETS * LINE_BYTES)
+    return target.cache_bytes[0] // (target.machine.caches.sets * LINE_BYTES)
 
 
 def reads_of(compute: ComputeOp, parameters: Set[int] = frozenset()) -> list[Read]:

@@ -18,56 +18,13 @@ from tilework.dialects.loop.transpose import LANES
 from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.fetching import Operand, overlapped
 from tilework.rules.cpu.lifetimes import lifetimes
-from tilework.rules.cpu.reads import LINE_BYTES, SETS, Axes, Axis, Read, reads_of, ways_of
+from tilework.rules.cpu.reads import Axes, Axis, Read, reads_of, ways_of
 from tilework.rules.cpu.tile_factors import factors_of, tile_parts
-from tilework.targets.target import Target
-
-ISSUE = 2.0
-"""Vector multiply-adds, and loads, that a core is taken to start each cycle: on one that starts fewer, tiles for two
-keep it busy as well."""
-
-_LATENCY = 4.0
-"""Cycles until a multiply-add may use the result of the one before."""
-
-_FELT = 0.07
-"""Cycles that a vector's worth of elements takes to come from a cache, although multiply-adds hide most of that; where
-loads are instructions of their own, what a step reads is taken to come from the second cache."""
-
-_ISSUED = 0.15
-"""Cycles that a load takes from multiply-adds where each is an instruction of its own: little on a core that nobody
-shares, a quarter of one where another thread loads, too."""
-
-_REST = 0.992
-"""What is as good as a tile that leaves no rest."""
-
-_HALF_LINES = 0.88
-"""What is as good as a tile whose rows end where lines of the caches do: each of the others is written twice."""
-
-_STRAIGHT_REST = 0.9
-"""The same of tiles of straight-line code: windows of the rest are computed after all others, so that rows of padded
-copies do not stay near."""
-
-_CROWDED = 3.0
-"""How much longer a load takes that the second cache answers."""
-
-_CROSSING = 1.05
-"""How much longer a tile's loads take that begin or end inside blocks: they come from two places in turn."""
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 _STRAIGHT = 64
 """Of how many steps a reduction may become straight-line code."""
-
-_OVERLAPPING = 96
-"""How many multiply-adds of straight-line code, those of the next tiles among them, wait in a core at a time."""
-
-_WORTH_A_CORE = 1 << 17
-"""Multiply-adds that take longer than to start a thread for them."""
-
-_TRANSPOSED = 2.0
-"""Cycles to transpose one of several vectors of results in registers."""
-
-STREAMS = 2
-"""As how many come operands from memory each vector of which is used once: processors read ahead to the end of a page,
-and streams come to the ends of theirs in turns."""
 
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""
@@ -102,10 +59,11 @@ class Tile:
         """Elements along any of the axes."""
         return self.span if axis == self.vector else self.factors.get(axis, 1)
 
-    def block(self, operand_bytes: int, target: Target) -> int:
+    def block(self, operand_bytes: int, target: CpuTarget) -> int:
         """Elements along the vector axis that lie in one piece in an operand of so many bytes that is packed for it."""
+        streams = target.machine.caches.streams
         is_streamed = not self.reuses and operand_bytes > target.cache_bytes[1]
-        return self.span // STREAMS if is_streamed and self.vectors % STREAMS == 0 else self.span
+        return self.span // streams if is_streamed and self.vectors % streams == 0 else self.span
 
     @property
     def reuses(self) -> bool:
@@ -124,7 +82,7 @@ class Tile:
 def choose_tile(
     compute: ComputeOp,
     reads: Sequence[Read],
-    target: Target,
+    target: CpuTarget,
     block: tuple[str, int] | None = None,
     fixed: Sequence[str] = (),
 ) -> Tile | None:
@@ -146,14 +104,16 @@ def _inside(compute: ComputeOp, fixed: Sequence[str]) -> Axes:
     return tuple((n, const(1) if n in fixed else e) for n, e in compute.spatial)
 
 
-def cheapest_tile(compute: ComputeOp, reads: Sequence[Read], target: Target, fixed: Sequence[str] = ()) -> Tile | None:
+def cheapest_tile(
+    compute: ComputeOp, reads: Sequence[Read], target: CpuTarget, fixed: Sequence[str] = ()
+) -> Tile | None:
     """The same, whether or not there are enough for all cores: what one core does in the least time."""
     bits = bits_of(compute.results[0].type)
     return _cheapest(_inside(compute, fixed), tuple(compute.reduction), tuple(reads), target, bits, None)[0]
 
 
 def tile_cost(
-    compute: ComputeOp, reads: Sequence[Read], target: Target, vector: str, vectors: int, factors: Mapping[str, int]
+    compute: ComputeOp, reads: Sequence[Read], target: CpuTarget, vector: str, vectors: int, factors: Mapping[str, int]
 ) -> float:
     """Cycles per useful result and reduction step of a tile that is chosen for other reasons."""
     bits = bits_of(compute.results[0].type)
@@ -161,7 +121,7 @@ def tile_cost(
     return tiled.step(vector, tiled.lanes, vectors, aligned=True).cost(factors)
 
 
-def crowded_reads(compute: ComputeOp, target: Target) -> Sequence[Read]:
+def crowded_reads(compute: ComputeOp, target: CpuTarget) -> Sequence[Read]:
     """Those of which what steps read in turn lies in few places of the nearest cache, too many lines in each."""
     bits = bits_of(compute.results[0].type)
     return _tiled(tuple(compute.spatial), tuple(compute.reduction), tuple(reads_of(compute)), target, bits).crowded
@@ -169,7 +129,7 @@ def crowded_reads(compute: ComputeOp, target: Target) -> Sequence[Read]:
 
 @cache  # asked when algorithms, layouts and schedules are chosen, and networks repeat themselves
 def _cheapest(
-    spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int, even: str | None
+    spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: CpuTarget, bits: int, even: str | None
 ) -> tuple[Tile | None, Tile | None]:
     """For one core, and for all of them."""
     tiled, extents = _tiled(spatial, reduction, reads, target, bits), dict(spatial)
@@ -184,7 +144,7 @@ def _cheapest(
     return alone, min(tiles, key=lambda tile: price(tile, tiled.longer(tile)))
 
 
-def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: Target, bits: int) -> _Tiled:
+def _tiled(spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: CpuTarget, bits: int) -> _Tiled:
     extents = {n: count_of(e) for n, e in spatial}
     extents |= dict.fromkeys(axes_in_extents(spatial, reduction), 1)  # the reduction must stay inside them
     usual = {n: max(usual_size([(n, e)]), 1) for n, e in spatial if extents[n] == LARGE}
@@ -214,7 +174,7 @@ class _Tiled:
     reads: Sequence[Read]
     output: Read
     reduction: Axes
-    target: Target
+    target: CpuTarget
     lanes: int
 
     def longer(self, tile: Tile) -> float:
@@ -225,7 +185,7 @@ class _Tiled:
         extents = self.extents
         spans = {**tile.factors, tile.vector: max(tile.span, min(self.lanes, extents[tile.vector]))}
         count = prod(-(-extent // spans.get(axis, 1)) for axis, extent in extents.items())
-        worth = prod(extents.values()) * self.steps // _WORTH_A_CORE
+        worth = prod(extents.values()) * self.steps // self.target.machine.work.of_a_core
         return max(min(self.target.cores, worth) / max(count, 1), 1.0)
 
     @cached_property
@@ -246,9 +206,14 @@ class _Tiled:
     @cached_property
     def crowded(self) -> Sequence[Read]:
         """As in `crowded_reads`."""
-        ways = ways_of(self.target)
-        most = [(name, count, max(ways - 2, 2 * -(-count // SETS))) for name, count in self.counts.items()]
-        return [r for r in self.reads if any(r.crowd(n, count, self.element_bytes) > limit for n, count, limit in most)]
+        caches = self.target.machine.caches
+        most = ways_of(self.target) - caches.spare_ways
+        limits = [(name, count, max(most, 2 * -(-count // caches.sets))) for name, count in self.counts.items()]
+
+        def is_crowded(read: Read) -> bool:
+            return any(read.crowd(n, count, self.element_bytes, self.target) > limit for n, count, limit in limits)
+
+        return [read for read in self.reads if is_crowded(read)]
 
     def _is_matrix(self, read: Read) -> bool:
         """Whether no index adds up several axes, as `panel_of` asks of what it copies."""
@@ -286,7 +251,7 @@ class _Tiled:
         count = -(-self.extents[vector] // width) if aligned else 0
         loads = [(read, self._load(read, vector, width, vectors, count)) for read in self.reads]
         pieces = 1 if width == self.lanes or self.target.partial_bits else bin(width).count("1")
-        store = self.output.cost(vector, width, 0)
+        store = self.output.cost(vector, width, 0, self.target)
         crowded = [r for r in self.crowded if vector not in r.axes or not self._is_matrix(r)]  # else panels are copied
         along = frozenset(r for r in self.reads if vector in r.axes and (not count or r.moves(vector, width * vectors)))
         return _Step(self, vector, width, vectors, loads, along, crowded, store, self._row(vector, width), pieces)
@@ -301,15 +266,16 @@ class _Tiled:
         """Load slots taken for a vector: more where some of them lie in two cache lines, or tiles in two blocks."""
         if count and (read.axis_to_pack(vector) is not None or not read.moves(vector, width)):
             return 1.0
-        slots = read.cost(vector, width, count)
+        slots = read.cost(vector, width, count, self.target)
         split = slots == 1.0 and vector in read.axes and not read.is_aligned(vector, width)
         block, span = read.block(vector) or 1, width * vectors
-        crossing = _CROSSING if span % block and block % span else 1.0
+        crossing = self.target.machine.core.crossing if span % block and block % span else 1.0
         return (slots + split * width * self.element_bytes / LINE_BYTES) * crossing
 
     def from_memory(self, vector: str, span: int) -> Iterator[Operand]:
         """The operands of vectors that are larger than the second cache."""
-        cycle = self.target.multiplies_per_cycle / ISSUE / max(prod(self.extents.values()) * self.steps, 1)
+        results = max(prod(self.extents.values()) * self.steps, 1)
+        cycle = self.target.multiplies_per_cycle / self.target.machine.core.issue / results
         cache = self.target.cache_bytes[1]
         for read in (r for r in self.reads if vector in r.axes and all(e.is_constant for e in r.dims)):
             size = read.count({**self.extents, **self.counts}) * self.element_bytes
@@ -348,7 +314,7 @@ def _tiles(tiled: _Tiled, vector: str, width: int, vectors: int, aligned: bool) 
 
     for factors in factors_of(vector, tiled.extents, tiled.reads, registers, vectors):
         cost = step.cost(factors)
-        waiting = sum(operand.waiting(cost, factors) for operand in large)
+        waiting = sum(operand.waiting(cost, factors, tiled.target) for operand in large)
         row = step.row_of(factors)
         yield Tile(vector, width, vectors, factors, aligned, False, cost, waiting, row)
         if is_whole(factors) and tiled.taps and straight.held(factors) <= tiled.target.vector_registers:
@@ -388,13 +354,13 @@ class _Step:
 
     def _cost_of(self, factors: Mapping[str, int], extents: Mapping[str, int]) -> float:
         """The same for these extents."""
-        span, extent = self.width * self.vectors, extents[self.vector]
+        span, extent, work = self.width * self.vectors, extents[self.vector], self.of.target.machine.work
         results = span * extent / (-(-extent // span) * span)
         for axis, factor in factors.items():
-            rest = _STRAIGHT_REST if self.taps else _REST
+            rest = work.straight_rest if self.taps else work.tile_rest
             results *= extents[axis] * (1.0 if extents[axis] % factor == 0 else rest)
         if not self.taps and self._halves_lines(factors):
-            results *= _HALF_LINES
+            results *= work.half_lines
         return sum(count * self.cycles(part) for count, part in tile_parts(tuple(factors), factors, extents)) / results
 
     def _halves_lines(self, factors: Mapping[str, int]) -> bool:
@@ -408,21 +374,22 @@ class _Step:
 
     def cycles(self, factors: Mapping[str, int]) -> float:
         """Of a tile with these factors of the other axes."""
-        accumulators = self._accumulators(factors)
+        accumulators, core = self._accumulators(factors), self.of.target.machine.core
         loads, elements = 0.0, 0.0
         for read, load in self.reads:
             count = self._loaded(read, factors)
             loads += count * load * self._crowding(read, factors)
             elements += count * (self.width if read in self.along else 1)
         stores = accumulators * self._store(factors) / max(self.of.steps, 1)
-        following = _OVERLAPPING / self.of.steps if self.taps else 0.0
-        waiting = _LATENCY * accumulators / (accumulators + following)
+        following = core.window / self.of.steps if self.taps else 0.0
+        waiting = core.latency * accumulators / (accumulators + following)
         if self.of.target.folds_broadcasts:
-            busy = max(accumulators * self.pieces / ISSUE, loads * self.pieces / ISSUE, waiting)
-            return busy + stores + _FELT * elements / self.of.lanes
-        issued = accumulators * self.pieces / ISSUE + _ISSUED * loads
-        busy = max(issued, loads * self.pieces / ISSUE, waiting)
-        return overlapped(busy, elements * self.of.element_bytes / self.of.target.bandwidth.second) + stores
+            busy = max(accumulators * self.pieces / core.issue, loads * self.pieces / core.issue, waiting)
+            return busy + stores + core.felt_load * elements / self.of.lanes
+        issued = accumulators * self.pieces / core.issue + core.issued_load * loads
+        busy = max(issued, loads * self.pieces / core.issue, waiting)
+        fetching = elements * self.of.element_bytes / self.of.target.bandwidth.second
+        return overlapped(busy, fetching, self.of.target) + stores
 
     def held(self, factors: Mapping[str, int]) -> int:
         """The most vectors that are needed at a time while taps follow each other: results, and what is loaded between
@@ -454,11 +421,11 @@ class _Step:
     def _crowding(self, read: Read, factors: Mapping[str, int]) -> float:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
         if read in self.crowded:
-            return _CROWDED
+            return self.of.target.machine.caches.crowded
         if read in self.along:
             return 1.0
         crowds = (read.crowds(axis, f, self.of.element_bytes, self.of.target) for axis, f in factors.items())
-        return _CROWDED if any(crowds) else 1.0
+        return self.of.target.machine.caches.crowded if any(crowds) else 1.0
 
     def row_of(self, factors: Mapping[str, int]) -> str | None:
         """The row axis if enough results lie side by side to be transposed."""
@@ -467,7 +434,7 @@ class _Step:
     def _store(self, factors: Mapping[str, int]) -> float:
         """Of one vector: of several that are transposed, as many rows are stored as each has lanes."""
         row = self.row_of(factors)
-        return self.store if row is None else _TRANSPOSED + self.width / factors[row]
+        return self.store if row is None else self.of.target.machine.core.transposed + self.width / factors[row]
 
     def _accumulators(self, factors: Mapping[str, int]) -> int:
         return self.vectors * prod(factors.values())

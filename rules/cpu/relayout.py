@@ -19,7 +19,8 @@ from tilework.rules.cpu.readers import is_needed_whole, readers_of
 from tilework.rules.cpu.reads import reads_of, sums_windows
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.scheduling.dataflow.apply import apply_dataflow
-from tilework.targets.target import LINE_BYTES, Target
+from tilework.targets.base import LINE_BYTES
+from tilework.targets.cpu.target import CpuTarget
 
 FARTHEST = 4
 """How far windows may move for phases: as many pieces are read of each row of the source."""
@@ -40,7 +41,7 @@ class Relayout:
         return f"{self.stage}.global"
 
 
-def relayout_stages(kernel: KernelOp, target: Target, reductions: bool) -> list[Relayout]:
+def relayout_stages(kernel: KernelOp, target: CpuTarget, reductions: bool) -> list[Relayout]:
     """Store reductions, or all others, as suits what reads them, or as what they read is stored.
 
     Of reductions readers come first, which decide; of others what they read.
@@ -93,7 +94,7 @@ def _inner(axis: str) -> str:
     return f"{axis}.inner"
 
 
-def _relayout_of(compute: ComputeOp, target: Target) -> Relayout | None:
+def _relayout_of(compute: ComputeOp, target: CpuTarget) -> Relayout | None:
     if len(compute.results) > 1 or is_needed_whole(compute):
         return None
     names, extents = [n for n, _ in compute.spatial], {n: e.constant for n, e in compute.spatial}
@@ -145,7 +146,7 @@ def _as_it_reads(compute: ComputeOp) -> Iterator[tuple[str, int]]:
                 yield place
 
 
-def _as_summed(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
+def _as_summed(compute: ComputeOp, target: CpuTarget) -> Iterator[tuple[str, int]]:
     """The axes that sums go along, if lanes go along none of the stage: its lines hold what steps read in turn."""
     readers = readers_of(compute)
     if compute.reduction:
@@ -163,7 +164,7 @@ def _as_summed(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
             yield axis, LINE_BYTES * 8 // bits_of(compute.result.type)
 
 
-def _as_summed_behind(compute: ComputeOp, target: Target) -> Iterator[tuple[str, int]]:
+def _as_summed_behind(compute: ComputeOp, target: CpuTarget) -> Iterator[tuple[str, int]]:
     """Such axes of the stage that takes all results one by one."""
     readers = {reader for reader, _ in readers_of(compute)}
     for reader in readers:

@@ -19,18 +19,14 @@ from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, ScheduleRule
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import kernel_cycles
-from tilework.rules.cpu.elementwise import SIDE_BY_SIDE, schedule_elementwise, shared_work
+from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import joins_parts, reads_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.tiled_reduction import tile_within
-from tilework.targets.target import Target
-
-CHAINS = 4
-"""Vectors that are summed side by side, of several rows or of one: a sum waits for the one before."""
-
+from tilework.targets.cpu.target import CpuTarget
 
 STEPS = 64
 """A block of a long sum has so many elements in each lane of a vector."""
@@ -39,33 +35,33 @@ PARTS = 8
 """So many lanes are summed one by one, and then these sums: a row is summed in up to 64 lanes."""
 
 
-def whole_chains(length: int, lanes: int) -> int:
-    """How many vectors, CHAINS or less, leave nothing of a row that is cut into so many at a time; 0 if none do."""
-    return next((n for n in (CHAINS, 2, 1) if length % (n * lanes) == 0), 0)
+def whole_chains(length: int, lanes: int, target: CpuTarget) -> int:
+    """How many vectors side by side leave nothing of a row that is cut into so many at a time; 0 if none do."""
+    return next((n for n in (target.machine.core.chains, 2, 1) if length % (n * lanes) == 0), 0)
 
 
-class RowBlocks(ScheduleRule):
+class RowBlocks(ScheduleRule[CpuTarget]):
     """For rows, each summed up to a number that all of the row reads, or that is the result."""
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return row_form(kernel, target) is not None
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         form = row_form(kernel, target)
         assert form is not None, "the rule matches"
         around = {p.reduction: form.rows[p.reduction][:-1] for p in form.products.values()}
         return kernel_cycles(kernel, form.stages, target, parameters, around)
 
-    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
         """Ask for the layout that tiles want of a matrix that multiplies one row: tiles compute the kernel then."""
         form = row_form(kernel, target)
         assert form is not None, "the rule matches"
         multiplies = any(len(reads_of(c)) > 1 for c in form.summaries)
         return packings_for_tiles(kernel, target, parameters) if multiplies else ()
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         form = row_form(kernel, target)
         assert form is not None, "the rule matches"
         s = ScheduleBuilder(kernel)
@@ -78,7 +74,7 @@ class RowBlocks(ScheduleRule):
 class _Writer:
     """Schedules the final stage first: the others are computed inside it."""
 
-    def __init__(self, s: ScheduleBuilder, form: RowForm, target: Target):
+    def __init__(self, s: ScheduleBuilder, form: RowForm, target: CpuTarget):
         self.s = s
         self.form = form
         self.target = target
@@ -107,9 +103,14 @@ class _Writer:
         return dict(final.spatial)[self.form.rows[final][-1]].is_constant
 
     @property
+    def chains(self) -> int:
+        """How many vectors are summed side by side, of several rows or of one."""
+        return self.target.machine.core.chains
+
+    @property
     def rows_are_chains(self) -> bool:
         """Whether the vectors that are summed side by side are of several rows."""
-        return self.form.block >= CHAINS
+        return self.form.block >= self.chains
 
     def lanes(self, compute: ComputeOp) -> int:
         """Of vectors of a stage's results."""
@@ -131,7 +132,7 @@ class _Writer:
 
     def in_vectors(self, compute: ComputeOp, axes: Mapping[str, SSAValue]) -> list[SSAValue]:
         """Some axes of a stage that sums nothing, for a block, in order: the last of several elements as vectors."""
-        s, width = self.s, self.lanes(compute) * SIDE_BY_SIDE
+        s, width = self.s, self.lanes(compute) * self.chains
         extents = dict(compute.spatial) | {self.form.rows[compute][-1]: const(self.form.block)}
         counts = {n: size_of([(n, extents[n])]) for n in axes}
         *others, last = sorted(axes, key=lambda n: counts[n] > 1)
@@ -174,7 +175,7 @@ class _Writer:
             return 0
         if self.rows_are_chains:
             return lanes
-        return (whole_chains(length, lanes) or max(min(CHAINS, length // lanes), 1)) * lanes
+        return (whole_chains(length, lanes, self.target) or max(min(self.chains, length // lanes), 1)) * lanes
 
     def parts(
         self, stage: StageHandle, compute: ComputeOp, rows: Sequence[str], span: int, block: SSAValue
@@ -194,7 +195,7 @@ class _Writer:
         inside = s.cache_write(parts, scope)
         s.compute_at(parts, block, "local")
         *around, row = (parts.axes[n] for n in rows)
-        row, *beside = s.split(row, CHAINS, Tail.PARTITION) if self.rows_are_chains else [row]
+        row, *beside = s.split(row, self.chains, Tail.PARTITION) if self.rows_are_chains else [row]
         s.reorder([*around, row, *beside, *vectors_and_lanes(s, parts.axes[lane], lanes)])
 
         def order(stage: StageHandle, summed: Sequence[SSAValue]) -> None:

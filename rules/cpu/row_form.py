@@ -12,32 +12,12 @@ from tilework.analysis.sizes import LARGE, bits_of, size_of
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.cpu.any_order import is_any_order
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
-from tilework.rules.cpu.panels import LEAST_PASSES
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import Plan, plan_stages
 from tilework.scheduling.dataflow.inline import inline_computes
-from tilework.targets.target import Target
-
-NEAR_BYTES = 32 << 10
-"""What the stages of a block of rows should take: they are on the stack, and stay near."""
-
-PLENTY_BYTES = 256 << 10
-"""What they may take where more rows are worth it: they multiply a matrix that is read once for all of them, or only
-rows make lanes."""
-
-MOST_BYTES = 768 << 10
-"""What they may take where they do not stay near, as of one long row: a stack has no room for more."""
-
-MOST_ROWS = 64
-"""Of a block: more of them save nothing."""
-
-LEAST_PIECE = 32
-"""Elements that follow each other, from which on summing vectors of them pays."""
-
-RAGGED = 0.02
-"""What a last block that begins among the rows of the one before costs beside these."""
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -69,9 +49,9 @@ class RowForm:
     block: int
 
 
-def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
+def row_form(kernel: KernelOp, target: CpuTarget) -> RowForm | None:
     """The form of a kernel; None for one that has another."""
-    if not any(_is_summary(c, kernel.computes[-1]) for c in kernel.computes):  # soon known of most
+    if not any(_is_summary(c, kernel.computes[-1], target) for c in kernel.computes):  # soon known of most
         return None
     plan = plan_stages(kernel, target)
     if plan.steps or plan.relayouts or plan.copies or len(kernel.results_returned) > 1:
@@ -79,7 +59,7 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     if not all(map(_may_be_in_blocks, plan.stages)):
         return None
     *others, final = plan.roots
-    summary = next((c for c in plan.stages if _is_summary(c, final)), None)
+    summary = next((c for c in plan.stages if _is_summary(c, final, target)), None)
     rows = None if summary is None else _rows_of_stages(plan.stages, summary)
     if summary is None or rows is None or final not in rows:
         return None
@@ -102,7 +82,7 @@ def row_form(kernel: KernelOp, target: Target) -> RowForm | None:
     return RowForm(plan.inlined, plan.stages, final, inside, before, rows, summaries, tiled, block)
 
 
-def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: Target) -> RowForm | None:
+def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: CpuTarget) -> RowForm | None:
     """Where stages are computed wherever they are read, since nobody knows how much memory a row of them takes."""
     if any(c.reduction for c in stages):
         return None
@@ -145,16 +125,16 @@ def _may_be_in_blocks(compute: ComputeOp) -> bool:
     return len(compute.results) == 1 and len(compute.spatial) > 0 and all(e.constant != 0 for _, e in axes)
 
 
-def _is_summary(compute: ComputeOp, final: ComputeOp) -> bool:
+def _is_summary(compute: ComputeOp, final: ComputeOp, target: CpuTarget) -> bool:
     """Whether a stage may sum up rows of the final stage's."""
-    if not compute.reduction or not compute.spatial or is_any_order(compute):
+    if not compute.reduction or not compute.spatial or is_any_order(compute, target):
         return False
     if len(_long(compute)) < len(_long(final)):
         return 2 * size_of(compute.spatial) <= size_of(final.spatial)
-    return size_of(compute.spatial) == size_of(final.spatial) and _sums_rows(compute)
+    return size_of(compute.spatial) == size_of(final.spatial) and _sums_rows(compute, target)
 
 
-def _sums_rows(compute: ComputeOp) -> bool:
+def _sums_rows(compute: ComputeOp, target: CpuTarget) -> bool:
     """Whether a reduction reads pieces of memory from end to end, each for one result."""
     piece, along = in_one_piece(compute), _along(compute)
     length = size_of(piece) if all(e.is_constant for _, e in piece) else LARGE  # as in the steps of reads
@@ -162,7 +142,7 @@ def _sums_rows(compute: ComputeOp) -> bool:
     apart = all(step >= length for of_read in steps for step in of_read)
     if not apart and not (_is_alone(compute) and _are_of_a_matrix(steps, length)):
         return False
-    return _are_side_by_side(along, piece[-1]) and size_of(piece) >= LEAST_PIECE
+    return _are_side_by_side(along, piece[-1]) and size_of(piece) >= target.machine.work.row_piece
 
 
 def _is_alone(reduction: ComputeOp) -> bool:
@@ -178,7 +158,7 @@ def _are_of_a_matrix(steps: Sequence[Sequence[int]], length: int) -> bool:
     return is_read_once and all(step == 0 or step >= length for of_read in steps for step in of_read)
 
 
-def may_be_vectors(summary: ComputeOp, target: Target) -> bool:
+def may_be_vectors(summary: ComputeOp, target: CpuTarget) -> bool:
     """Whether elements of a row are vectors in memory, the last perhaps a part of one, under a mask."""
     piece, lanes = in_one_piece(summary), target.lanes(bits_of(summary.result.type))
     can_be_masked = target.masks_loads and size_of(piece) > lanes
@@ -222,7 +202,7 @@ def _long(compute: ComputeOp) -> list[str]:
 
 
 def _product(
-    reduction: ComputeOp, row_axes: Sequence[str], count: int, copied: set[SSAValue], target: Target
+    reduction: ComputeOp, row_axes: Sequence[str], count: int, copied: set[SSAValue], target: CpuTarget
 ) -> Product:
     """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it.
 
@@ -231,9 +211,9 @@ def _product(
     *around, row = row_axes
     reads = reads_of(reduction)
     plain = Product(reduction, choose_tile(reduction, reads, target, (row, count), around), None)
-    rows = size_of([axis for axis in reduction.spatial if axis[0] == row])
+    rows, passes = size_of([axis for axis in reduction.spatial if axis[0] == row]), target.machine.work.panel_passes
     for at, op in enumerate(reduction.reads):
-        if plain.tile is None or row in reads[at].axes or rows < LEAST_PASSES * plain.tile.factors.get(row, 1):
+        if plain.tile is None or row in reads[at].axes or rows < passes * plain.tile.factors.get(row, 1):
             continue
         copy = blocked_copy(reduction, op, plain.tile.vector, target)
         is_read_once = sum(other.tensor == op.tensor for other in reduction.reads) == 1
@@ -274,7 +254,7 @@ def _same_axes(made: ComputeOp, reader: ComputeOp, read: ReadOp) -> dict[str, st
     return {own: names[e, extent] for (own, extent), e in pairs if (e, extent) in names}
 
 
-def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty: bool, target: Target) -> int:
+def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty: bool, target: CpuTarget) -> int:
     """How many rows at a time: whole vectors of them if they stay near, or `plenty`; 0 where not even one does.
 
     As many as do, but for all cores to have some, and rather so many that the last block has as many. Of an unknown
@@ -284,15 +264,16 @@ def _block_of(inside: Sequence[ComputeOp], summary: ComputeOp, row: str, plenty:
     stored = sum(_bytes(c) for c in inside if not _is_in_place(c, inside))
     each = max(stored // rows, 1)
     lanes = target.lanes(bits_of(summary.result.type))
-    fitting = max((PLENTY_BYTES if plenty else NEAR_BYTES) // each, 1)
-    stack = MOST_BYTES // max(_at_once(inside) // rows, 1)
+    buffers, work = target.machine.buffers, target.machine.work
+    fitting = max((buffers.rows if plenty else target.cache_bytes[0]) // each, 1)
+    stack = buffers.largest_rows // max(_at_once(inside) // rows, 1)
     wanted = max(lanes, rows // target.cores) if count < LARGE else lanes
-    most = min(fitting, stack, MOST_ROWS, count, wanted)
+    most = min(fitting, stack, work.block_rows, count, wanted)
     unit = lanes if most >= lanes else 1
 
     def cost(block: int) -> float:
         blocks = -(-count // block)
-        return blocks * block / count + (blocks * block > count) * RAGGED + 1 / block
+        return blocks * block / count + (blocks * block > count) * work.ragged_rows + 1 / block
 
     counts = list(range(unit, most + 1, unit))
     if most == count:

@@ -23,7 +23,7 @@ from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.scheduling.dataflow.handles import is_returned
 from tilework.scheduling.dataflow.inline import inline_compute, inline_computes
 from tilework.scheduling.dataflow.simplify_reads import simplify_reads
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 LARGEST_COPY = 16
 """Scalar operations of a stage that may be inlined in more than one place."""
@@ -56,7 +56,7 @@ class Plan:
         return bool(self.anchored.get(root, root).reduction)
 
 
-def plan_stages(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Plan:
+def plan_stages(kernel: KernelOp, target: CpuTarget, parameters: Set[int] = frozenset()) -> Plan:
     """Decide on a copy of the kernel. parameters: the arguments whose layouts may be chosen."""
     copy = kernel.clone()
     inlined: list[str] = []
@@ -182,7 +182,7 @@ def _is_cheap(compute: ComputeOp, weight: _Weight) -> bool:
     return len(readers) == 1 or (not weight.dear and weight.ops <= LARGEST_COPY)
 
 
-def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: Target, parameters: Set[int]) -> bool:
+def _pads_for_nothing(kernel: KernelOp, compute: ComputeOp, target: CpuTarget, parameters: Set[int]) -> bool:
     """Whether a stage only pads, and where its reader need not ask for each element whether that is padding."""
     readers = readers_of(compute)
     if len(readers) != 1 or not _can_inline(compute) or _gathers(compute):
@@ -202,7 +202,9 @@ def _pads_outside(compute: ComputeOp, reader: ComputeOp) -> bool:
     return not _pads_along({*long[1:], *long[-1:]}, compute)  # the last becomes lanes, even if there is no other
 
 
-def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target, parameters: Set[int]) -> bool:
+def _pads_tiles(
+    kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: CpuTarget, parameters: Set[int]
+) -> bool:
     """Whether the tiles of a reader had better know where padding is than read it.
 
     What only some lanes of a vector load, straight code takes as a part of one, if the machine can. Else loops are cut
@@ -216,7 +218,7 @@ def _pads_tiles(kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target:
 
 
 def _with_inlined(
-    kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: Target, parameters: Set[int]
+    kernel: KernelOp, compute: ComputeOp, reader: ComputeOp, target: CpuTarget, parameters: Set[int]
 ) -> ComputeOp:
     """A copy of the reader, in a kernel of its own where the stage is inlined, and arguments are copied."""
     copy = alone(kernel, [compute, reader])

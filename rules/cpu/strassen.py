@@ -33,34 +33,34 @@ from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import axes_of, iterations, reads_of
-from tilework.rules.cpu.register_tile import ISSUE, tile_cost
+from tilework.rules.cpu.register_tile import tile_cost
 from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
-class Strassen(ScheduleRule):
+class Strassen(ScheduleRule[CpuTarget]):
     """For known numbers of rows, and outputs whose halves fill vectors."""
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return strassen_form(kernel, target) is not None
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         readers = min(form.passes, target.cores)  # cores with blocks of their own, that may share no cache
         fetching = readers * memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.passes - readers, target)
         fetching += size_of(form.batch) * form.blocks.again / target.kept_speed(bytes_of(form.data.results[0].type))
         multiplying = _product_cycles(form, target, parameters)
-        adding = overlapped(_sum_cycles(form, target), _between_cycles(form, target))
-        return overlapped(multiplying, fetching) + adding + elementwise_cycles(form.final, target)
+        adding = overlapped(_sum_cycles(form, target), _between_cycles(form, target), target)
+        return overlapped(multiplying, fetching, target) + adding + elementwise_cycles(form.final, target)
 
-    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
         return pack_outputs(form.product, form.span, parameters)
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         form = _form(kernel, target)
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
@@ -69,23 +69,23 @@ class Strassen(ScheduleRule):
         return s.finish()
 
 
-def _between_cycles(form: StrassenForm, target: Target) -> float:
+def _between_cycles(form: StrassenForm, target: CpuTarget) -> float:
     """Of storing sums and products, and loading them."""
     if form.blocks.together:
         return kept_cycles(form.data, target) + between_cycles([form.product], target)
     return between_cycles((form.data, form.product), target)
 
 
-def _product_cycles(form: StrassenForm, target: Target, parameters: Set[int]) -> float:
+def _product_cycles(form: StrassenForm, target: CpuTarget, parameters: Set[int]) -> float:
     """Of multiplying sums of quarters."""
     product = form.product
     *_, (rows, _), (outputs, _) = product.spatial
     reads = reads_of(product, parameters)
     each = tile_cost(product, reads, target, outputs, form.vectors, {rows: form.rows}) * form.computed
-    return each * ISSUE / target.multiplies_per_cycle * iterations(product)
+    return each * target.machine.core.issue / target.multiplies_per_cycle * iterations(product)
 
 
-def _sum_cycles(form: StrassenForm, target: Target) -> float:
+def _sum_cycles(form: StrassenForm, target: CpuTarget) -> float:
     """Of the sums of quarters, and of those of products: vectors that are loaded, added and stored.
 
     Sums of a level are those of the level before, of which several are computed from the same.
@@ -100,7 +100,7 @@ def _sum_cycles(form: StrassenForm, target: Target) -> float:
     return vectors * (sizes_of(form.data)[-1] * of_data + outputs * of_result)
 
 
-def _form(kernel: KernelOp, target: Target) -> StrassenForm:
+def _form(kernel: KernelOp, target: CpuTarget) -> StrassenForm:
     form = strassen_form(kernel, target)
     assert form is not None, "the rule matches"
     return form
@@ -109,7 +109,7 @@ def _form(kernel: KernelOp, target: Target) -> StrassenForm:
 class _Writer:
     """Schedules the final stage first: the others are computed inside it."""
 
-    def __init__(self, s: ScheduleBuilder, form: StrassenForm, target: Target):
+    def __init__(self, s: ScheduleBuilder, form: StrassenForm, target: CpuTarget):
         self.s = s
         self.form = form
         self.target = target

@@ -10,9 +10,9 @@ from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.analysis.sizes import bits_of
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import MOST_BYTES, NEAR_BYTES, balanced, inlined_stages, sizes_of, takes
+from tilework.rules.cpu.fast_products import balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.reads import Axes, reads_of
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
 
@@ -95,7 +95,7 @@ class StrassenForm:
         return rows, outputs
 
 
-def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
+def strassen_form(kernel: KernelOp, target: CpuTarget) -> StrassenForm | None:
     """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors and blocks."""
     whole, summed = kernel.compute(PRODUCT), kernel.compute(RESULT)
     if whole is None or summed is None:
@@ -128,7 +128,7 @@ def strassen_form(kernel: KernelOp, target: Target) -> StrassenForm | None:
     )
 
 
-def _rows_at_once(product: ComputeOp, vectors: int, target: Target) -> int:
+def _rows_at_once(product: ComputeOp, vectors: int, target: CpuTarget) -> int:
     """As many as there are registers for, but for those whose sums drive each other out of the nearest cache."""
     row, element_bytes = product.spatial[-2][0], bits_of(product.result.type) // 8
     registers = (target.vector_registers - 2 - vectors) // vectors
@@ -148,16 +148,17 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
 
 
 def _blocks(
-    matrices: int, products: int, rows: int, outputs: int, channels: int, span: int, tile_rows: int, target: Target
+    matrices: int, products: int, rows: int, outputs: int, channels: int, span: int, tile_rows: int, target: CpuTarget
 ) -> Blocks:
     """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
     Of one matrix, each core takes blocks of its own, the last perhaps moved inwards, where reading weights again takes
     less time than reading sums that other cores have just written. Sizes are those of a part.
     """
+    buffers, near = target.machine.buffers, target.machine.buffers.block
     each = 4 * products  # bytes for one element of a part
-    together = _shared(rows, NEAR_BYTES // each // span, tile_rows, outputs // span, target.cores)
-    alone = _shared(rows, NEAR_BYTES // each // (span + channels), tile_rows, 1, target.cores)
+    together = _shared(rows, near // each // span, tile_rows, outputs // span, target.cores)
+    alone = _shared(rows, near // each // (span + channels), tile_rows, 1, target.cores)
     stays = each * rows * channels <= target.near_bytes
     data_again = 0 if stays else each * (outputs // span - 1) * rows * channels
     weights = each * outputs * channels
@@ -166,7 +167,7 @@ def _blocks(
         return Blocks(alone, together=False, again=0)
     others = (target.cores - 1) / target.cores
     exchanging = each * rows * channels * others / target.bandwidth.exchange
-    most = min(MOST_BYTES, target.cache_bytes[1] * 4 // 5) // each
+    most = min(buffers.largest_block, int(target.cache_bytes[1] * target.machine.caches.block_share)) // each
 
     def fits(block: int) -> bool:
         return channels * block + span * _with_room(block, tile_rows) <= most

@@ -36,13 +36,7 @@ from tilework.rules.cpu.reads import axes_of, reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
-from tilework.targets.target import Target
-
-MOST_RESULTS = 256
-"""So many results along each side are computed of a block before they are added up: a stack has room for them."""
-
-LEAST_TERMS = 256
-"""A block has so many terms even where the operands are so wide that not all of it stays near."""
+from tilework.targets.cpu.target import CpuTarget
 
 MOST_TERMS = 512
 """A block has no more terms than this: longer sums are less exact."""
@@ -66,20 +60,20 @@ class _Form:
     panels: dict[str, int]
 
 
-class TallProduct(ScheduleRule):
+class TallProduct(ScheduleRule[CpuTarget]):
     """For a tall product of matrices that do not stay in a cache, or of which half the results are computed."""
 
     BENEFIT: ClassVar[int] = 2
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return _form(kernel, target) is not None
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         assert form is not None, "the rule matches"
         return kernel_cycles(kernel, [*form.before, form.product], target, parameters)
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         form = _form(kernel, target)
         assert form is not None, "the rule matches"
         s = ScheduleBuilder(kernel)
@@ -93,7 +87,7 @@ class TallProduct(ScheduleRule):
         return s.finish()
 
 
-def _form(kernel: KernelOp, target: Target) -> _Form | None:
+def _form(kernel: KernelOp, target: CpuTarget) -> _Form | None:
     """The form of a kernel; None for one that has another."""
     if sum(map(is_tall_product, kernel.computes)) != 1 or len(kernel.results_returned) > 1:
         return None
@@ -105,13 +99,14 @@ def _form(kernel: KernelOp, target: Target) -> _Form | None:
     block = symmetric_block(product)
     if not adds_floats(product) or not (block or _comes_from_memory(product, target)):
         return None
-    panels = {name: min(block or MOST_RESULTS, size_of([(name, extent)])) for name, extent in product.spatial}
+    most = block or target.machine.buffers.results
+    panels = {name: min(most, size_of([(name, extent)])) for name, extent in product.spatial}
     at = plan.roots.index(final)
     part = _part(product, panels, target)
     return _Form(plan.inlined, plan.roots[:at], product, final, plan.roots[at + 1 :], part, panels)
 
 
-def _comes_from_memory(product: ComputeOp, target: Target) -> bool:
+def _comes_from_memory(product: ComputeOp, target: CpuTarget) -> bool:
     """Whether an operand does not stay in the second cache, and the rows of one are vectors of it."""
     sizes = [bytes_of(op.tensor.type) for op in product.reads]
     columns = [axis for axis, extent in product.spatial if extent != 1]
@@ -119,13 +114,13 @@ def _comes_from_memory(product: ComputeOp, target: Target) -> bool:
     return max(sizes) > target.cache_bytes[1] and side_by_side
 
 
-def _part(product: ComputeOp, panels: Mapping[str, int], target: Target) -> ComputeOp:
+def _part(product: ComputeOp, panels: Mapping[str, int], target: CpuTarget) -> ComputeOp:
     """The product as it is of a panel's results and of so many terms that both operands stay in the second cache."""
     part = product.clone()
     wide = sum(size_of([axis]) for axis in product.spatial) * bits_of(product.result.type) // 8
     terms = target.cache_bytes[1] // (2 * wide) // 8 * 8
     part.extents = TeIndexAttr.of(map(const, panels.values()))
-    part.reduce_extents = TeIndexAttr.of([const(min(max(terms, LEAST_TERMS), MOST_TERMS))])
+    part.reduce_extents = TeIndexAttr.of([const(min(max(terms, target.machine.work.least_terms), MOST_TERMS))])
     first = part.body.block.first_op
     if isinstance(first, IfThenElseOp):  # whose condition holds or fails for a panel as a whole
         chosen = first.then_body.block
@@ -137,7 +132,7 @@ def _part(product: ComputeOp, panels: Mapping[str, int], target: Target) -> Comp
     return part
 
 
-def _schedule_product(s: ScheduleBuilder, form: _Form, target: Target) -> None:
+def _schedule_product(s: ScheduleBuilder, form: _Form, target: CpuTarget) -> None:
     spatial, [(summed, _)] = [n for n, _ in form.product.spatial], form.product.reduction
     core, share = f"{summed}.outer", f"{summed}.inner"
     block, term = f"{share}.outer", f"{share}.inner"
@@ -156,7 +151,7 @@ def _schedule_product(s: ScheduleBuilder, form: _Form, target: Target) -> None:
 
 
 def _add_blocks(
-    s: ScheduleBuilder, own: StageHandle, form: _Form, core: SSAValue, block: SSAValue, target: Target
+    s: ScheduleBuilder, own: StageHandle, form: _Form, core: SSAValue, block: SSAValue, target: CpuTarget
 ) -> SSAValue:
     """Let each core add the sums of one block after the other to parts of the results of its own.
 
@@ -177,7 +172,7 @@ def _add_blocks(
     return around[-1]
 
 
-def _add_parts(s: ScheduleBuilder, total: StageHandle, form: _Form, target: Target) -> None:
+def _add_parts(s: ScheduleBuilder, total: StageHandle, form: _Form, target: CpuTarget) -> None:
     """Add up what the cores have, in vectors, where the final stage takes the sums."""
     final, inside = total, total
     if form.final is form.product:

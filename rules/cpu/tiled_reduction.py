@@ -17,27 +17,20 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import lanes_are_masked, lanes_differ
 from tilework.rules.cpu.panels import Panel, panel_of
-from tilework.rules.cpu.parallel import TASKS_PER_CORE, Loop, parallel_prefix, run_in_parallel
+from tilework.rules.cpu.parallel import Loop, parallel_prefix, run_in_parallel
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.prefetch import LEAST_BYTES, Step, prefetch_images, prefetch_operands
+from tilework.rules.cpu.prefetch import Step, prefetch_images, prefetch_operands
 from tilework.rules.cpu.reads import Axes, Axis, reads_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
 def block_sizes(reduction: ComputeOp) -> dict[Hashable, int]:
     """The reduce axes along which something is read in blocks, and their sizes."""
     places = filter(None, (place_in_block(e) for r in reduction.reads for e in r.exprs))
     return {name: size for name, size in places if name in dict(reduction.reduction)}
-
-
-TERMS = 384
-"""A block of a long sum has so many terms: setting a tile to zero and adding it up takes no time beside them."""
-
-LEAST_STEPS = 16
-"""A block has so many steps of the longest axis, however many terms there are along the others."""
 
 
 @dataclass
@@ -66,7 +59,7 @@ def tile_reduction(
     inside: StageHandle,
     reduction: ComputeOp,
     work: Sequence[Axes],
-    target: Target,
+    target: CpuTarget,
     rows: Rows | None,
     parts: Set[Key],
 ) -> list[Around]:
@@ -77,7 +70,7 @@ def tile_reduction(
     """
     tile = choose_tile(reduction, reads_of(reduction), target)
     loops = _Loops()
-    panel = panel_of(reduction, tile)
+    panel = panel_of(reduction, tile, target)
     if rows is not None:
         first = rows.outermost
     else:
@@ -119,8 +112,9 @@ def tile_reduction(
         single = [(axis, loops.names[axis], counts[axis]) for axis in around if axis in loops.names]
         step = Step(tile.vector, tile.accumulators // tile.vectors, tile.vectors, tile.lanes)
         # what is only read, and stays in the last cache, streams without being asked for
-        least = LEAST_BYTES if tile.reuses else target.cache_bytes[2] // 4
-        if tile.reuses or not target.reads_ahead:
+        streamed = int(target.cache_bytes[2] * target.machine.caches.streamed_share)
+        least = None if tile.reuses else streamed
+        if tile.reuses or not target.machine.prefetching.reads_ahead:
             prefetch_operands(s, reduction, step, steps, single, target, least)
         prefetch_images(s, reduction, tile.vector, single, target)
     return _fixed(loops, outer)
@@ -132,7 +126,7 @@ def tile_within(
     inside: StageHandle,
     reduction: ComputeOp,
     tile: Tile | None,
-    target: Target,
+    target: CpuTarget,
 ) -> None:
     """The same in such tiles, of a stage that is computed in a loop of another one, for a part of its results."""
     loops = _Loops()
@@ -152,7 +146,7 @@ def _fill_tile(
     inside: StageHandle,
     reduction: ComputeOp,
     tile: Tile | None,
-    target: Target,
+    target: CpuTarget,
 ) -> tuple[SSAValue, int] | None:
     """Compute the reduction in the innermost loop around a tile of the final stage, which is straight-line code.
 
@@ -166,7 +160,7 @@ def _fill_tile(
         s.pad_to_multiple(inside.axes[tile.vector], tile.lanes)
         masked = True
     scope = _scope(reduction, tile, target)
-    cut, lengths = _blocks_of_terms(reduction)
+    cut, lengths = _blocks_of_terms(reduction, target)
     if not lengths:
         s.compute_at(inside, around, scope)
         return _order_reduction(s, inside, reduction, tile, masked, _reduce_loops(s, inside, reduction))
@@ -180,7 +174,7 @@ def _fill_tile(
     return innermost, lengths[-1] if cut == summed[-1] else reduction.reduction[-1][1].constant or 0
 
 
-def _blocks_of_terms(reduction: ComputeOp) -> tuple[str, Sequence[int]]:
+def _blocks_of_terms(reduction: ComputeOp, target: CpuTarget) -> tuple[str, Sequence[int]]:
     """The longest reduce axis, and the blocks along it in which many terms are summed.
 
     Windows, and what lies in memory block by block, are no long sums.
@@ -193,10 +187,12 @@ def _blocks_of_terms(reduction: ComputeOp) -> tuple[str, Sequence[int]]:
     others = [axis for axis in axes if axis is not longest]
     if not all(extent.is_constant for _, extent in others):  # then nobody knows how many terms a block has
         return longest[0], []
-    return longest[0], block_lengths(reduction, size_of([longest]), max(TERMS // max(size_of(others), 1), LEAST_STEPS))
+    work = target.machine.work
+    steps = max(work.terms // max(size_of(others), 1), work.least_steps)
+    return longest[0], block_lengths(reduction, size_of([longest]), steps)
 
 
-def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
+def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: CpuTarget) -> bool:
     """Whether the last vector of whole tiles has lanes without results, and may be computed whole.
 
     Masks are for what it reads: what is stored under one has to reach memory before it is loaded again.
@@ -205,7 +201,7 @@ def _leaves_lanes(reduction: ComputeOp, tile: Tile, target: Target) -> bool:
     return tile.aligned and target.masks_loads and (extent is None or extent % tile.lanes > 0)
 
 
-def _with_pieces(pieces: Sequence[Loop], outer: Sequence[Loop], target: Target) -> list[Loop]:
+def _with_pieces(pieces: Sequence[Loop], outer: Sequence[Loop], target: CpuTarget) -> list[Loop]:
     """The loops over pieces around all others but those of unknown extent that come first, or behind too few."""
     unknown = [loop for loop in outer if not loop[1].is_constant]
     known = [loop for loop in outer if loop[1].is_constant]
@@ -221,19 +217,19 @@ def _place_behind_panel(loops: _Loops, panel: Panel) -> None:
     loops.outer = [loop for loop in loops.outer if loop not in loops.last]
 
 
-def _place_ragged(loops: _Loops, target: Target) -> None:
+def _place_ragged(loops: _Loops, target: CpuTarget) -> None:
     """Outermost and parallel by itself, if it is there and long enough; else inside what is fused and parallel."""
     counts = {axis: count_of(extent) for axis, extent in loops.outer if extent != 1}
     if loops.ragged is None or loops.ragged not in counts:
         return
     is_first = next(iter(counts)) is loops.ragged
     own = counts.pop(loops.ragged)
-    if not is_first or own < min(TASKS_PER_CORE * target.cores, prod(counts.values())):
+    if not is_first or own < min(target.machine.work.tasks_per_core * target.cores, prod(counts.values())):
         loops.outer = [loop for loop in loops.outer if loop[0] is not loops.ragged]
         loops.late.insert(0, loops.ragged)
 
 
-def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: Sequence[Axes], target: Target) -> list[SSAValue]:
+def _in_parallel(s: ScheduleBuilder, loops: _Loops, work: Sequence[Axes], target: CpuTarget) -> list[SSAValue]:
     """The outer loops, those fused and parallel that may be."""
     axes = [axis for axis, _ in loops.outer]
     end = next((i for i, axis in enumerate(axes, 1) if axis is loops.ragged), len(axes))
@@ -248,7 +244,7 @@ def _outermost(first: Set[Key], axes: Sequence[tuple[SSAValue, Axis]]) -> list[t
     return sorted(axes, key=lambda pair: pair[1][0] not in first)
 
 
-def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], target: Target) -> Set[Key]:
+def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], target: CpuTarget) -> Set[Key]:
     """The axes whose loops belong around all others, so that an operand's pieces are fetched once each.
 
     From memory, of the largest operand, if it is one of vectors and too large for the second cache. Else to the nearest
@@ -264,7 +260,7 @@ def _moving_outside(reduction: ComputeOp, tile: Tile | None, parts: Set[Key], ta
     return nearest | parts if nearest else nearest
 
 
-def _staying_near(reduction: ComputeOp, tile: Tile | None, target: Target) -> Set[Key]:
+def _staying_near(reduction: ComputeOp, tile: Tile | None, target: CpuTarget) -> Set[Key]:
     """The axes of the operand that is two thirds or more of what a tile reads, if that fits into the nearest cache."""
     if tile is None or not reduction.reads:
         return frozenset()
@@ -303,7 +299,7 @@ def _fixed(loops: _Loops, left: Sequence[SSAValue]) -> list[Around]:
     return found
 
 
-def _scope(reduction: ComputeOp, tile: Tile | None, target: Target) -> str:
+def _scope(reduction: ComputeOp, tile: Tile | None, target: CpuTarget) -> str:
     """Registers have no run-time subscripts: a tile stays out of them where its lanes differ, or how many there are."""
     conditional = tile is not None and lanes_differ(reduction, tile.vector, target)
     vector = [] if tile is None or tile.aligned else [e for n, e in reduction.spatial if n == tile.vector]

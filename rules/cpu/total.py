@@ -14,12 +14,12 @@ from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import PARALLEL_WORK
 from tilework.rules.cpu.reads import iterations, joins_parts
-from tilework.rules.cpu.row_blocks import CHAINS, PARTS, STEPS, whole_chains
+from tilework.rules.cpu.row_blocks import PARTS, STEPS, whole_chains
 from tilework.rules.cpu.row_form import in_one_piece
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
-def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: Target) -> None:
+def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: CpuTarget) -> None:
     """Of one without spatial axes. On all cores if they can share it evenly, in whole vectors.
 
     Of one with too few elements for a vector, of unknown extents, with several results or by a reducer that joins no
@@ -31,9 +31,9 @@ def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, t
     length, others = size_of(piece), [n for n, _ in compute.reduction[: -len(piece)]]
     if length < lanes:
         return
-    is_plain = is_any_order(compute)
-    whole = whole_chains(length, lanes)
-    span = 1 if is_plain else lanes * (whole or min(CHAINS, length // lanes))
+    is_plain = is_any_order(compute, target)
+    whole = whole_chains(length, lanes, target)
+    span = 1 if is_plain else lanes * (whole or min(target.machine.core.chains, length // lanes))
     name, axis = ".".join(n for n, _ in piece), s.fuse([stage.axes[n] for n, _ in piece])
     cores: list[str] = []
     if target.cores > 1 and iterations(compute) >= PARALLEL_WORK and length % (target.cores * span) == 0:

@@ -39,18 +39,18 @@ from tilework.rules.cpu.winograd_form import (
     form_of,
     lanes_along,
 )
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
-class WinogradConv(ScheduleRule):
+class WinogradConv(ScheduleRule[CpuTarget]):
     """For channels and filters that fill whole vectors."""
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
+    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
         return form_of(kernel, target) is not None
 
-    def cycles(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> float:
+    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
         form = _form(kernel, target)
         fetching = memory_cycles(kernel, parameters, target)
         fetching += again_cycles(kernel, parameters, form.blocks.passes * form.image_blocks - 1, target)
@@ -60,13 +60,13 @@ class WinogradConv(ScheduleRule):
         of_result = sum(elementwise_cycles(c, target) for c in results)
         transforming = of_data * form.lanes / form.channel_lanes + of_result
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
-        return overlapped(multiplying, fetching) + transforming + moving
+        return overlapped(multiplying, fetching, target) + transforming + moving
 
-    def packings(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
+    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
         form = _form(kernel, target)
         return pack_outputs(form.stages[PRODUCT], form.span, parameters)
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
+    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
         form = _form(kernel, target)
         s = ScheduleBuilder(kernel)
         for name in form.inlined:
@@ -75,13 +75,13 @@ class WinogradConv(ScheduleRule):
         return s.finish()
 
 
-def _form(kernel: KernelOp, target: Target) -> WinogradForm:
+def _form(kernel: KernelOp, target: CpuTarget) -> WinogradForm:
     form = form_of(kernel, target)
     assert form is not None, "the rule matches"
     return form
 
 
-def _data_again(form: WinogradForm, target: Target) -> int:
+def _data_again(form: WinogradForm, target: CpuTarget) -> int:
     """Bytes of transformed tiles that are read again for every block of filters, from behind the second cache."""
     data = bytes_of(form.stages[DATA].result.type)
     if not form.blocks.together or data <= form.image_blocks * target.near_bytes:
@@ -89,7 +89,7 @@ def _data_again(form: WinogradForm, target: Target) -> int:
     return data * (form.filter_blocks - 1)
 
 
-def _exchanged(form: WinogradForm, target: Target) -> float:
+def _exchanged(form: WinogradForm, target: CpuTarget) -> float:
     """Cycles of reading transformed tiles from other cores, which wait as long for theirs."""
     if not form.blocks.together:
         return 0.0
@@ -107,7 +107,7 @@ def _regular_lanes(form: WinogradForm) -> int:
 class _Writer(ABC):
     """Schedules the final stage first: the others are computed inside it."""
 
-    def __init__(self, s: ScheduleBuilder, form: WinogradForm, target: Target):
+    def __init__(self, s: ScheduleBuilder, form: WinogradForm, target: CpuTarget):
         self.s = s
         self.form = form
         self.target = target

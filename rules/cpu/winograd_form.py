@@ -13,28 +13,14 @@ from tilework.algebra.index_expr import Expr, ceildiv, var
 from tilework.analysis.sizes import bits_of, size_of, usual_size
 from tilework.dialects.graph.algorithms.winograd import IMAGE_RANK
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import (
-    MOST_BYTES,
-    NEAR_BYTES,
-    PLENTY_BYTES,
-    balanced,
-    inlined_stages,
-    sizes_of,
-    takes,
-)
+from tilework.rules.cpu.fast_products import balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.reads import iterations, reads_of
-from tilework.targets.target import Target
+from tilework.targets.cpu.target import CpuTarget
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
     *("winograd_image", "winograd_rows", "winograd_data"),
     *("winograd_product", "winograd_columns", "winograd_result"),
 )
-
-HARDLY_MORE = 1.25
-"""How much more may be read where blocks are of fewer images, which stay nearer."""
-
-FEWEST_TILES = 6
-"""As many products with a weight pay for reading it again for every block of tiles."""
 
 MOST_OPEN = 8
 """Tiles that are multiplied at a time where nobody knows how many there are: each number of them is code of its own."""
@@ -44,9 +30,6 @@ MOST_IN_BLOCK = 64
 
 COUNTED_RANK = 5
 """Of transformed data where tiles are counted through."""
-
-SHARING = 128
-"""Filters beside which transforming a block of tiles once more costs little: cores can share that many more."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +119,7 @@ class WinogradForm:
         return self.image_blocks * self.filter_blocks
 
 
-def form_of(kernel: KernelOp, target: Target) -> WinogradForm | None:
+def form_of(kernel: KernelOp, target: CpuTarget) -> WinogradForm | None:
     """The form of a kernel, None if it is another, sizes but those of images are not known or do not fill vectors."""
     found = inlined_stages(kernel, STAGES)
     if found is None:
@@ -182,7 +165,7 @@ def tile_of(stages: Mapping[str, ComputeOp]) -> int:
 
 
 def _counted_form(
-    inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
+    inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: CpuTarget
 ) -> WinogradForm:
     """Blocks of as many tiles as stay near beside the weights, or of more where weights are too many for that.
 
@@ -195,10 +178,12 @@ def _counted_form(
     span = vectors * lanes
     weights = 4 * size_of([*product.spatial[-3:], *product.reduction])
     each = 4 * (count**2 * (channels + span) + tile**2 * span)
-    fitting = min(max((NEAR_BYTES if weights <= target.near_bytes else MOST_BYTES) // each, 1), MOST_IN_BLOCK)
+    buffers = target.machine.buffers
+    room = buffers.block if weights <= target.near_bytes else buffers.largest_block
+    fitting = min(max(room // each, 1), MOST_IN_BLOCK)
     part = min(MOST_OPEN, fitting, (target.vector_registers - 2 - vectors) // vectors)
     tiles = stages[DATA].spatial[1]
-    usual, sharing = usual_size([tiles]), min(target.cores, 1 + filters // SHARING)
+    usual, sharing = usual_size([tiles]), min(target.cores, 1 + filters // target.machine.work.transformed_filters)
     shares = max(n for n in range(1, sharing + 1) if filters // span % n == 0)
     most = fitting if shares > 1 else min(fitting, max(-(-usual // target.cores), part))
     block = most // part * part
@@ -210,7 +195,7 @@ def _counted_form(
 
 
 def _shared_by_cores(
-    inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
+    inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: CpuTarget
 ) -> WinogradForm:
     """Two vectors of filters at a time or a block of more, or one where cores would wait for each other at the end."""
     least = max(1, last.block // lanes)
@@ -223,7 +208,7 @@ def _shared_by_cores(
 
 
 def _form_with(
-    vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: Target
+    vectors: int, inlined: list[str], stages: Mapping[str, ComputeOp], last: Last, lanes: int, target: CpuTarget
 ) -> WinogradForm:
     registers = (target.vector_registers - 2 - vectors) // vectors
     _, _, columns, *_ = sizes_of(stages[DATA])
@@ -250,19 +235,19 @@ def _at_once(blocks: Blocks, registers: int) -> tuple[int, int, int]:
     return min(by_rows, by_images, key=parts)
 
 
-def _channel_lanes(channels: int, lanes: int, target: Target) -> int:
+def _channel_lanes(channels: int, lanes: int, target: CpuTarget) -> int:
     """The longest vectors that channels fill; of several, none of a length that takes several loads."""
     widths = [w for w in range(1, min(channels, lanes) + 1) if channels % w == 0]
     whole = [w for w in widths if w == channels or target.partial_bits or w & (w - 1) == 0]
     return whole[-1]
 
 
-def _turns(form: WinogradForm, target: Target) -> int:
+def _turns(form: WinogradForm, target: CpuTarget) -> int:
     """How many blocks of filters one core computes after the other."""
     return -(-form.tasks // target.cores)
 
 
-def _is_regular(stages: Mapping[str, ComputeOp], lanes: int, target: Target) -> bool:
+def _is_regular(stages: Mapping[str, ComputeOp], lanes: int, target: CpuTarget) -> bool:
     """Whether sizes but the images' are known, filters fill vectors and channels halves of them at least."""
     places = {n: 2 if are_counted(stages) and n != IMAGE else 3 for n in stages}
     sizes = [e.constant for n, c in stages.items() for _, e in (*c.spatial[places[n] :], *c.reduction)]
@@ -308,7 +293,7 @@ class _Tiles:
         """How many tiles an image has."""
         return self.rows * self.columns
 
-    def products_fit(self, down: int, across: int, most: int = NEAR_BYTES) -> bool:
+    def products_fit(self, down: int, across: int, most: int) -> bool:
         """Whether a block's products and results take so many bytes at most."""
         return self.products_take(down, across) <= most
 
@@ -316,7 +301,7 @@ class _Tiles:
         """How many bytes these are."""
         return self._take(down, self._reached(across), 0)
 
-    def all_fit(self, down: int, across: int, most: int = NEAR_BYTES) -> bool:
+    def all_fit(self, down: int, across: int, most: int) -> bool:
         """Whether these do, and its transformed data."""
         part = balanced(across, self.part)
         across = -(-self._reached(across) // part) * part
@@ -333,7 +318,9 @@ class _Tiles:
         return -(-(-(-across * self.tile // lane) * lane) // self.tile)
 
 
-def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, at_once: int, target: Target) -> Blocks:
+def _blocks(
+    stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, at_once: int, target: CpuTarget
+) -> Blocks:
     """The largest blocks whose buffers stay near: of single rows of tiles, if these are long enough, or of as many as
     are multiplied at a time, or one for each core; of several images, if these are small.
 
@@ -341,42 +328,46 @@ def _blocks(stages: Mapping[str, ComputeOp], last: Last, span: int, lanes: int, 
     """
     tiles = _Tiles.of(stages, last, span, lanes, at_once)
     rows, columns, tile = tiles.rows, tiles.columns, tiles.tile
+    buffers, work = target.machine.buffers, target.machine.work
     if not rows or not columns:
-        return _blocks_of_open_images(tiles, stages)
-    across = _fitting(columns, lambda n: tiles.all_fit(1, n))
-    if tiles.all_fit(1, across) and across >= min(FEWEST_TILES, tiles.images * tiles.of_image):
+        return _blocks_of_open_images(tiles, stages, target)
+    across = _fitting(columns, lambda n: tiles.all_fit(1, n, buffers.block))
+    if tiles.all_fit(1, across, buffers.block) and across >= min(work.tiles_again, tiles.images * tiles.of_image):
         down = max(1, at_once // across) if across == columns else 1
-        down = down if tiles.all_fit(down, across, PLENTY_BYTES) and _is_shared(rows, down, target.cores) else 1
+        down = down if tiles.all_fit(down, across, buffers.large_block) and _is_shared(rows, down, target.cores) else 1
         return Blocks(1, down, across, tile, together=False, passes=-(-rows // down) * -(-columns // across))
     down = -(-rows // target.cores)
-    if tiles.all_fit(down, columns, PLENTY_BYTES) and _is_sooner(stages, down, span, target):
+    if tiles.all_fit(down, columns, buffers.large_block) and _is_sooner(stages, down, span, target):
         return Blocks(1, down, columns, tile, together=False, passes=1)
     return _blocks_of_images(tiles, stages, target)
 
 
-def _blocks_of_open_images(tiles: _Tiles, stages: Mapping[str, ComputeOp]) -> Blocks:
+def _blocks_of_open_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: CpuTarget) -> Blocks:
     """Those of images of unknown size: parts of single rows whose buffers stay near."""
+    buffers = target.machine.buffers
     if tiles.columns:
-        across = _fitting(tiles.columns, lambda n: tiles.all_fit(1, n))
+        across = _fitting(tiles.columns, lambda n: tiles.all_fit(1, n, buffers.block))
     else:
-        fitting = [n for n in range(1, MOST_IN_BLOCK + 1) if tiles.all_fit(1, n)]
+        fitting = [n for n in range(1, MOST_IN_BLOCK + 1) if tiles.all_fit(1, n, buffers.block)]
         across = max(fitting, key=lambda n: (n // tiles.part, n <= tiles.part, n), default=1)
     rows, columns = (size_of([axis]) for axis in stages[DATA].spatial[1:3])
     return Blocks(1, 1, across, tiles.tile, together=False, passes=rows * -(-columns // across))
 
 
-def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: Target) -> Blocks:
+def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: CpuTarget) -> Blocks:
     """Those of images with few tiles: as many images as fit, each block by itself or all tiles transformed first."""
     rows, columns, tile = tiles.rows, tiles.columns, tiles.tile
+    buffers, work = target.machine.buffers, target.machine.work
     batch, *_, filters = sizes_of(stages[PRODUCT])
     blocks = {n: max(batch // n, 1) for n in range(1, tiles.images + 1) if tiles.images % n == 0}
-    near = [n for n in blocks if blocks[n] % target.cores == 0 and tiles.all_fit(n * rows, columns)]
+    near = [n for n in blocks if blocks[n] % target.cores == 0 and tiles.all_fit(n * rows, columns, buffers.block)]
     reading = _Reading.of(stages, filters // tiles.span)
     images = max(near, default=0)
-    if batch > 1 and images * tiles.of_image >= FEWEST_TILES and blocks[images] * reading.weights < reading.all_data:
+    are_many = batch > 1 and images * tiles.of_image >= work.tiles_again
+    if are_many and blocks[images] * reading.weights < reading.all_data:
         return Blocks(images, rows, columns, tile, together=False, passes=1)
-    across = _fitting(columns, lambda n: tiles.products_fit(1, n))
-    most = _fitting(rows, lambda n: tiles.products_fit(n, across, PLENTY_BYTES)) if across == columns else 1
+    across = _fitting(columns, lambda n: tiles.products_fit(1, n, buffers.block))
+    most = _fitting(rows, lambda n: tiles.products_fit(n, across, buffers.large_block)) if across == columns else 1
     down = balanced(rows, most)
     if (down, across) != (rows, columns):
         return Blocks(1, down, across, tile, together=True, passes=1)
@@ -384,16 +375,19 @@ def _blocks_of_images(tiles: _Tiles, stages: Mapping[str, ComputeOp], target: Ta
     return Blocks(images, rows, columns, tile, together=True, passes=1)
 
 
-def _images_together(tiles: _Tiles, reading: _Reading, blocks: Mapping[int, int], target: Target) -> int:
+def _images_together(tiles: _Tiles, reading: _Reading, blocks: Mapping[int, int], target: CpuTarget) -> int:
     """How many images, of those numbers that leave so many blocks, are multiplied after all tiles are transformed."""
     down = {n: n * tiles.rows for n in blocks}
-    fitting = [n for n in blocks if tiles.products_fit(down[n], tiles.columns, PLENTY_BYTES)] or [1]
+    buffers, work = target.machine.buffers, target.machine.work
+    fitting = [n for n in blocks if tiles.products_fit(down[n], tiles.columns, buffers.large_block)] or [1]
     fed = [n for n in fitting if blocks[n] * reading.filter_blocks % target.cores == 0] or fitting
-    if reading.weights <= target.cache_bytes[1] * 7 // 8:  # they come from the second cache while others are multiplied
-        return next((n for n in fed if n * tiles.of_image >= FEWEST_TILES), fed[-1])
+    if (
+        reading.weights <= target.cache_bytes[1] * target.machine.caches.weights_again_share
+    ):  # they come from the second cache while others are multiplied
+        return next((n for n in fed if n * tiles.of_image >= work.tiles_again), fed[-1])
     room = target.near_bytes
     read = {n: reading.of_blocks(blocks[n], room - tiles.products_take(down[n], tiles.columns)) for n in fed}
-    return next(n for n in fed if read[n] <= HARDLY_MORE * min(read.values()))
+    return next(n for n in fed if read[n] <= work.images_again * min(read.values()))
 
 
 @dataclass(frozen=True)
@@ -422,7 +416,7 @@ class _Reading:
         return self.weights * count + (self.data if stay else self.all_data)
 
 
-def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: Target) -> bool:
+def _is_sooner(stages: Mapping[str, ComputeOp], down: int, span: int, target: CpuTarget) -> bool:
     """Whether a core is done sooner with so many rows of one image for all filters than with all rows for its filters.
 
     It need not wait for tiles that other cores transform then, but reads their weights as well.

@@ -32,7 +32,7 @@ from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.scheduling.state import read_schedule
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 # A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

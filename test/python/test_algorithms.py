@@ -11,8 +11,7 @@ from tilework.analysis.precision import PRECISIONS
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets import Target, parse_target
 from tilework.transforms.graph.algorithms import Algorithms, Fast
 
 TARGETS = [

@@ -20,7 +20,7 @@ from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 # The main function returns the last element of w, through a second object.
 MAIN = """

@@ -311,7 +311,7 @@ def test_more_memory_than_there_is(cache: KernelCache):
         compiled(np.zeros(1, np.float32))
 
 
-@pytest.mark.parametrize("target", [None, 3])
+@pytest.mark.parametrize("target", [b"llvm", 3])
 def test_a_target_that_is_no_text(target: Any):
     with pytest.raises(tw.UsageError, match='^a target is a text such as "llvm", not a value of type'):
         tw.compile(DIGITS, target=target)

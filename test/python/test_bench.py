@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 from tilework.api import compile
 from tilework.runtime.cache import KernelCache
-from tilework.targets.host import first_threads, physical_cores
+from tilework.targets.cpu.host import first_threads, physical_cores
 from tilework.tools.bench import engines, measure
 from tilework.tools.bench.feeds import random_feeds, relative_error, saved_results
 from tilework.tools.bench.operator_engines import read_operator

@@ -15,7 +15,7 @@ from tilework.dialects.support.source_parser import SourceParser
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import SymbolicShape
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.bench import measure
 from tilework.tools.bench.meters import multiply_adds, stream
 from tilework.tools.bench.operators import operator_model

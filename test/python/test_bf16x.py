@@ -30,9 +30,8 @@ from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
 from tilework.rules.cpu.bf16x_form import bf16x_form
 from tilework.rules.registry import choose_rule
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets import Target, parse_target
+from tilework.targets.cpu.host import host_target
 
 ERRORS = {2: 1e-5, 3: 5e-7}
 """Of the largest result, by numbers."""

@@ -17,7 +17,7 @@ from tilework.dialects.support.registration import make_context
 from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import Target, parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16
 
 Array = np.ndarray[Any, Any]

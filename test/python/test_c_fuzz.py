@@ -9,12 +9,12 @@ import pytest
 from c_compilers import kernel_functions, need_compiler
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from tilework.algebra.nibbles import is_narrow, unpack
 from tilework.analysis.data_indices import index_limits
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.te import run_kernel
 from tilework.runtime.arrays import packed
-from tilework.targets.nibbles import is_narrow, unpack
 from tilework.tools.fuzz.cases import Case, random_case
 from tilework.tools.fuzz.check import arguments, compare, lower, needs_device
 from tilework.tools.fuzz.draw import Seeded

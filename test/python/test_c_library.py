@@ -177,7 +177,9 @@ def test_two_models_in_one_program(tmp_path: Path, cache: KernelCache):
 ENTRY = """
 #include <stdint.h>
 
-int32_t entry(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t threads) {
+int32_t entry(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t threads,
+              void *devices) {
+  (void)devices;
   (void)parameters;
   (void)arena;
   (void)threads;

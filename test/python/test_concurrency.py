@@ -22,7 +22,7 @@ from xdsl.passes import ModulePass
 import tilework as tw
 from tilework.driver.instrumentation import Instrumentation
 from tilework.runtime.cache import KernelCache
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.light_models import load_light_model, random_feeds, reference
 
 pytest.importorskip("onnxruntime")

@@ -10,7 +10,7 @@ from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.module import Module
 from tilework.runtime.tensor_spec import TensorSpec
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 # y[:, :4] = 2 * (x + bias), y[:, 4:] = x, through a temporary in the arena
 HOST = """

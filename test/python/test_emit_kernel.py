@@ -11,7 +11,7 @@ from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.devices.llvm.compile import assembly
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 DENSE = """
 loop.kernel @dense ins(%x: memref<?x64xf32> [N, 64], %w: memref<64x32xf32>) outs(%y: memref<?x32xf32> [N, 32])

@@ -21,7 +21,7 @@ from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 Array = np.ndarray[Any, Any]
 

@@ -10,7 +10,18 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 ORDER = (
-    *("algebra", "targets", "dialects", "analysis", "interpreters", "runtime", "scheduling", "rules", "transforms"),
+    *(
+        "algebra",
+        "plugins",
+        "targets",
+        "dialects",
+        "analysis",
+        "interpreters",
+        "runtime",
+        "scheduling",
+        "rules",
+        "transforms",
+    ),
     *("lowering", "backends", "driver", "frontends", "tuning", "tilework", "compat", "tools"),
 )
 """The layers, lowest first. `tilework` is the public API: `from tilework import te` imports it."""

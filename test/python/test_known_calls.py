@@ -18,7 +18,7 @@ from tilework.runtime.devices.llvm.workers import UNLIKE
 from tilework.runtime.known_calls import KnownCalls, numpy_is_known
 from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 # A copy of the input, N rows of w[0] bytes; fails check 3 where the first byte is 3.
 COPY = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,14 +15,15 @@ from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.rules.base import Packing
-from tilework.rules.cpu import parts, stages
+from tilework.rules.cpu import stages
 from tilework.rules.cpu.parts import Rows, rows_for
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.registry import choose_rule
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,15 @@ class Case:
 
 
 SERVER = parse_target("llvm -mcpu=skylake-avx512")
+
+
+def with_parts(monkeypatch: pytest.MonkeyPatch, target: CpuTarget, count: int) -> CpuTarget:
+    """The target as a machine on which what is computed just before it is read may take so many bytes."""
+    machine = replace(target.machine, buffers=replace(target.machine.buffers, part=count))
+    monkeypatch.setattr("tilework.targets.cpu.target.machine_of", lambda *_: machine)
+    return replace(target)
+
+
 """What is chosen for it is the same wherever the tests run."""
 
 CASES = [
@@ -155,10 +165,10 @@ def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monke
     assert found == Rows("y", count, needed, 2, frozenset({"n", "o.outer", "y"}))
     assert rows_for(plan, pad, plan.anchored[root], None, 1 << 20, SERVER) is None
     assert rows_for(plan, pad, plan.anchored[root], None, 4 * 16 * 11 * 2, SERVER) is None  # no window fits
-    monkeypatch.setattr(parts, "PART_BYTES", most)
+    target = with_parts(monkeypatch, SERVER, most)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, SERVER).schedule(kernel, SERVER))
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
 
 
 @pytest.mark.parametrize("window", [1, 3])
@@ -220,12 +230,12 @@ def test_parts_that_move_with_axes_outside_of_them(run_kernel_everywhere, depth:
 @pytest.mark.parametrize("rows", [(), (6,)], ids=["all", "rows"])
 def test_sums_of_what_is_computed_before(run_kernel_everywhere, monkeypatch, rows: tuple[int, ...]):
     """Also where the sum has no axis of its own, or each of its points needs a large part."""
-    monkeypatch.setattr(parts, "PART_BYTES", 64)
+    target = with_parts(monkeypatch, host_target(), 64)
     k = KernelBuilder("sum_exp")
     exp = apply(k, graph.ExpOp, k.argument(TensorType(f32, [*rows, 50]), "x"))
     kernel = k.finish([k.compute("sum", rows, lambda *i: k.sum((50,), lambda r: exp[(*i, r)]))])
     arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
 
 
 def test_a_sum_that_reads_nothing(run_kernel_everywhere):

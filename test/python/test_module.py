@@ -14,7 +14,7 @@ from tilework.runtime.manifest import Manifest, TensorSpec
 from tilework.runtime.module import Module
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.threads import get_num_threads, set_num_threads
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 SIGNATURE = "ptr %inputs, ptr %outputs, ptr %parameters, ptr %arena, ptr %symbols, i32 %num_threads"
 

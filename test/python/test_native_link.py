@@ -7,7 +7,7 @@ import pytest
 from tilework.runtime.devices.llvm.compile import LLVMError, assembly, compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 HASWELL = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=haswell")
 SQUARE = "define i32 @square(i32 %x) {\n  %y = mul i32 %x, %x\n  ret i32 %y\n}\n"

@@ -21,9 +21,8 @@ from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.rules.cpu.packed_float import PackedFloat
 from tilework.rules.registry import choose_rule
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets import Target, parse_target
+from tilework.targets.cpu.host import host_target
 
 ERRORS, FLOOR = {24: 2.0**-18, 28: 2.0**-22}, 2.0**-62
 """Of a weight of so many bits: of itself, or of the largest of its output."""

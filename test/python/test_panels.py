@@ -12,7 +12,7 @@ from tilework.dialects.schedule import CacheReadOp
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder
 from tilework.rules.cpu.default import Default
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 
 TARGET = parse_target("llvm -mcpu=skylake-avx512")
 

@@ -20,8 +20,7 @@ from tilework.driver.price_ahead import price_ahead
 from tilework.driver.session import Session
 from tilework.driver.worker import FailedKernel, Job, KernelBuildError
 from tilework.runtime.cache import KernelCache
-from tilework.targets import Target
-from tilework.targets.parse import parse_target
+from tilework.targets import Target, parse_target
 from tilework.transforms.graph.algorithms import (
     Algorithm,
     Algorithms,

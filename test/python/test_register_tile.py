@@ -57,7 +57,7 @@ def test_vectors_that_begin_with_a_cache_line(indices: list[Expr], dims: list[in
 
 @pytest.mark.parametrize(("row", "count", "expected"), [(1024, 6, 6), (512, 6, 3), (1040, 64, 1), (100, 64, 1)])
 def test_rows_that_share_a_place_of_the_cache(row: int, count: int, expected: int):
-    assert read([Y, R], [4096, row]).crowd("y", count, 4) == expected
+    assert read([Y, R], [4096, row]).crowd("y", count, 4, parse_target(ZNVER4)) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,15 @@ def test_so_many_rows_leave_room_in_the_cache(row: int, most: int):
 
 def test_waiting_for_an_operand_from_memory():
     shared, again = (Operand(0.5, 0.25, {"y": 8}, stays=stays) for stays in (True, False))
-    alone = again.waiting(1.0, {"y": 8})
+    target = parse_target(ZNVER4)
+    alone = again.waiting(1.0, {"y": 8}, target)
     shows = 3 / 16
     assert alone == pytest.approx(shows * 0.5 * 0.5)  # a single pass multiplies long enough
-    assert shared.waiting(1.0, {"y": 1}) == shared.waiting(1.0, {"y": 8}) == alone  # each fetches a part of the next
+    assert (
+        shared.waiting(1.0, {"y": 1}, target) == shared.waiting(1.0, {"y": 8}, target) == alone
+    )  # each fetches the next
     first, second = shows * 0.5, shows * 0.25 * 0.5  # as long as multiplying; half as long
-    assert again.waiting(1.0, {"y": 4}) == pytest.approx(first + second)
+    assert again.waiting(1.0, {"y": 4}, target) == pytest.approx(first + second)
 
 
 def dense_compute(rows: int, columns: int, sums: int) -> ComputeOp:
@@ -172,7 +175,7 @@ def test_results_that_are_transposed_to_be_stored_in_rows(points: int, vector: s
 def test_a_channel_of_a_group_is_one_element_for_lanes_of_its_filters(filters: int, slots: float):
     """Where vectors are whole parts of a group; else lanes are loaded one by one."""
     channels = read([X // filters * 3 + R, Y], [96, 27])
-    assert channels.cost("x", 8, 48) == slots
+    assert channels.cost("x", 8, 48, parse_target(ZNVER4)) == slots
     assert channels.is_apart("x", 8, 48) == (slots > 1.0)
 
 

@@ -16,7 +16,7 @@ from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 from tilework.rules.cpu.row_blocks import RowBlocks
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 
 TARGET = replace(parse_target("llvm -mcpu=haswell"), cores=2)
 NO_MASKS = replace(parse_target("llvm -mcpu=x86-64"), cores=2)

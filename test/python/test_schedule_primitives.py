@@ -17,7 +17,7 @@ from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 COPY = """
 te.kernel @copy(%x: tensor<SHAPE>) -> tensor<SHAPE> {

@@ -16,7 +16,7 @@ from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.loop import run_loop_kernel
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.storage_rewrite import StorageRewrite
 

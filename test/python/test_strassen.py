@@ -22,9 +22,8 @@ from tilework.rules.cpu.strassen import Strassen
 from tilework.rules.cpu.strassen_form import strassen_form
 from tilework.rules.registry import choose_rule
 from tilework.runtime.cache import KernelCache
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets import Target, parse_target
+from tilework.targets.cpu.host import host_target
 
 
 def argument(k: KernelBuilder, name: str, *shape: int) -> Tensor:

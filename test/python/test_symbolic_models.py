@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
 from tilework.runtime.cache import KernelCache
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
+from tilework.targets.cpu.host import host_target
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

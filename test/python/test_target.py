@@ -1,15 +1,22 @@
 """Targets: the text form, what follows from features, what a machine lacks."""
 
+import inspect
+import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
 from tilework.algebra.errors import UsageError
-from tilework.targets import parse_target
-from tilework.targets.cpus import CPU_FEATURES
-from tilework.targets.host import _parse_size, host_target
+from tilework.targets import parse_target, target_to_compile_for
+from tilework.targets.cpu.host import _parse_size, host_target
+from tilework.targets.cpu.machines import BY_FEATURE, BY_NAME, DEFAULT, Machine
+from tilework.targets.cpu.processors import CPU_FEATURES
+from tilework.targets.cpu.target import CpuTarget
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +49,8 @@ def test_a_triple_alone_means_the_generic_processor():
         "llvm -mcpu=native -num-cores=7",
         "llvm -mcpu=haswell",
         "llvm -mtriple=riscv64-linux-gnu -mcpu=generic-rv64 -mattr=+v,-c -cache-sizes=1,2,3",
+        "c",
+        "c -mcpu=neoverse-n1 -num-cores=3",
     ],
 )
 def test_text_form_reads_back(text: str):
@@ -84,8 +93,9 @@ def test_mattr_changes_a_named_processor():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "unknown target '': the known kinds are 'llvm' and 'c'"),
-        ("cuda", "unknown target 'cuda': the known kinds are 'llvm' and 'c'"),
+        ("", "unknown target '': the known kinds are 'c' and 'llvm'"),
+        ("cuda", "unknown target 'cuda': the known kinds are 'c' and 'llvm'"),
+        ("host -num-cores=2", "'host' takes no options; write 'llvm -num-cores=2'"),
         ("llvm -mpcu=haswell", "unknown option '-mpcu=haswell'; the options are -mtriple, -mcpu"),
         ("llvm -mcpu", "option '-mcpu' needs a value"),
         ("llvm -mcpu=haswell -mcpu=znver1", "option '-mcpu' is given twice"),
@@ -107,6 +117,63 @@ def test_wrong_targets_are_explained(text: str, message: str):
         parse_target(text)
 
 
+def test_host_and_a_kind_alone_mean_this_machine():
+    assert parse_target("host") == parse_target("llvm") == host_target()
+    assert str(parse_target("host")).startswith("llvm -mtriple=")
+    assert parse_target("c") == replace(host_target(), kind="c")
+
+
+def test_a_text_is_read_once():
+    assert parse_target("llvm -mcpu=haswell") is parse_target("llvm -mcpu=haswell")
+
+
+def test_plain_c_has_no_tiles_and_no_dot_products_of_bytes():
+    for cpu in ("sapphirerapids", "alderlake", "neoverse-v1"):
+        compiled, written = (parse_target(f"{kind} -mcpu={cpu}") for kind in ("llvm", "c"))
+        assert compiled.dot_bits > 0 and written.dot_bits == 0
+        assert (written.multiplies_tiles, written.tile_multiplications) == (False, 0)
+        assert written.features == compiled.features and written.lanes(32) == compiled.lanes(32)
+        assert written.machine == compiled.machine
+
+
+def test_code_for_one_kind_refuses_another():
+    target = parse_target("c -mcpu=haswell")
+    assert CpuTarget.of(target, "c") is target
+    with pytest.raises(UsageError, match="targets of the kind 'llvm', not for 'c -mtriple=x86_64"):
+        CpuTarget.of(target, "llvm")
+
+
+def test_only_llvm_has_to_know_the_names():
+    options = "-mtriple=x86_64-linux-gnu -mcpu=pentium5 -mattr=+sse2"
+    assert target_to_compile_for(f"c {options}").cpu == "pentium5"
+    with pytest.raises(UsageError, match="-mcpu: LLVM knows no processor 'pentium5'"):
+        target_to_compile_for(f"llvm {options}")
+
+
+def test_processors_that_nothing_else_is_known_of():
+    assert parse_target("llvm -mcpu=haswell").machine is DEFAULT
+    assert parse_target("llvm -mcpu=znver3").machine is DEFAULT
+    assert parse_target("llvm -mcpu=znver4").machine is BY_NAME["znver4"]
+
+
+def test_the_table_is_of_processors_that_may_be_named():
+    for name in BY_NAME:
+        assert any(cpu.startswith(name) for cpu in CPU_FEATURES), name
+    for feature in BY_FEATURE:
+        assert any(feature in features for features in CPU_FEATURES.values()), feature
+
+
+@pytest.mark.parametrize("theme", [f.name for f in fields(Machine)])
+def test_every_fact_of_a_machine_is_asked_for_and_explained(theme: str):
+    facts = type(getattr(DEFAULT, theme))
+    folders = (ROOT / "rules" / "cpu", ROOT / "targets" / "cpu")
+    readers = "".join(f.read_text() for folder in folders for f in folder.glob("*.py") if f.name != "machines.py")
+    source = inspect.getsource(facts)
+    for fact in fields(facts):
+        assert re.search(rf"\.{fact.name}\b", readers), f"nobody reads {theme}.{fact.name}"
+        assert re.search(rf'^    {fact.name}: .*\n    """[A-Z]', source, re.MULTILINE), f"what is {theme}.{fact.name}?"
+
+
 def test_processors_that_fetch_faster():
     speeds = [parse_target(f"llvm -mcpu={cpu}").bandwidth for cpu in ("znver5", "sapphirerapids", "cortex-a72")]
     assert speeds[0].memory > speeds[2].memory > speeds[1].memory
@@ -118,14 +185,14 @@ def test_processors_whose_loads_slow_multiply_adds():
     named = [parse_target(f"llvm -mcpu={cpu}") for cpu in ("znver4", "znver5", "icelake-server", "sapphirerapids")]
     assert [t.multiplies_per_cycle == t.vectors_per_cycle for t in named] == [True, True, True, False]
     hidden = parse_target("llvm -mcpu=icelake-server -mattr=+avx512fp16")
-    assert hidden.is_rapids and hidden.bandwidth == named[-1].bandwidth
-    assert not parse_target("llvm -mcpu=znver5 -mattr=+avx512fp16").is_rapids
+    assert hidden.machine == named[-1].machine and hidden.bandwidth == named[-1].bandwidth
+    assert parse_target("llvm -mcpu=znver5 -mattr=+avx512fp16").machine == named[1].machine
 
 
 def test_processors_that_read_ahead_by_themselves():
     """C, one core of a Zen 4 that only reads: 99 GB/s from the last cache, with requests 77; from memory 34 and 26."""
     targets = [parse_target(f"llvm -mcpu={cpu}") for cpu in ("znver4", "znver5", "haswell")]
-    assert [target.reads_ahead for target in targets] == [True, False, False]
+    assert [target.machine.prefetching.reads_ahead for target in targets] == [True, False, False]
 
 
 def test_few_weights_stay_in_the_last_cache():

@@ -19,8 +19,9 @@ from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.devices.llvm.compile import assembly
-from tilework.targets import host, parse_target, tiles
-from tilework.targets.host import host_target
+from tilework.targets import parse_target
+from tilework.targets.cpu import host, tiles
+from tilework.targets.cpu.host import host_target
 
 RAPIDS = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids")
 ACC = 'memref<512xf32, "amx">'

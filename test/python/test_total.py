@@ -14,7 +14,7 @@ from tilework.dialects.schedule import ParallelOp, RFactorOp
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder
 from tilework.rules.cpu.default import Default
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 
 TARGET = replace(parse_target("llvm -mcpu=haswell"), cores=2)
 

@@ -13,7 +13,7 @@ from tilework.backends.llvm.math import math_function, math_function_name
 from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.targets import Target, parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 REFERENCE: dict[str, Callable[..., np.ndarray]] = {
     "exp": np.exp,

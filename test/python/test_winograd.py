@@ -29,8 +29,8 @@ from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
 from tilework.runtime.cache import KernelCache
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
+from tilework.targets.cpu.host import host_target
 from tilework.transforms.graph.algorithms import Winograd
 
 

@@ -38,8 +38,8 @@ from tilework.rules.cpu.winograd_form import WinogradForm, form_of
 from tilework.runtime.cache import KernelCache
 from tilework.scheduling.bound_inference import infer_bounds
 from tilework.scheduling.state import read_schedule
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
+from tilework.targets.cpu.host import host_target
 from tilework.transforms.graph.algorithms import Algorithm, Winograd
 from tilework.transforms.loop.simplify import Simplify
 

@@ -15,7 +15,7 @@ from tilework.backends.llvm.emit_kernel import emit_kernels
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.runtime.cache import KernelCache
-from tilework.targets.parse import parse_target
+from tilework.targets import parse_target
 
 RANDOM = np.random.default_rng(34)
 N = 48

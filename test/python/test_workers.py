@@ -21,7 +21,7 @@ from tilework.runtime.devices.llvm import workers
 from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.runtime.devices.llvm.native_library import NativeLibrary
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.commands import doctor
 
 Loop = Callable[..., None]
@@ -343,7 +343,7 @@ def test_loops_of_fewer_threads_keep_no_other_worker_awake():
         import ctypes, os, time
         from tilework.runtime.devices.llvm.compile import compile_ir
         from tilework.runtime.devices.llvm.native import load_objects
-        from tilework.targets.host import host_target
+        from tilework.targets.cpu.host import host_target
 
         library = load_objects([compile_ir('''
         declare void @tilework_parallel(ptr, ptr, i64, i64, i32, i32)
@@ -384,7 +384,7 @@ def test_fork_while_another_thread_links_a_module():
         import os, threading
         from tilework.runtime.devices.llvm.compile import compile_ir
         from tilework.runtime.devices.llvm import native
-        from tilework.targets.host import host_target
+        from tilework.targets.cpu.host import host_target
 
         code = compile_ir("define i32 @f() { ret i32 7 }", host_target())
         link, begun = native.Linked._link, threading.Event()

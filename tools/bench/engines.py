@@ -16,7 +16,7 @@ import onnx
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError, did_you_mean
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.bench.operator_engines import load_jax, load_torch, load_torch_compile
 
 Array: TypeAlias = NDArray[Any]

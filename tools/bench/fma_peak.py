@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 ROUNDS = 1_000_000
 """Some milliseconds: threads that start together take a tenth of one to do so."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tilework.targets.host import first_threads, host_target
+from tilework.targets.cpu.host import first_threads, host_target
 from tilework.tools.bench.engines import Array
 from tilework.tools.bench.feeds import relative_error, saved_results
 from tilework.tools.bench.operators import OPERATOR

@@ -11,7 +11,7 @@ import numpy as np
 from tilework.api import build
 from tilework.frontends import te
 from tilework.runtime.threads import set_num_threads
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.bench.engines import Array
 from tilework.tools.bench.fma_peak import fma_peak
 

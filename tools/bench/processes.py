@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tilework.algebra.errors import TileworkError
+from tilework.plugins.packages import child_environment
 
 _SAMPLE_SECONDS = 0.02
 
@@ -23,7 +24,7 @@ def run_task(task: str, **arguments: Any) -> dict[str, Any]:
     """
     with tempfile.TemporaryFile() as answered, tempfile.TemporaryFile() as said:  # of any length, unlike pipes
         command = [sys.executable, "-P", "-m", "tilework.tools.bench.tasks", task, json.dumps(arguments)]
-        process = subprocess.Popen(command, stdout=answered, stderr=said)
+        process = subprocess.Popen(command, stdout=answered, stderr=said, env=child_environment())
         try:
             workers = _watch(process)
         finally:

@@ -41,6 +41,7 @@ from tilework.driver.instrumentation import Instrumentation
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.targets import Target
+from tilework.targets.cpu.target import CpuTarget
 from tilework.tools.bench.work import Work, element_bytes, work_of
 from tilework.transforms.graph.choose_algorithms import ChooseAlgorithms
 from tilework.transforms.loop.plan_memory import PlanMemory
@@ -189,7 +190,7 @@ def tick_object(target: Target) -> bytes:
     """
     if not hasattr(time, "CLOCK_MONOTONIC"):
         raise TileworkError("kernels are timed by clock_gettime, which this system lacks")
-    return compile_ir(_TICK_TEXT.format(triple=target.triple, clock=time.CLOCK_MONOTONIC), target)
+    return compile_ir(_TICK_TEXT.format(triple=CpuTarget.of(target, "llvm").triple, clock=time.CLOCK_MONOTONIC), target)
 
 
 _TICK_TEXT = f"""\

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from tilework.algebra.errors import TileworkError
+from tilework.plugins.packages import child_environment
 from tilework.tools.bench.engines import YARDSTICKS, Array, load_tilework
 from tilework.tools.bench.feeds import random_feeds
 from tilework.tools.bench.meters import Meter, multiply_adds, stream
@@ -36,7 +37,12 @@ class Subject:
         self.kind = kind
         self._said = TemporaryFile("w+", errors="replace")
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+            env=child_environment(),
         )
 
     def __enter__(self) -> Subject:

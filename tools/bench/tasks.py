@@ -78,7 +78,7 @@ def profile_model(
     """What `ProgramWatcher` notes of a model; compiled with a clock around every call it is saved as `artefact`."""
     from tilework.api import compile
     from tilework.runtime.cache import KernelCache
-    from tilework.targets.host import host_target
+    from tilework.targets.cpu.host import host_target
     from tilework.tools.bench.program import ProgramWatcher, tick_object
 
     watcher = ProgramWatcher(dims)

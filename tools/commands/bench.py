@@ -11,7 +11,7 @@ from typing import Any
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
-from tilework.targets.host import physical_cores
+from tilework.targets.cpu.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
 from tilework.tools.bench.networks.catalogue import NETWORK, check_network

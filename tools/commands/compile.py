@@ -1,4 +1,4 @@
-"""Compile an ONNX model to an artefact that loads in milliseconds."""
+"""Compile a model, or a whole program of an .mlir file, to an artefact that loads in milliseconds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
-from tilework.analysis.program_targets import HOST, set_targets
 from tilework.api import compile as compile_model
+from tilework.driver.choose_targets import choose_targets
 from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.driver.levels import lower_by_levels, write_levels
+from tilework.driver.read_program import level_of
 from tilework.frontends.onnx.importer import ImportedModel
 from tilework.runtime.compile_report import CompileReport
-from tilework.targets.llvm_names import target_to_compile_for
+from tilework.targets import target_to_compile_for
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.process_module import semantic_check
@@ -26,12 +28,18 @@ from tilework.transforms.graph.fuse_operators import explain
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework compile`."""
     parser.add_argument(
-        "model", metavar="MODEL", help="an ONNX file, or light:NAME or net:NAME for a graph with random weights"
+        "model",
+        metavar="MODEL",
+        help="an ONNX file, an .mlir file with a function @main, or light:NAME or net:NAME with random weights",
     )
     parser.add_argument(
         "-o", dest="output", metavar="FILE", help="the artefact; by default MODEL's name with .tw, here"
     )
-    parser.add_argument("--target", default="llvm", help='"llvm" (this machine), or as in "llvm -mcpu=haswell"')
+    parser.add_argument(
+        "--target",
+        help='"llvm" (this machine), or as in "llvm -mcpu=haswell"; by default what an .mlir file says, else llvm',
+    )
+    parser.add_argument("--schedule", metavar="FILE.mlir", help="schedules for kernels of the program, by their names")
     parser.add_argument(
         "--precision",
         default="default",
@@ -50,21 +58,36 @@ def run(options: argparse.Namespace) -> int:
     """Compile, write the artefact, say what was done."""
     output = Path(options.output or f"{title_of(options.model)}.tw")
     check_writable(output)
-    target = target_to_compile_for(options.target)
-    imported = import_model(options.model)
-    set_targets(imported.module, {HOST: target})
+    target = None if options.target is None else target_to_compile_for(options.target)
+    imported = import_model(options.model, options.schedule)
+    _check_level(options, imported.module)
+    choose_targets(imported.module, target)
     if options.explain_fusion:
         _explain_fusion(imported.module.clone(), options.precision)
     _lower_beside(options, imported)
     with shown_progress(title_of(options.model)) as progress:
         module = compile_model(
-            imported.module, options.target, imported.parameters, progress=progress, precision=options.precision
+            imported.module, None, imported.parameters, progress=progress, precision=options.precision
         )
     module.save(output)
     assert module.report is not None
     print(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {module}")
     print(report_text(module.report))
     return 0
+
+
+def _check_level(options: argparse.Namespace, module: ModuleOp) -> None:
+    """Raise a UsageError for what is no model, and for what only a graph can be asked for."""
+    level = level_of(module)
+    if level == "kernels":
+        raise TileworkError(
+            f"{options.model} has kernels and no function @main: an artefact is a whole model; "
+            "tilework run runs a kernel, opt-tool -t obj writes its code"
+        )
+    asked = {"--dump-levels": options.dump_levels, "--check-semantics": options.check_semantics}
+    for flag, given in {**asked, "--explain-fusion": options.explain_fusion}.items():
+        if given and level != "graph":
+            raise UsageError(f"{flag} is for a program that begins at the graph; @main of {options.model} has buffers")
 
 
 def report_text(report: CompileReport) -> str:

@@ -12,9 +12,10 @@ from typing import cast
 import llvmlite.binding as llvm
 
 import tilework
+from tilework.plugins.packages import plugins
 from tilework.runtime.cache import KernelCache, default_cache
 from tilework.runtime.threads import get_num_threads
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 from tilework.tools.files import obstacle_to_writing
 
 PACKAGES = ("xdsl", "llvmlite", "numpy", "onnx")
@@ -34,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
         **_machine(),
         "threads": _threads(),
         "cache": cache_text(default_cache()),
+        "plugins": ", ".join(f"{plugin.name} in {plugin.root}" for plugin in plugins()) or "none",
         "onnxruntime": _onnxruntime(),
     }
     width = max(map(len, facts))

@@ -1,4 +1,4 @@
-"""Run a model once and print what comes out."""
+"""Run a model, or a program or kernel of an .mlir file, once and print what comes out."""
 
 from __future__ import annotations
 
@@ -12,21 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
+from tilework.runtime.function import Function
 from tilework.runtime.module import Module
 from tilework.runtime.threads import set_num_threads
-from tilework.tools.model_source import as_declared, open_model, parse_dims, random_array, read_array, symbol_sizes
+from tilework.tools.model_source import (
+    as_declared,
+    inputs_of,
+    open_program,
+    parse_dims,
+    random_array,
+    read_array,
+    symbol_sizes,
+)
 
 Array = NDArray[Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework run`."""
-    parser.add_argument("model", metavar="MODEL", help="an ONNX file, a .tw artefact, light:NAME or net:NAME")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="an ONNX file, an .mlir file of any level, an artefact, light:NAME or net:NAME",
+    )
     parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; repeatable")
     parser.add_argument("--random", type=int, metavar="SEED", help="random values for the inputs not given")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
     parser.add_argument("--out", metavar="DIR", help="save each output there as NAME.npy")
-    parser.add_argument("--target", help='what to compile an ONNX file for; by default "llvm", this machine')
+    parser.add_argument("--target", help='what to compile for; by default what an .mlir file says, else "llvm"')
+    parser.add_argument("--schedule", metavar="FILE.mlir", help="schedules for kernels of the program, by their names")
+    parser.add_argument("--kernel", metavar="NAME", help="which kernel of an .mlir file without @main to run")
     parser.add_argument("--threads", type=int, metavar="N", help="threads to use; else the physical cores")
 
 
@@ -39,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     given = {name: read_array(path) for name, path in files.items()}
     if options.threads is not None:
         set_num_threads(options.threads)
-    module = open_model(options.model, options.target)
-    outputs = module.run(_inputs(module, given, dims, options.random))
+    program = open_program(options.model, options.target, options.schedule, options.kernel)
+    outputs = program.run(_inputs(program, given, dims, options.random))
     for line in table_lines(outputs):
         print(line)
     if options.out is not None:
@@ -71,21 +86,24 @@ def _files(words: Sequence[str]) -> dict[str, str]:
     return files
 
 
-def _inputs(module: Module, given: dict[str, Array], dims: dict[str, int], seed: int | None) -> dict[str, Array]:
+def _inputs(
+    program: Module | Function, given: dict[str, Array], dims: dict[str, int], seed: int | None
+) -> dict[str, Array]:
     """What was given, and random values for the rest where a seed was given."""
-    names = [spec.name for spec in module.manifest.inputs]
+    specs = inputs_of(program)
+    names = [spec.name for spec in specs]
     for name in given:
         if name not in names:
             raise UsageError(f"--input {name}: the model's inputs are {', '.join(names)}{did_you_mean(name, names)}")
-    missing = [spec for spec in module.manifest.inputs if spec.name not in given]
+    missing = [spec for spec in specs if spec.name not in given]
     if missing and seed is None:
         name = missing[0].name
         raise UsageError(f"no value for input '{missing[0]}': give --input {name}=FILE.npy, or --random SEED")
-    sizes = symbol_sizes(module, dims, given)
+    sizes = symbol_sizes(program, dims, given)
     rng = np.random.default_rng(seed)
     return {
         spec.name: as_declared(given[spec.name], spec) if spec.name in given else random_array(spec, sizes, rng)
-        for spec in module.manifest.inputs
+        for spec in specs
     }
 
 

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocaOp
 
 from tilework.algebra.index_expr import Expr
+from tilework.algebra.nibbles import is_narrow, unpack
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.data_indices import index_limits
 from tilework.analysis.program_targets import HOST, set_targets
@@ -30,8 +31,7 @@ from tilework.interpreters.te import run_kernel
 from tilework.runtime.arrays import packed
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
-from tilework.targets.host import host_target
-from tilework.targets.nibbles import is_narrow, unpack
+from tilework.targets.cpu.host import host_target
 from tilework.tools.fuzz.programs import SYMBOL
 
 Array = NDArray[Any]

@@ -39,7 +39,7 @@ from tilework.dialects.graph.structure import FusedOp, ParameterOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.rules.registry import choose_rule
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.graph.joined_sizes import usual_version
 from tilework.transforms.graph.te_kernels import build_kernel
 from tilework.transforms.graph.words_of_groups import (
@@ -202,10 +202,10 @@ _FAST: dict[str, type[Fast]] = {kind.__name__: kind for kind in (Winograd, Stras
 
 
 def _fast_algorithms(product: Product, precision: Precision, target: Target) -> Iterator[Fast]:
-    if precision.numbers and target.multiplies_tiles and can_use_bf16x(product):
+    if precision.numbers and target.tile_multiplications and can_use_bf16x(product):
         yield Bf16x(precision.numbers)
     if precision.weight_bits < FLOAT_BITS and isinstance(product, DenseOp) and can_use_packed_float(product):
-        is_streamed = bytes_of(product.weight.type) > target.cache_bytes[1]  # else it stays, from one call to the next
+        is_streamed = bytes_of(product.weight.type) > target.core_cache_bytes  # else it stays, from call to call
         if is_streamed and (product.dims(1)[1].constant or 0) >= precision.least_sum:
             yield PackedFloat(precision.weight_bits)
     if target.dot_bits and (product.dtype(0), product.dtype(1)) == (UNSIGNED_BYTE, i8):
@@ -322,7 +322,7 @@ class Algorithms:
         """Of nothing but multiplying, or reading weights from memory."""
         weights, bits = _transformed(product, fast)
         multiplying = fast.multiplying(product, weights, self.target)
-        return max(multiplying, weights * bits / 8 / self.target.bandwidth.memory)
+        return max(multiplying, weights * bits / 8 / self.target.memory_speed)
 
     def _cycles_with(self, fast: Fast, group: FusedOp) -> float:
         trial = group.clone()

@@ -15,7 +15,7 @@ from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.precision import precision_of
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
@@ -68,7 +68,7 @@ class ChooseAlgorithms(TileworkPass):
 def _choose(graph: Block, algorithms: Algorithms) -> None:
     """Let every group of a graph take the fastest of them."""
     words: dict[tuple[SSAValue, int], SSAValue] = {}
-    for group in [o for o in graph.ops if isinstance(o, FusedOp)]:
+    for group in [o for o in graph.ops if isinstance(o, FusedOp) and is_on_host(o)]:
         product = product_with_parameter(group)
         fast = None if product is None else algorithms.best_for(group).fast
         if product is not None and fast is not None:

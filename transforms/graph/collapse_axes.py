@@ -185,6 +185,7 @@ def _replace(group: FusedOp, body: Block) -> None:
     assert body.last_op is not None
     collapsed = FusedOp(group.label.data, inputs, [v.type for v in body.last_op.operands], Region(body))
     collapsed.attributes |= group.attributes
+    collapsed.attributes |= group.attributes
     copy_location(collapsed, group)
     Rewriter.insert_op(collapsed, InsertPoint.before(group))
     for before, after in zip(group.outputs, collapsed.outputs, strict=True):

@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
@@ -26,7 +26,7 @@ from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.rules.registry import choose_rule
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.collapse_axes import append_remade, erase_with_views, viewed
@@ -62,7 +62,7 @@ class FuseDepthwise(TileworkPass):
         if not is_compiled(op):
             return
         target = target_of(op)
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
+        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp) and is_on_host(o)]:
             reader = _pointwise_reader(group) if group.parent and _is_depthwise(group) else None
             joined = None if reader is None else _joined(group, reader)
             if reader is None or joined is None:

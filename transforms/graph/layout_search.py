@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, SSAValue
 
 from tilework.analysis.layout_classes import CHANNELS, LayoutClass, layout_classes
+from tilework.analysis.program_targets import is_on_host
 from tilework.dialects.graph.structure import FusedOp
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.graph.algorithms import Algorithms, question_of
 from tilework.transforms.graph.packed_groups import pack_result, unpack_argument
 
@@ -58,7 +59,7 @@ class LayoutSearch:
     @classmethod
     def of(cls, graph: Block, target: Target, algorithms: Algorithms) -> LayoutSearch:
         """For the kernels of a graph."""
-        groups = [op for op in graph.ops if isinstance(op, FusedOp)]
+        groups = [op for op in graph.ops if isinstance(op, FusedOp) and is_on_host(op)]
         classes = layout_classes(graph, target.blocks(f32.bitwidth))
         return cls(groups, classes, algorithms)
 

@@ -14,12 +14,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import is_compiled
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.rules.base import Packing
 from tilework.rules.registry import choose_rule
-from tilework.targets.target import Target
+from tilework.targets import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.joined_sizes import usual_version
@@ -51,7 +51,7 @@ class PackParameters(TileworkPass):
         target = target_of(op)
         known: dict[Hashable, Sequence[Packing]] = {}
         """What rules ask for, by what a group computes: networks repeat themselves."""
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
+        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp) and is_on_host(o)]:
             parameters = parameters_of(group)
             key = (content_of(group.body.block), parameters)
             if key not in known:

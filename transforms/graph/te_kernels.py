@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.group_content import content_of
 from tilework.analysis.parameters import is_splat
+from tilework.analysis.program_targets import DEVICE
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
@@ -33,10 +34,13 @@ class KernelTable:
 
     def kernel_for(self, group: FusedOp, layouts: Sequence[Layout]) -> KernelOp:
         """The kernel that computes `group` from inputs to results that lie in memory as `layouts` says."""
-        key = (content_of(group.body.block), tuple(layouts))
+        device = group.attributes.get(DEVICE)
+        key = (content_of(group.body.block), tuple(layouts), device)
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = build_kernel(self.names.fresh(group.label.data), group)
+            if device is not None:
+                kernel.attributes[DEVICE] = device
             if any(isinstance(layout, StridedLayoutAttr) for layout in layouts):
                 kernel.attributes["te.layouts"] = ArrayAttr(layouts)
             self._kernels[key] = kernel

@@ -49,9 +49,6 @@ _DECIDES = (
 )
 """What makes much of a small difference."""
 
-FEW_ROWS = 4
-"""So few are multiplied by a matrix in less time than it takes to come from beyond the second cache."""
-
 
 @dataclass(frozen=True)
 class WidenHalfPrecision(TileworkPass):
@@ -134,8 +131,9 @@ class _Graph:
             return False
         rows = op.dims(0)[:-1] if isinstance(op, DenseOp) else op.dims(0)[-2:-1]
         count = product(dims_of(value.type)).constant or 0
-        stays_near = value in self._known and count * f32.size <= target_of(op).cache_bytes[1]
-        return not stays_near and (product(rows).constant or FEW_ROWS + 1) <= FEW_ROWS
+        stays_near = value in self._known and count * f32.size <= target_of(op).core_cache_bytes
+        few = target_of(op).streamed_rows
+        return not stays_near and (product(rows).constant or few + 1) <= few
 
     def _cast(self, op: CastOp) -> None:
         """A cast of the network makes the type that it names; for a float, of whatever its operand is now."""

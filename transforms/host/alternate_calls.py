@@ -51,9 +51,9 @@ class AlternateCalls(TileworkPass):
         target = target_of(op)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
             loops = [op for op in function.walk() if isinstance(op, ForOp)]
-            in_loops = [k for loop in loops for k in _alternating_steps(loop, kernels, target.cache_bytes[1])]
+            in_loops = [k for loop in loops for k in _alternating_steps(loop, kernels, target)]
             alternating = [*_alternating(function, kernels, target), *in_loops]
-            for call in _descending(body_of(function), kernels, target.cache_bytes[1]):
+            for call in _descending(body_of(function), kernels, target):
                 kernel = kernels[call.kernel_name]
                 if kernel.sym_name.data not in copies:
                     copies[kernel.sym_name.data] = _copy(kernel, names)
@@ -70,7 +70,7 @@ class _Sweep:
     descending: bool
 
 
-def _descending(block: Block, kernels: dict[str, KernelOp], cache: int) -> list[CallOp]:
+def _descending(block: Block, kernels: dict[str, KernelOp], target: Target) -> list[CallOp]:
     """The calls that follow one through the same input, which is still in the cache in part."""
     touched = 0
     last: dict[tuple[KernelOp, SSAValue], _Sweep] = {}
@@ -78,12 +78,12 @@ def _descending(block: Block, kernels: dict[str, KernelOp], cache: int) -> list[
     for call in _calls(block, kernels):
         kernel = kernels[call.kernel_name]
         sizes = _sizes(kernel)
-        large = _large(call, kernel, cache)
+        large = _large(call, kernel, target)
         if len(large) == 1:
             [(value, size)] = large
             before = last.get((kernel, value))
             between = 0 if before is None else touched - before.touched + sum(sizes) - size
-            descending = before is not None and not before.descending and between <= cache
+            descending = before is not None and not before.descending and between <= target.core_cache_bytes
             last[kernel, value] = _Sweep(touched + sum(sizes), descending)
             if descending:
                 found.append(call)
@@ -91,7 +91,7 @@ def _descending(block: Block, kernels: dict[str, KernelOp], cache: int) -> list[
     return found
 
 
-def _alternating_steps(loop: ForOp, kernels: dict[str, KernelOp], cache: int) -> list[KernelOp]:
+def _alternating_steps(loop: ForOp, kernels: dict[str, KernelOp], target: Target) -> list[KernelOp]:
     """The kernels that every iteration calls once with the same large input, which is still in the cache in part.
 
     Loops inside count nothing: what they call is taken for small.
@@ -101,16 +101,16 @@ def _alternating_steps(loop: ForOp, kernels: dict[str, KernelOp], cache: int) ->
     found: list[KernelOp] = []
     for call in calls:
         kernel = kernels[call.kernel_name]
-        large = _large(call, kernel, cache)
+        large = _large(call, kernel, target)
         once = sum(other.kernel_name == call.kernel_name for other in calls) == 1
-        if once and len(large) == 1 and touched - large[0][1] <= cache:
+        if once and len(large) == 1 and touched - large[0][1] <= target.core_cache_bytes:
             found.append(kernel)
     return found
 
 
-def _large(call: CallOp, kernel: KernelOp, cache: int) -> list[tuple[SSAValue, int]]:
+def _large(call: CallOp, kernel: KernelOp, target: Target) -> list[tuple[SSAValue, int]]:
     """The inputs of a call that do not stay in the cache beside all else, and their bytes."""
-    return [(v, size) for v, size in zip(call.inputs, _sizes(kernel), strict=False) if size > cache * 3 // 4]
+    return [(v, size) for v, size in zip(call.inputs, _sizes(kernel), strict=False) if size > target.near_bytes]
 
 
 def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target) -> list[KernelOp]:
@@ -122,7 +122,7 @@ def _alternating(function: FuncOp, kernels: dict[str, KernelOp], target: Target)
         for kernel in calls
         if calls.count(kernel) == 1
         and any(
-            size > target.cache_bytes[1] and touched - size <= room and _is_read_once(argument)
+            size > target.core_cache_bytes and touched - size <= room and _is_read_once(argument)
             for argument, size in zip(kernel.body.block.args, _sizes(kernel), strict=False)
         )
     ]

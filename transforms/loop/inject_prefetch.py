@@ -21,7 +21,7 @@ from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers
 from tilework.dialects.loop.prefetch import ALL_CACHES, SECOND_CACHE
 from tilework.dialects.support.locations import copy_location
-from tilework.targets.target import LINE_BYTES
+from tilework.targets.base import LINE_BYTES
 from tilework.transforms.base import TileworkPass
 
 RUNS = 4

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
+    NoneAttr,
     UnitAttr,
     i8,
 )
@@ -33,6 +34,7 @@ from tilework.dialects.loop import ApplyOp, CallOp, KernelOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
+from tilework.dialects.tilework import DeviceAttr
 from tilework.transforms.base import TileworkPass
 
 
@@ -42,14 +44,15 @@ def _legal(op: Operation) -> str | None:
 
 @dataclass(frozen=True)
 class PlanMemory(TileworkPass):
-    """Replace the temporaries of a host function, and the scratch of the kernels it calls, by views of one arena.
+    """Replace the temporaries of a host function, and the scratch of the kernels it calls, by views of an arena.
 
     func.func @main(%x, %y) {                        func.func @main(%x, %y, %arena: memref<?xi8> {tilework.arena})
       %t = memref.alloc() : memref<16xf32>               attributes {tilework.arena_bytes = #graph.dims<[64]>} {
       loop.call @exp ins(%x) outs(%t) ..      ->       %t = memref.view %arena[%c0][] : memref<?xi8> to memref<16xf32>
       loop.call @exp ins(%t) outs(%y) ..               loop.call @exp ins(%x) outs(%t) ..
 
-    Buffers that are in use at different times share memory, in a loop those that are allocated there. An output takes
+    The host has one arena, and every device one in its memory. Buffers that are in use at different times share memory,
+    in a loop those that are allocated there. An output takes
     the place of an input that is used for the last time where the kernel's accesses allow it (`analysis.in_place`).
     Requires every size to be an expression over the dimensions of the arguments; leaves no allocation.
     """
@@ -113,12 +116,17 @@ class _Planner:
         self._share_in_place({t.alloc.memref: t for t in allocated if t.alloc is not None})
         temporaries = [*allocated, *scratch]
         owners = [t for t in temporaries if t.host is None]
-        packing = pack([Lifetime(t.size, t.first, t.last) for t in owners])
-        offsets = {id(t): offset for t, offset in zip(owners, packing.offsets, strict=True)}
-        arena = self._add_arena(packing.size)
+        spaces = dict.fromkeys([NoneAttr(), *(t.type_.memory_space for t in owners)])
+        offsets: dict[int, Expr] = {}
+        arenas: dict[Attribute, SSAValue] = {}
+        for space in spaces:
+            inside = [t for t in owners if t.type_.memory_space == space]
+            packing = pack([Lifetime(t.size, t.first, t.last) for t in inside])
+            offsets |= {id(t): offset for t, offset in zip(inside, packing.offsets, strict=True)}
+            arenas[space] = self._add_arena(packing.size, space)
         lent: dict[Operation, list[SSAValue]] = {}
         for t in temporaries:
-            view = self._view(t, arena, offsets[id(t.owner)])
+            view = self._view(t, arenas[t.type_.memory_space], offsets[id(t.owner)])
             if t.alloc is None:
                 lent.setdefault(t.user, []).append(view)
             else:
@@ -144,10 +152,13 @@ class _Planner:
         values = [self.symbols.expr_of(v, call) for v in call.symbol_values]
         by_name: dict[Key, Expr] = dict(zip(names, values, strict=True))
         step, _ = self.spans[call]
+        space = NoneAttr() if call.device is None else DeviceAttr(call.device)
         found: list[_Temporary] = []
         for i in range(inputs + outputs, inputs + outputs + scratch):
             dims = tuple(e.substitute(by_name) for e in kernel.dims.data[i])
-            found.append(_Temporary(memref_type(kernel.function_type.inputs.data[i]), dims, step, step, call))
+            type_ = memref_type(kernel.function_type.inputs.data[i])
+            type_ = MemRefType(type_.element_type, type_.shape, type_.layout, space)
+            found.append(_Temporary(type_, dims, step, step, call))
         return found
 
     def _kernel(self, call: CallOp) -> KernelOp:
@@ -186,15 +197,17 @@ class _Planner:
 
     # -- rewriting
 
-    def _add_arena(self, size: Expr) -> SSAValue:
-        type_ = MemRefType(i8, [DYNAMIC_INDEX])
+    def _add_arena(self, size: Expr, space: Attribute) -> SSAValue:
+        type_ = MemRefType(i8, [DYNAMIC_INDEX], memory_space=space)
+        attributes = [*self.symbols.attributes, DictionaryAttr({ARENA: UnitAttr()})]
         arena = self.body.insert_arg(type_, len(self.body.args))
         arena.name_hint = "arena"
         old = self.function.function_type
         self.function.properties["function_type"] = FunctionType.from_lists([*old.inputs, type_], list(old.outputs))
-        attributes = [*self.symbols.attributes, DictionaryAttr({ARENA: UnitAttr()})]
         self.function.properties["arg_attrs"] = ArrayAttr(attributes)
-        self.function.attributes[ARENA_BYTES] = DimsAttr.of([size])
+        self.symbols = HostSymbols(self.function)
+        sizes = self.function.attributes.get(ARENA_BYTES)
+        self.function.attributes[ARENA_BYTES] = DimsAttr.of([*(sizes if isinstance(sizes, DimsAttr) else ()), size])
         return arena
 
     def _view(self, t: _Temporary, arena: SSAValue, offset: Expr) -> SSAValue:

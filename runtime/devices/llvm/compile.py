@@ -14,6 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from tilework.targets import Target
+from tilework.targets.cpu.target import CpuTarget
 
 
 class LLVMError(Exception):
@@ -27,16 +28,18 @@ def compile_ir(text: str, target: Target, opt_level: int = 2, codegen_level: int
     times slower, but time is linear in the length of a block: a block of 20 000 calls takes a second, and minutes at 3.
     Raises LLVMError where the module does not parse or verify.
     """
-    module = _optimized(text, target, opt_level)
+    processor = CpuTarget.of(target, "llvm")
+    module = _optimized(text, processor, opt_level)
     with _in_source_order():
-        return _machine(target, codegen_level).emit_object(module)
+        return _machine(processor, codegen_level).emit_object(module)
 
 
 def assembly(text: str, target: Target, opt_level: int = 2) -> str:
     """The assembly text that `compile_ir` would encode."""
-    module = _optimized(text, target, opt_level)
+    processor = CpuTarget.of(target, "llvm")
+    module = _optimized(text, processor, opt_level)
     with _in_source_order():
-        return _machine(target).emit_assembly(module)
+        return _machine(processor).emit_assembly(module)
 
 
 _OPTIONS_OF_LLVM = Lock()
@@ -59,7 +62,7 @@ def _in_source_order() -> Generator[None]:
             llvm.set_option("", "-enable-misched=true")  # as it is for others that use LLVM
 
 
-def _optimized(text: str, target: Target, opt_level: int) -> Any:
+def _optimized(text: str, target: CpuTarget, opt_level: int) -> Any:
     machine = _machine(target)
     module = _parse(text)
     module.triple = target.triple
@@ -85,7 +88,7 @@ def _parse(text: str) -> Any:
 
 
 @cache
-def _machine(target: Target, codegen_level: int = 3) -> Any:
+def _machine(target: CpuTarget, codegen_level: int = 3) -> Any:
     _initialize(target)
     try:
         description = llvm.Target.from_triple(target.triple)
@@ -108,7 +111,7 @@ def _initialize_native() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _initialize(target: Target) -> None:
+def _initialize(target: CpuTarget) -> None:
     """Register the code generator; only a foreign architecture pays for registering all of them."""
     if target.triple.split("-", 1)[0] == llvm.get_process_triple().split("-", 1)[0]:
         _initialize_native()

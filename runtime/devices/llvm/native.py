@@ -11,7 +11,8 @@ from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.devices.llvm.native_library import NativeLibrary
 from tilework.runtime.devices.llvm.workers import linking, worker_symbols
 from tilework.targets import parse_target
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
+from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Linked:
         return self._code
 
     def _link(self) -> Code:
-        check_runs_on(parse_target(self._target), host_target())
+        check_runs_on(CpuTarget.of(parse_target(self._target), "llvm"), host_target())
         library = NativeLibrary(self._objects, worker_symbols(self._workers))
         address = library.get_function(self._entry)
         return Code(self._type(address), address, library)

@@ -19,7 +19,8 @@ from threading import RLock
 from tilework.runtime.cache import default_cache
 from tilework.runtime.devices.llvm.native_library import NativeLibrary
 from tilework.targets import Target
-from tilework.targets.host import host_target, physical_cores
+from tilework.targets.cpu.host import host_target, physical_cores
+from tilework.targets.cpu.target import CpuTarget
 
 MAX_THREADS = 256
 MAX_TEAMS = 16
@@ -96,11 +97,12 @@ def workers_code(target: Target) -> bytes:
 def workers_ir(target: Target) -> str:
     """`workers.ll` and `calls.ll` for a target; without POSIX threads, loops run on the caller's."""
     calls = Template(_text("calls.ll")).substitute(unlike=UNLIKE)
-    system = target.operating_system
+    processor = CpuTarget.of(target, "llvm")
+    system = processor.operating_system
     if system == "windows":
         return _SERIAL + calls
     choices = {
-        "pause": _PAUSES.get(target.architecture, ""),
+        "pause": _PAUSES.get(processor.architecture, ""),
         "detached": 1 if system == "linux" else 2,  # PTHREAD_CREATE_DETACHED
         "monotonic": 1 if system == "linux" else 6,  # CLOCK_MONOTONIC
         "set_affinity": _SET_AFFINITY if system == "linux" else "",

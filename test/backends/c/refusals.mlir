@@ -1,4 +1,4 @@
-// RUN: opt-tool %s --target='c -mcpu=haswell' --split-input-file --verify-diagnostics -t c
+// RUN: opt-tool %s --split-input-file --target='c -mcpu=haswell' --verify-diagnostics -t c
 
 loop.kernel @vectorized outs(%y: memref<8xf32>) {
   %one = arith.constant 1.0 : f32

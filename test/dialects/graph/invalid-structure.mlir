@@ -56,3 +56,11 @@ func.func @f(%x: tensor<8xf32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @copy(%x: tensor<4xf32>) -> tensor<4xf64> {
+  // expected-error@+1 {{graph.copy}}
+  %d = "graph.copy"(%x) <{device = "npu0"}> : (tensor<4xf32>) -> tensor<4xf64>
+  func.return %d : tensor<4xf64>
+}

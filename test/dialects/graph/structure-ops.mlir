@@ -28,3 +28,11 @@ func.func @main(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>) -> tensor<?x32xf32, 
   }
   func.return %y : tensor<?x32xf32, #graph.dims<[N, 32]>>
 }
+
+// CHECK-LABEL: func.func @on_a_device
+// CHECK-NEXT:    %{{.*}} = graph.copy %x to "npu0" : tensor<4xf32>
+func.func @on_a_device(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %d = graph.copy %x to "npu0" : tensor<4xf32>
+  %h = graph.copy %d to "host" : tensor<4xf32>
+  func.return %h : tensor<4xf32>
+}

@@ -378,3 +378,21 @@ loop.kernel @first_of_one ins(%x: memref<4xf32>) {
   // expected-error@+1 {{lanes of stride 0 are one element: none is left out}}
   %w = loop.load %x[0] stride 0 from 2 : memref<4xf32>, vector<4xf32>
 }
+
+// -----
+
+// loop.wait
+
+func.func @f() {
+  // expected-error@+1 {{loop.wait}}
+  "loop.wait"() : () -> ()
+  func.return
+}
+
+// -----
+
+func.func @f(%x: memref<4xf32>, %y: memref<4xf32, #tilework.device<"npu0">>) {
+  // expected-error@+1 {{the buffers of a call are in the memory of one device, not of npu0 and the host}}
+  loop.call @k ins(%x) outs(%y) : memref<4xf32>, memref<4xf32, #tilework.device<"npu0">>
+  func.return
+}

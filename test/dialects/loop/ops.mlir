@@ -149,3 +149,10 @@ loop.kernel @transpose ins(%x: memref<8xf32>) outs(%y: memref<2xf32>) {
   %c0, %c1, %c2, %c3 = loop.transpose %r0, %r1 : vector<4xf32>
   loop.store %c2, %y[0] : memref<2xf32>, vector<2xf32>
 }
+
+// CHECK-LABEL: func.func @waiting
+// CHECK-NEXT:    loop.wait "npu0"
+func.func @waiting() {
+  loop.wait "npu0"
+  func.return
+}

@@ -137,3 +137,23 @@ func.func @none(%x: memref<4xf32>) {
   func.return
 }
 func.func private @declared(memref<4xf32>)
+
+// Every memory has an arena of its own, and what kernels of a device borrow is in its memory.
+// CHECK-LABEL: func.func @devices(
+// CHECK-SAME:    %arena: memref<?xi8> {tilework.arena}, %arena_1: memref<?xi8, #tilework.device<"npu0">> {tilework.arena}
+// CHECK-SAME:    tilework.arena_bytes = #graph.dims<[64, 192]>
+// CHECK:         %a = memref.view %arena[
+// CHECK:         %d = memref.view %arena_1[
+// CHECK:         memref.view %arena_1[
+// CHECK:         loop.call @lent ins(%d) outs(%e) scratch(%{{.*}}) : memref<16xf32, #tilework.device<"npu0">>
+loop.kernel @lent ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) scratch(%s: memref<16xf32>)
+func.func @devices(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  "memref.copy"(%x, %a) : (memref<16xf32>, memref<16xf32>) -> ()
+  %d = memref.alloc() : memref<16xf32, #tilework.device<"npu0">>
+  "memref.copy"(%a, %d) : (memref<16xf32>, memref<16xf32, #tilework.device<"npu0">>) -> ()
+  %e = memref.alloc() : memref<16xf32, #tilework.device<"npu0">>
+  loop.call @lent ins(%d) outs(%e) : memref<16xf32, #tilework.device<"npu0">>, memref<16xf32, #tilework.device<"npu0">>
+  "memref.copy"(%e, %y) : (memref<16xf32, #tilework.device<"npu0">>, memref<16xf32>) -> ()
+  func.return
+}

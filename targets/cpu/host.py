@@ -8,15 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from tilework.targets.cpus import SYSTEM_FEATURES
-from tilework.targets.target import DEFAULT_CACHE_BYTES, Target
-from tilework.targets.tiles import TILE_FEATURES, tiles_are_permitted
+from tilework.targets.cpu.processors import SYSTEM_FEATURES
+from tilework.targets.cpu.target import DEFAULT_CACHE_BYTES, CpuTarget
+from tilework.targets.cpu.tiles import TILE_FEATURES, tiles_are_permitted
 
 _LINUX_CPUS = Path("/sys/devices/system/cpu")
 
 
 @cache
-def host_target() -> Target:
+def host_target() -> CpuTarget:
     """This machine: its processor and extensions as LLVM sees them, its caches, and the cores this process may use.
 
     Extensions the machine lacks are listed too, with a minus: a virtual machine may hide some of its processor's, and
@@ -30,9 +30,8 @@ def host_target() -> Target:
     features = tuple(
         f"{'+' if has else '-'}{name}" for name, has in sorted(present.items()) if name not in SYSTEM_FEATURES
     )
-    return Target(
-        "llvm", llvm.get_process_triple(), llvm.get_host_cpu_name(), features, physical_cores(), data_cache_bytes()
-    )
+    triple, cpu = llvm.get_process_triple(), llvm.get_host_cpu_name()
+    return CpuTarget("llvm", physical_cores(), triple, cpu, features, data_cache_bytes())
 
 
 @cache

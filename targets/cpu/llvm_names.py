@@ -8,10 +8,9 @@ import sys
 from functools import cache
 
 from tilework.algebra.errors import UsageError, did_you_mean
-from tilework.targets.cpus import CPU_FEATURES
-from tilework.targets.host import host_target
-from tilework.targets.parse import parse_target
-from tilework.targets.target import Target
+from tilework.targets.cpu.host import host_target
+from tilework.targets.cpu.processors import CPU_FEATURES
+from tilework.targets.cpu.target import CpuTarget
 
 _LIST = """
 import sys, llvmlite.binding as llvm
@@ -24,15 +23,13 @@ llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu="help")
 _NAME = re.compile(r"^  (\S+) +- ", re.MULTILINE)
 
 
-def target_to_compile_for(text: str) -> Target:
-    """As `parse_target`, but a UsageError too for a processor or feature that LLVM does not know."""
-    target = parse_target(text)
+def check_llvm_names(target: CpuTarget) -> None:
+    """Raise a UsageError for a processor or feature that LLVM does not know."""
     if not _is_surely_known(target):
         _check_names(target)
-    return target
 
 
-def _is_surely_known(target: Target) -> bool:
+def _is_surely_known(target: CpuTarget) -> bool:
     """Whether the names are this machine's or our own table's: to ask LLVM takes a quarter of a second."""
     host = host_target()
     if (target.cpu, target.features) == (host.cpu, host.features):
@@ -41,7 +38,7 @@ def _is_surely_known(target: Target) -> bool:
     return listed is not None and {feature[1:] for feature in target.features} <= set(listed)
 
 
-def _check_names(target: Target) -> None:
+def _check_names(target: CpuTarget) -> None:
     features = {feature[1:] for feature in target.features}
     known_cpus, known_features = _known(target.triple)
     if target.cpu not in known_cpus:

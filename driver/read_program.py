@@ -1,0 +1,82 @@
+"""Programs in `.mlir` files: how they are read, and at which level they are."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import ParseError
+
+from tilework.algebra.errors import TileworkError
+from tilework.analysis.verification import refuse_out_of_bounds, verify
+from tilework.dialects import loop, te
+from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.structure import ParameterOp
+from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.interpreters.graph import find_function
+
+SUFFIX = ".mlir"
+"""How the names of such files end."""
+
+Level = Literal["graph", "host", "kernels"]
+"""`@main` on tensors; `@main` on buffers, which calls kernels; kernels alone."""
+
+
+def read_program(path: str | PathLike[str]) -> ModuleOp:
+    """The module in a file. Raises TileworkError that names the place for what is no valid module."""
+    try:
+        text = Path(path).read_bytes().decode()
+    except OSError as error:
+        raise TileworkError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise TileworkError(f"cannot read {path}: it is not text in UTF-8") from None
+    try:
+        module = SourceParser(make_context(), text, str(path)).parse_module()
+    except ParseError as error:
+        place = error.span.get_location()
+        raise TileworkError(f"{place.file}:{place.line}:{place.col}: {error.msg}") from None
+    verify(module)
+    refuse_out_of_bounds(module)
+    return module
+
+
+def add_schedules(module: ModuleOp, path: str | PathLike[str]) -> None:
+    """Add the schedules of a file to a program. Raises TileworkError for a file with none, or with anything else."""
+    ops = list(read_program(path).ops)
+    strangers = [op.name for op in ops if not isinstance(op, SequenceOp)]
+    if strangers or not ops:
+        found = strangers[0] if strangers else "nothing"
+        raise TileworkError(f"{path} holds {found}: a file of schedules holds schedule.sequence and nothing else")
+    for op in ops:
+        op.detach()
+        module.body.block.add_op(op)
+
+
+def level_of(module: ModuleOp) -> Level:
+    """At which level a program is. Raises TileworkError where there is no program."""
+    main = find_function(module, "main")
+    if main is None:
+        _require_kernels(module)
+        return "kernels"
+    types = (*main.function_type.inputs, *main.function_type.outputs)
+    computes = any(isinstance(op, GraphOp | ParameterOp) for op in main.walk())
+    return "graph" if computes or any(isinstance(type_, TensorType) for type_ in types) else "host"
+
+
+def kernels_of(module: ModuleOp) -> dict[str, te.KernelOp | loop.KernelOp]:
+    """The kernels of a program that have a body, by name."""
+    kernels = [op for op in module.ops if isinstance(op, te.KernelOp | loop.KernelOp)]
+    return {k.sym_name.data: k for k in kernels if isinstance(k, te.KernelOp) or not k.is_declaration}
+
+
+def _require_kernels(module: ModuleOp) -> None:
+    if kernels_of(module):
+        return
+    functions = [f"@{op.sym_name.data}" for op in module.ops if isinstance(op, FuncOp)]
+    there = f"; its functions are {', '.join(functions)}" if functions else ""
+    raise TileworkError(f"there is no program: it would be a function @main, or a kernel{there}")

@@ -1,0 +1,38 @@
+"""The text form of a target that is Python: one word."""
+
+from dataclasses import dataclass
+
+from tilework.algebra.errors import UsageError
+from tilework.targets import Target
+
+KINDS = ("python",)
+
+
+@dataclass(frozen=True)
+class PythonTarget(Target):
+    """It computes one number after the other; nothing is known of caches."""
+
+    family = "python"
+    vectors_per_cycle = memory_speed = streamed_rows = 1
+    core_cache_bytes = near_bytes = 1 << 20
+    fuses = False
+    dot_bits = tile_multiplications = 0
+
+    def __str__(self) -> str:
+        return self.kind
+
+    def lanes(self, element_bits: int) -> int:
+        return 1
+
+    def keeps_weights(self, count: int) -> bool:
+        return False
+
+
+def parse(kind: str, words: list[str], text: str) -> PythonTarget:
+    if words:
+        raise UsageError(f"target '{text}': '{kind}' takes no options")
+    return PythonTarget(kind, cores=1)
+
+
+def check_names(target: PythonTarget) -> None:
+    """It names nothing that could be unknown."""

@@ -1,0 +1,36 @@
+"""Cancel negations of negations."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+
+from tilework.dialects.graph import NegOp
+from tilework.transforms.base import TileworkPass
+
+
+@dataclass(frozen=True)
+class CancelNegations(TileworkPass):
+    """Cancel a negation of a negation.
+
+        %1 = graph.neg %0
+        %2 = graph.neg %1        ->     %0
+
+    Exact, since a negation changes the sign and nothing else.
+    """
+
+    name = "graph-cancel-negations"
+    anchor = FuncOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        PatternRewriteWalker(_TwoNegations()).rewrite_region(op.regions[0])
+
+
+class _TwoNegations(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: NegOp, rewriter: PatternRewriter) -> None:
+        if not isinstance(op.input.owner, NegOp):
+            return
+        rewriter.replace(op, [], [op.input.owner.input])

@@ -1,0 +1,1 @@
+"""Plugins: packages from outside of the tree that bring passes, operators, rules, back ends and targets."""

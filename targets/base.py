@@ -1,0 +1,89 @@
+"""The base of all targets: what passes and rules may ask of a machine, whatever family it belongs to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+LINE_BYTES = 64
+"""A line of a cache has so many bytes, on every machine that there is a family for."""
+
+
+@dataclass(frozen=True)
+class Target(ABC):
+    """A machine to compile for. `str(target)` is a text form that `parse_target` reads back to an equal value.
+
+    kind: the first word of the text form, such as "llvm". cores: how many threads a parallel loop should feed.
+    weights_stay: what `with_weights` found, which has no text form of its own.
+    """
+
+    kind: str
+    cores: int
+    weights_stay: bool = field(default=False, kw_only=True)
+
+    family: ClassVar[str]
+    """The folder in `targets/` and in `rules/` that knows such machines."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def lanes(self, element_bits: int) -> int:
+        """How many elements of a width fill one vector register."""
+
+    @property
+    @abstractmethod
+    def vectors_per_cycle(self) -> int:
+        """How many instructions on whole vectors a core starts each cycle."""
+
+    @property
+    @abstractmethod
+    def fuses(self) -> bool:
+        """Whether an instruction multiplies and adds floats and rounds once."""
+
+    @property
+    @abstractmethod
+    def dot_bits(self) -> int:
+        """Up to which width an instruction multiplies vectors of bytes and adds up four products each; 0 for none."""
+
+    @property
+    @abstractmethod
+    def tile_multiplications(self) -> int:
+        """How many numbers of bfloat16 a core multiplies each cycle in tiles of a matrix; 0 where it has no tiles."""
+
+    @property
+    @abstractmethod
+    def core_cache_bytes(self) -> int:
+        """The size of the largest cache that a core has to itself."""
+
+    @property
+    @abstractmethod
+    def near_bytes(self) -> int:
+        """How many bytes stay in that cache while more goes through it."""
+
+    @property
+    @abstractmethod
+    def memory_speed(self) -> float:
+        """How many bytes of weights a core gets from memory each cycle, or from nearer by where `weights_stay`."""
+
+    @property
+    @abstractmethod
+    def streamed_rows(self) -> int:
+        """Up to so many rows are multiplied by a matrix in less time than the matrix takes to come from memory."""
+
+    @abstractmethod
+    def keeps_weights(self, count: int) -> bool:
+        """Whether so many bytes of weights are still in a cache when a program that reads them runs again."""
+
+    def with_weights(self, count: int) -> Self:
+        """This machine as it runs a program with so many bytes of weights again and again.
+
+        It is for estimates, which compare kernels of one program. Schedules are for any program that has the kernel.
+        """
+        return replace(self, weights_stay=self.keeps_weights(count))
+
+    def blocks(self, element_bits: int) -> tuple[int, ...]:
+        """Sizes for blocks of channels: as many elements as fill a line of the caches, and a vector if that is less."""
+        line, vector = LINE_BYTES * 8 // element_bits, self.lanes(element_bits)
+        return (line, vector) if vector < line else (vector,)

@@ -1,0 +1,1 @@
+"""Processors: CPUs of any architecture that LLVM or a C compiler knows."""
