@@ -14,7 +14,7 @@ from xdsl.dialects.test import TestOp
 
 import tilework as tw
 from tilework.algebra.index_expr import ExprLike, var
-from tilework.backends.llvm.emit_memory import STACK_LIMIT
+from tilework.backends.local_buffers import STACK_LIMIT
 from tilework.dialects import graph
 from tilework.dialects.graph.algorithms.bf16x import can_use_bf16x
 from tilework.dialects.graph.base import ints
