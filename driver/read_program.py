@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeGuard, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -25,6 +25,11 @@ SUFFIX = ".mlir"
 
 Level = Literal["graph", "host", "kernels"]
 """`@main` on tensors; `@main` on buffers, which calls kernels; kernels alone."""
+
+
+def is_program_file(given: object) -> TypeGuard[str | PathLike[str]]:
+    """Whether what stands for a model is the path of such a file."""
+    return isinstance(given, str | PathLike) and str(cast("object", given)).endswith(SUFFIX)
 
 
 def read_program(path: str | PathLike[str]) -> ModuleOp:

@@ -11,13 +11,14 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tilework.algebra.errors import TileworkError
 
@@ -60,8 +61,8 @@ class Folder:
         return sorted(path.stem for path in self.path.glob("*.py") if path.stem != "__init__")
 
     def load(self, name: str) -> ModuleType:
-        """Import a module that lies in it."""
-        return importlib.import_module(f"{self.module}.{name}")
+        """Import a module that lies in it. Raises as `import_part` does."""
+        return import_part(f"{self.module}.{name}")
 
 
 _TREE = Plugin("tilework", Path(__file__).parents[1])
@@ -80,6 +81,17 @@ def load_plugin(given: str | Path) -> None:
         raise TileworkError(f"plugin '{given}' is called '{plugin.name}', as is the one in {known.root}: rename one")
     if plugin not in _found():
         _given[plugin.name] = plugin
+
+
+@contextmanager
+def plugins_until_end() -> Generator[None]:
+    """Forget at the end of the block the plugins that `load_plugin` was given inside: what a command line asks for."""
+    before = dict(_given)
+    try:
+        yield
+    finally:
+        _given.clear()
+        _given.update(before)
 
 
 def plugins() -> tuple[Plugin, ...]:
@@ -108,6 +120,25 @@ def _folder_in(plugin: Plugin, part: str) -> Iterator[Folder]:
         yield Folder(f"{plugin.name}.{part.replace('/', '.')}", path)
 
 
+def import_part(module: str) -> ModuleType:
+    """Import a module of the tree or of a plugin. Raises TileworkError for one of a plugin that cannot be imported."""
+    try:
+        return importlib.import_module(module)
+    except TileworkError:
+        raise
+    except Exception as error:  # a plugin may do anything when it is imported
+        if module.startswith(f"{_TREE.name}."):
+            raise
+        raise TileworkError(f"plugin module {module} cannot be imported: {_told(error)}") from error
+
+
+def member_of(module: ModuleType, name: str) -> Any:
+    """What a module calls by that name. Raises TileworkError where it has nothing of the kind."""
+    if not hasattr(module, name):
+        raise TileworkError(f"{module.__name__} must define '{name}'")
+    return getattr(module, name)
+
+
 def by_name(what: str, found: Iterable[tuple[str, Found]], place: Callable[[Found], str]) -> dict[str, Found]:
     """What was found, by name. Raises TileworkError that names both places where two have one name."""
     named: dict[str, Found] = {}
@@ -134,11 +165,16 @@ def _imported(given: str) -> Plugin:
     except TileworkError:
         raise
     except Exception as error:  # a plugin may do anything when it is imported
-        hint = f"; the folder is given as ./{given}" if Path(given).is_dir() else ""
-        raise TileworkError(f"plugin '{given}' cannot be imported: {type(error).__name__}: {error}{hint}") from error
+        hint = f"; the folder is given as ./{given}" if not _is_path(given) and Path(given).is_dir() else ""
+        raise TileworkError(f"plugin '{given}' cannot be imported: {_told(error)}{hint}") from error
     if not hasattr(module, "__path__"):
         raise _no_package(given)
     return Plugin(module.__name__, Path(next(iter(module.__path__))))
+
+
+def _told(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _no_package(given: object) -> TileworkError:
