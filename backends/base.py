@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tilework.analysis.functions import body_of
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.backends.host_signature import HOST, HostInfo
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
@@ -87,6 +87,8 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
             f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.kind}'", module
         )
     for op in module.body.block.ops:
+        if isinstance(op, KernelOp) and not is_on_host(op):
+            raise CompileError(f"-t {format} writes what runs on the host, and @{op.sym_name.data} runs elsewhere", op)
         if not _is_written(op):
             raise CompileError(
                 f"-t {format} writes kernels of the loop level and the function @main on buffers; it has nothing for "

@@ -12,11 +12,21 @@ from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, MUST_HOLD, NAME, NEEDS, OUTPUT, HostSymbols
+from tilework.analysis.host_symbols import (
+    ARENA,
+    ARENA_BYTES,
+    MUST_HOLD,
+    NAME,
+    NEEDS,
+    OUTPUT,
+    HostSymbols,
+    parameter_of,
+)
 from tilework.backends.element_types import dtype_name
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import is_narrow
+from tilework.dialects.tilework import device_of_buffer
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
@@ -25,11 +35,29 @@ HOST = "main"
 
 
 @dataclass(frozen=True)
+class DeviceKernel:
+    """A kernel of a device: its name, and how many buffers and symbols it takes."""
+
+    name: str
+    buffers: int
+    symbols: int
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """What the entry asks of a device: the kernels that it launches by their number, and memory for temporaries."""
+
+    name: str
+    kernels: tuple[DeviceKernel, ...]
+    arena_bytes: Dim
+
+
+@dataclass(frozen=True)
 class HostInfo:
     """What a caller of the entry must know.
 
     symbols: the order of the int64 array. kernels: how many calls of kernels there are. messages: what a result other
-    than 0 means.
+    than 0 means. devices: those that the entry uses, in the order of the table that it takes.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -40,21 +68,23 @@ class HostInfo:
     kernels: int
     messages: dict[int, str]
     entry: str = ENTRY
+    devices: tuple[DeviceUse, ...] = ()
 
 
 @dataclass(frozen=True)
 class HostSignature:
     """The function `@main` of a module, what its arguments are, and the globals that it reads.
 
-    parameters: those that the caller gives, in the order of its table. constants: the others, which have their values
-    with them.
+    parameters: those that the caller gives, by the names of their globals, in the order of its table. constants: the
+    other globals, which have their values with them. devices: those whose memory the function has buffers in.
     """
 
     function: func.FuncOp
     arguments: Sequence[HostArgument]
     symbols: tuple[str, ...]
-    parameters: tuple[TensorSpec, ...]
+    parameters: Mapping[str, TensorSpec]
     constants: Mapping[str, memref.GlobalOp]
+    devices: tuple[str, ...]
 
     @staticmethod
     def of(module: ModuleOp) -> HostSignature:
@@ -67,23 +97,33 @@ class HostSignature:
         constants = {
             name: op for name, op in globals_.items() if isinstance(op.initial_value, DenseIntOrFPElementsAttr)
         }
-        parameters = tuple(_parameter(op) for name, op in globals_.items() if name not in constants)
+        parameters = {name: _parameter(op) for name, op in globals_.items() if name not in constants}
         symbols = HostSymbols(host)
         arguments = [HostArgument(symbols, argument) for argument in body_of(host).args]
-        return HostSignature(host, arguments, _symbols(arguments), parameters, constants)
+        return HostSignature(host, arguments, _symbols(arguments), parameters, constants, _devices(host))
 
-    def info(self, kernels: int, messages: dict[int, str], entry: str) -> HostInfo:
-        """What a caller must know, once the function is written."""
+    def info(
+        self, kernels: int, messages: dict[int, str], entry: str, launched: Mapping[str, Sequence[DeviceKernel]]
+    ) -> HostInfo:
+        """What a caller must know, once the function is written. launched: the kernels of each device, as numbered."""
         return HostInfo(
             tuple(a.info for a in self.arguments if a.role == "inputs"),
             tuple(a.info for a in self.arguments if a.role == "outputs"),
-            self.parameters,
+            tuple(self.parameters.values()),
             self.symbols,
-            _arena_bytes(self.function),
+            self._arena_bytes(None),
             kernels,
             messages,
             entry,
+            tuple(DeviceUse(d, tuple(launched.get(d, ())), self._arena_bytes(d)) for d in self.devices),
         )
+
+    def _arena_bytes(self, device: str | None) -> Dim:
+        """The size of the arena in the memory of a device, or of the host."""
+        sizes = self.function.attributes.get(ARENA_BYTES)
+        arenas = [a for a in self.arguments if a.role == "arena"]
+        found = zip(arenas, sizes.data if isinstance(sizes, DimsAttr) else (), strict=False)
+        return next((_dim(size) for arena, size in found if device_of_buffer(arena.type) == device), 0)
 
 
 def find_host(module: ModuleOp) -> func.FuncOp | None:
@@ -152,9 +192,11 @@ def _symbols(arguments: list[HostArgument]) -> tuple[str, ...]:
 
 def _parameter(op: memref.GlobalOp) -> TensorSpec:
     type_: MemRefType[Attribute] = op.type
-    return TensorSpec(op.sym_name.data, dtype_name(type_.element_type, op), type_.get_shape())
+    dtype, device = dtype_name(type_.element_type, op), device_of_buffer(type_) or ""
+    return TensorSpec(parameter_of(op), dtype, type_.get_shape(), device=device)
 
 
-def _arena_bytes(host: func.FuncOp) -> Dim:
-    size = host.attributes.get(ARENA_BYTES)
-    return _dim(size.data[0]) if isinstance(size, DimsAttr) else 0
+def _devices(host: func.FuncOp) -> tuple[str, ...]:
+    """The devices in whose memory a function has buffers, in the order in which it names them first."""
+    values = (value for op in host.walk() for value in (*body_of(host).args, *op.operands, *op.results))
+    return tuple(dict.fromkeys(d for value in values if (d := device_of_buffer(value.type)) is not None))

@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key, const, maximum, product, var
 from tilework.algebra.predicate import Predicate, at_least
+from tilework.analysis.program_targets import DEVICE
 from tilework.dialects import loop
 from tilework.dialects.loop.annotations import (
     ALTERNATING,
@@ -134,7 +135,7 @@ class _Emitter:
         for stage in self.state.stages.values():
             if stage.place is None:
                 self.produce(stage)
-        return loop.KernelOp(
+        lowered = loop.KernelOp(
             kernel.sym_name.data,
             (len(inputs), len(outputs), len(scratch)),
             types,
@@ -142,6 +143,9 @@ class _Emitter:
             kernel.symbols,
             Region(block),
         )
+        if DEVICE in kernel.attributes:
+            lowered.attributes[DEVICE] = kernel.attributes[DEVICE]
+        return lowered
 
     def dims(self, tensor: SSAValue) -> Sequence[Expr]:
         """The sizes of a tensor's buffer: those of its type, more where the stage is padded, one step's in a scan."""

@@ -13,12 +13,14 @@ class TensorSpec:
     """Name, numpy dtype name and shape of an input, output or parameter.
 
     `needs` says which operators need that an input's sizes are those of others, or numbers, though it declares symbols.
+    `device` is the device in whose memory a parameter is; it is empty for the host.
     """
 
     name: str
     dtype: str
     shape: tuple[Dim, ...]
     needs: str = ""
+    device: str = ""
 
     @property
     def reason(self) -> str:

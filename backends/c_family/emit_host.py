@@ -52,7 +52,7 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = 
     e = HostEmitter(file, spelling, HOST_HANDLERS, entry, {c_name(kernel.sym_name.data) for kernel in kernels})
     for kernel in kernels:
         _declare(e, kernel)
-    e.parameters = {spec.name: place for place, spec in enumerate(signature.parameters)}
+    e.parameters = {name: place for place, name in enumerate(signature.parameters)}
     e.constants = dict(signature.constants)
     for table in TABLES:
         e.text.fresh(table.split()[-1].lstrip("*"))
@@ -62,7 +62,7 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = 
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     file.define(entry, e.text.definition(f"int32_t {entry}", [*TABLES, f"int32_t {e.threads}"]))
-    return signature.info(e.calls, e.messages, entry)
+    return signature.info(e.calls, e.messages, entry, {})
 
 
 def _declare(e: HostEmitter, kernel: KernelOp) -> None:

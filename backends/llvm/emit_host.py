@@ -1,11 +1,13 @@
 """The host function as LLVM IR: one native call per inference.
 
-    int32 tilework_main(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 threads)
+    int32 tilework_main(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 threads,
+                        struct tilework_device* devices)
 
 It is the function `@main` after `loop-plan-memory`: buffers are arguments, parameters and slices of the arena; views
 are pointers; kernels are calls. A symbol's value comes from the caller, who binds symbols to the shapes of the inputs
 and checks the other dimensions; a dimension is the symbols' expression in `tilework.dims`. The result is 0, or the
 number of the `cf.assert` that failed, or of the output that must hold and does not. Such outputs are not the caller's.
+`devices` are those that the program uses, as `runtime/devices/table.py` lays them out; without any it is not read.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.functions import body_of
 from tilework.backends.host_signature import ENTRY, HOST, HostArgument, HostInfo, HostSignature
+from tilework.backends.llvm.emit_host_devices import DEVICE_HANDLERS, arena_of, launch
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
@@ -24,6 +27,7 @@ from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.dialects.loop import CallOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.tilework import device_of_buffer
 from tilework.targets import Target
 
 
@@ -41,10 +45,11 @@ def emit_host_function(text: ModuleText, module: ModuleOp, entry: str = ENTRY) -
     """Add the host function of `module` to a module, under the name `entry`."""
     signature = HostSignature.of(module)
     e = HostEmitter(text, HOST_HANDLERS, entry)
-    e.parameters = {spec.name: place for place, spec in enumerate(signature.parameters)}
+    e.parameters = {name: place for place, name in enumerate(signature.parameters)}
+    e.devices = {name: place for place, name in enumerate(signature.devices)}
     e.constants = dict(signature.constants)
     e.threads = e.text.fresh("num_threads")
-    for table in ("inputs", "outputs", "parameters", "arena", "symbols"):
+    for table in ("inputs", "outputs", "parameters", "arena", "symbols", "devices"):
         e.text.fresh(table)
     for i, symbol in enumerate(signature.symbols):
         slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {i}")
@@ -52,8 +57,8 @@ def emit_host_function(text: ModuleText, module: ModuleOp, entry: str = ENTRY) -
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     head = [f"ptr %{table}" for table in ("inputs", "outputs", "parameters", "arena", "symbols")]
-    text.define(entry, e.text.definition(f"i32 {global_name(entry)}", [*head, f"i32 {e.threads}"]))
-    return signature.info(e.calls, e.messages, entry)
+    text.define(entry, e.text.definition(f"i32 {global_name(entry)}", [*head, f"i32 {e.threads}", "ptr %devices"]))
+    return signature.info(e.calls, e.messages, entry, e.launched)
 
 
 def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
@@ -62,7 +67,8 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
     for argument in arguments:
         e.argument_dims[argument.value] = argument.dims
         if argument.role == "arena":
-            e.set(argument.value, "%arena")
+            device = device_of_buffer(argument.type)
+            e.set(argument.value, "%arena" if device is None else arena_of(e, device))
             continue
         if argument.role == "required":
             e.set(argument.value, e.text.entry("alloca i8", argument.value.name_hint or "holds"))
@@ -78,6 +84,9 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
 
 def _call(e: HostEmitter, op: CallOp) -> None:
     e.calls += 1
+    if op.device is not None:
+        launch(e, op)
+        return
     arguments = [(e.type(a), e.get(a)) for a in op.arguments]
     arguments.append(("i32", e.threads))
     name = op.kernel_name
@@ -86,18 +95,7 @@ def _call(e: HostEmitter, op: CallOp) -> None:
 
 
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
-    _return_unless(e, e.get(op.arg), op.msg.data)
-
-
-def _return_unless(e: HostEmitter, condition: str, message: str) -> None:
-    """Return the number of a message where a condition does not hold."""
-    code = len(e.messages) + 1
-    e.messages[code] = message
-    holds, fails = e.text.fresh("holds"), e.text.fresh("fails")
-    e.text.branch_if(condition, holds, fails)
-    e.text.start(fails)
-    e.text.line(f"ret i32 {code}")
-    e.text.start(holds)
+    e.return_unless(e.get(op.arg), op.msg.data)
 
 
 def _return(e: HostEmitter, op: func.ReturnOp) -> None:
@@ -105,7 +103,7 @@ def _return(e: HostEmitter, op: func.ReturnOp) -> None:
         raise CompileError(f"'@{HOST}' returns values: its outputs are arguments, as graph-to-te makes them", op)
     for value, message in e.required:
         byte = e.text.value(f"load i8, ptr {e.get(value)}")
-        _return_unless(e, e.text.value(f"icmp ne i8 {byte}, 0"), message)
+        e.return_unless(e.text.value(f"icmp ne i8 {byte}, 0"), message)
     e.text.line("ret i32 0")
 
 
@@ -113,6 +111,7 @@ HOST_HANDLERS: Handlers = {
     **LOOP_HANDLERS,
     **ARITH_HANDLERS,
     **HOST_MEMORY_HANDLERS,
+    **DEVICE_HANDLERS,
     CallOp: _call,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import offset_of
 from tilework.backends.element_types import bytes_of, element_of, stored_as
+from tilework.backends.host_signature import DeviceKernel
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type
@@ -45,6 +46,20 @@ class HostEmitter(Emitter):
         self.required: list[tuple[SSAValue, str]] = []
         """Truth values that must hold when the function returns, and why the call has failed where one does not."""
         self.calls = 0
+        self.devices: dict[str, int] = {}
+        """Device -> its place in the table of devices."""
+        self.launched: dict[str, list[DeviceKernel]] = {}
+        """Device -> the kernels that it runs, in the order of their numbers."""
+
+    def return_unless(self, condition: str, message: str) -> None:
+        """Return the number of a message where a condition does not hold."""
+        code = len(self.messages) + 1
+        self.messages[code] = message
+        holds, fails = self.text.fresh("holds"), self.text.fresh("fails")
+        self.text.branch_if(condition, holds, fails)
+        self.text.start(fails)
+        self.text.line(f"ret i32 {code}")
+        self.text.start(holds)
 
     def dims_text(self, e: Expr) -> str:
         """The value of an expression over the symbols."""
@@ -106,6 +121,14 @@ def _mixed(e: HostEmitter, static: DenseArrayBase[IntegerType], dynamic: Sequenc
     """Numbers that are partly constants, partly operands."""
     operands = iter(dynamic)
     return [e.get(next(operands)) if v == DYNAMIC_INDEX else str(v) for v in static.get_values()]
+
+
+def size_text(e: HostEmitter, buffer: SSAValue, op: Operation) -> str:
+    """How many bytes a buffer without gaps takes."""
+    size = str(bytes_of(stored_as(_type(buffer).element_type), op))
+    for axis in range(_type(buffer).get_num_dims()):
+        size = _times(e, size, dim_text(e, buffer, axis))
+    return size
 
 
 def _times(e: HostEmitter, a: str, b: str) -> str:
@@ -179,13 +202,12 @@ def _cast(e: HostEmitter, op: memref.CastOp | WordsOp) -> None:
     e.set(op.results[0], e.get(op.source))
 
 
-def _copy(e: HostEmitter, op: memref.CopyOp) -> None:
+def copy(e: HostEmitter, op: memref.CopyOp) -> None:
+    """Copy what is in the memory of the host."""
     source, target = op.source, op.destination
     axes = range(_type(source).get_num_dims())
     if all(isinstance(_type(v).layout, NoneAttr) for v in (source, target)):
-        size = str(bytes_of(stored_as(_type(source).element_type), op))
-        for axis in axes:
-            size = _times(e, size, dim_text(e, source, axis))
+        size = size_text(e, source, op)
         e.text.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {e.get(target)}, ptr {e.get(source)}, i64 {size}, i1 false)")
         return
     extents = [dim_text(e, source, axis) for axis in axes]
@@ -226,5 +248,4 @@ HOST_MEMORY_HANDLERS: Handlers = {
     memref.ReinterpretCastOp: _reinterpret_cast,
     memref.CastOp: _cast,
     WordsOp: _cast,
-    memref.CopyOp: _copy,
 }
