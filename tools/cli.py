@@ -131,14 +131,16 @@ def _explain(error: Exception) -> list[str]:
 
 
 def _origin(error: TileworkError) -> str:
-    """Which node of the model a compile error is about."""
+    """Which node of the model, or which place in a file, a compile error is about."""
     from tilework.dialects.support.diagnostics import CompileError
-    from tilework.dialects.support.locations import source_name
+    from tilework.dialects.support.locations import source_name, source_position
 
     if not isinstance(error, CompileError) or error.op is None:
         return ""
-    name = source_name(error.op.location)
-    return "" if name is None else f' (from "{name}")'
+    name, position = source_name(error.op.location), source_position(error.op.location)
+    if name is not None:
+        return f' (from "{name}")'
+    return "" if position is None else f" (at {position})"
 
 
 if __name__ == "__main__":
