@@ -2,7 +2,8 @@
 
 A plugin is a Python package with folders of the same names as Tilework's: a pass lies in `transforms/<level>/`, a rule
 in `rules/<family>/`, a back end in `backends/<name>/`. It needs no list and no registration. Installed packages name
-themselves under the entry point group `tilework.plugins`, others are named by `load_plugin`.
+themselves under the entry point group `tilework.plugins`, others are named by `load_plugin`, or by the environment
+variable TILEWORK_PLUGINS with the system's separator of paths between them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,6 @@ from tilework.algebra.errors import TileworkError
 
 GROUP = "tilework.plugins"
 """The group of entry points that name plugins."""
-
-VARIABLE = "TILEWORK_PLUGINS"
-"""The environment variable that names plugins too, with the system's separator of paths between them."""
 
 Found = TypeVar("Found")
 
@@ -101,8 +99,8 @@ def plugins() -> tuple[Plugin, ...]:
 
 def child_environment() -> dict[str, str]:
     """The environment for a process that shall have the same plugins."""
-    named = [os.environ.get(VARIABLE, ""), *(plugin.given for plugin in _given.values())]
-    return {**os.environ, VARIABLE: os.pathsep.join(filter(None, named))}
+    named = [*_named_in_environment(), *(plugin.given for plugin in _given.values())]
+    return {**os.environ, "TILEWORK_PLUGINS": os.pathsep.join(named)}
 
 
 def folders_of(part: str) -> tuple[Folder, ...]:
@@ -155,8 +153,11 @@ def by_name(what: str, found: Iterable[tuple[str, Found]], place: Callable[[Foun
 def _found() -> tuple[Plugin, ...]:
     """The plugins of entry points and of the environment, each once."""
     installed = sorted(point.value for point in entry_points(group=GROUP))
-    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
-    return tuple(dict.fromkeys(_imported(given) for given in (*installed, *named)))
+    return tuple(dict.fromkeys(_imported(given) for given in (*installed, *_named_in_environment())))
+
+
+def _named_in_environment() -> list[str]:
+    return [given for given in os.environ.get("TILEWORK_PLUGINS", "").split(os.pathsep) if given]
 
 
 def _imported(given: str) -> Plugin:
