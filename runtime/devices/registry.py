@@ -5,36 +5,59 @@ The file has a function `link` that is called as `link` here is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NoReturn
 
 from tilework.algebra.errors import TileworkError
 from tilework.plugins.packages import folders_of, member_of, tree_folders
 from tilework.runtime.devices.base import Linked
+from tilework.runtime.devices.device import Device, InProcessDevice, kernel_types
+from tilework.runtime.manifest import DeviceUse
 
 
 def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any], result: Any = None) -> Linked:
     """The function `entry` of pieces of code for `target`, with arguments and a result of these types of ctypes.
 
-    Addresses are integers. Plugins are asked only where the tree has no device for that kind of target.
+    Addresses are integers. Code that nothing here loads is held; to call it is refused.
     """
-    kind = target.split()[0]
-    part = f"runtime/devices/{kind}"
-    for folder in tree_folders(part) or folders_of(part):
-        return member_of(folder.load("device"), "link")(objects, target, entry, types, result)
-    return _Held(kind)
+    module = _module_for(target)
+    return _Held(target) if module is None else member_of(module, "link")(objects, target, entry, types, result)
+
+
+def open_device(use: DeviceUse, code: Mapping[str, bytes]) -> Device:
+    """A device of a program; code: of its kernels, by name.
+
+    The kind's file may have a function `open_device` that is called so; else kernels run in this process. Raises
+    TileworkError where nothing loads code for that kind of target.
+    """
+    module = _module_for(use.target)
+    if module is None:
+        _Held(use.target).code()
+    opened = getattr(module, "open_device", None)
+    if opened is not None:
+        return opened(use, code)
+    kernels = {k.name: link([code[k.name]], use.target, k.name, kernel_types(k)) for k in use.kernels}
+    return InProcessDevice(use, kernels)
+
+
+def _module_for(target: str) -> ModuleType | None:
+    """The module that loads code for a target. Plugins are asked for only where the tree has none."""
+    part = f"runtime/devices/{target.split()[0]}"
+    folders = tree_folders(part) or folders_of(part)
+    return folders[0].load("device") if folders else None
 
 
 @dataclass(frozen=True)
 class _Held:
     """Code that nothing here can load."""
 
-    kind: str
+    target: str
 
     def code(self) -> NoReturn:
         """It is refused."""
         raise TileworkError(
-            f"nothing here runs code for targets of kind '{self.kind}': it is for another machine, or for a plugin "
-            "that is not loaded"
+            f"nothing here runs code for targets of kind '{self.target.split()[0]}': it is for another machine, or for "
+            "a plugin that is not loaded"
         )
