@@ -68,6 +68,22 @@ def relu(node): ...
 """
 
 
+ON_TWO_DEVICES = """
+builtin.module attributes {tilework.targets = {host = "llvm", py0 = "python"}} {
+  func.func @main(%x: tensor<4x8xf32>, %w: tensor<3x8xf32>) -> tensor<4x3xf32> {
+    %a = graph.fused "product" (%x, %w) : (tensor<4x8xf32>, tensor<3x8xf32>) -> (tensor<4x3xf32>)
+        attributes {device = "py0"} {
+    ^bb0(%p: tensor<4x8xf32>, %q: tensor<3x8xf32>):
+      %d = graph.dense %p, %q : (tensor<4x8xf32>, tensor<3x8xf32>) -> tensor<4x3xf32>
+      graph.yield %d : tensor<4x3xf32>
+    }
+    %y = graph.relu %a : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    func.return %y : tensor<4x3xf32>
+  }
+}
+"""
+
+
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     """Plugins that a test loads are there for that test alone."""
@@ -107,6 +123,21 @@ def test_a_schedule_built_for_the_examples_target_runs_in_python(tmp_path: Path)
     function(values, result)
     np.testing.assert_allclose(result, np.sqrt(values.sum(1)) + 1, rtol=1e-5)
     assert function.object_code.startswith(b"def te_kernel(")
+
+
+def test_a_model_runs_some_of_its_kernels_in_python(tmp_path: Path):
+    """The example's target is a device beside the host; an artefact needs the plugin again."""
+    load_plugin(PACKAGE)
+    (tmp_path / "two.mlir").write_text(ON_TWO_DEVICES)
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((4, 8), np.float32), rng.standard_normal((3, 8), np.float32)
+    model = tw.compile(tmp_path / "two.mlir", cache=KernelCache(tmp_path / "cache"))
+    np.testing.assert_allclose(model(x, w), np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
+    model.save(tmp_path / "two.tw")
+    np.testing.assert_array_equal(tw.load(tmp_path / "two.tw")(x, w), model(x, w))
+    command = [sys.executable, "-m", "tilework.tools.cli", "run", str(tmp_path / "two.tw"), "--random", "1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and "nothing here runs code for targets of kind 'python'" in done.stderr
 
 
 def test_a_model_is_refused_where_a_target_runs_no_host_function():
