@@ -17,17 +17,19 @@ from typing import NamedTuple
 
 from tilework.algebra.c_index import INDEX_FUNCTIONS, CIndex
 from tilework.algebra.c_names import c_name
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.parse import parse
 from tilework.runtime.arrays import ALIGNMENT, Array
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.tensor_spec import Dim, TensorSpec
-from tilework.targets import parse_target
 
 _TEMPLATES = Path(__file__).with_name("c")
 PARALLEL = "tilework_parallel.c"
 """The threads of parallel loops, which all libraries share."""
+
+_SUFFIXES = {"c": ".c", "llvm": ".o"}
+"""Kind of target -> how the names of files with its code end."""
 
 _C_TYPES = {
     "float32": "float",
@@ -61,15 +63,35 @@ def write_library(
 
     name: what all names begin with that the library makes known. pieces: what together defines the manifest's entry.
     flags: for which processor `make` compiles C, as the option `-march` of C compilers says; by default for that of
-    the machine. Raises UsageError for a name that C does not take.
+    the machine. Raises UsageError for a name that C does not take, or
+    code that no program in C can call, TileworkError where the folder cannot be written.
     """
+    kind = manifest.target.split()[0]
+    if kind not in _SUFFIXES:
+        raise UsageError(f"programs in C cannot call code for targets of the kind '{kind}'")
+    if manifest.devices:
+        raise UsageError(f"a library of C runs on its host alone, this program on '{manifest.devices[0].name}' too")
     if c_name(name) != name:
         raise UsageError(f"'{name}' cannot name a library of C: use letters, digits and underscores, as in 'my_model'")
+    try:
+        _write_files(folder, name, manifest, pieces, parameters, flags)
+    except OSError as error:
+        raise TileworkError(f"cannot write {folder}: {error.strerror}") from None
+
+
+def _write_files(
+    folder: Path,
+    name: str,
+    manifest: Manifest,
+    pieces: Sequence[bytes],
+    parameters: Mapping[str, Array],
+    flags: str,
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     texts = _Texts(name, manifest)
     arrays = [parameters[spec.name] for spec in manifest.parameters]
     offsets, head = _write_parameters(folder / "parameters.bin", arrays)
-    suffix = ".c" if parse_target(manifest.target).kind == "c" else ".o"
+    suffix = _SUFFIXES[manifest.target.split()[0]]
     files = {f"kernel_{i}{suffix}": piece for i, piece in enumerate(pieces[:-1])}
     files |= {f"host{suffix}": pieces[-1], PARALLEL: (_TEMPLATES / PARALLEL).read_bytes()}
     for file, content in files.items():

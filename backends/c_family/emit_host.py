@@ -22,6 +22,7 @@ from tilework.analysis.functions import body_of
 from tilework.backends.c_family.c_text import FileText, listed
 from tilework.backends.c_family.emit_arith import ARITH_HANDLERS
 from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
+from tilework.backends.c_family.emit_host_devices import DEFINITION, DEVICE_HANDLERS, STRUCT, arena_of, launch
 from tilework.backends.c_family.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS
 from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
@@ -30,6 +31,7 @@ from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.host_signature import ENTRY, HOST, HostArgument, HostInfo, HostSignature
 from tilework.dialects.loop import CallOp, KernelOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.tilework import device_of_buffer
 
 TABLES = ("void **inputs", "void **outputs", "void **parameters", "void *arena", "int64_t *symbols")
 """What the entry takes, and then the number of threads, and devices."""
@@ -56,13 +58,17 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling) -> HostInfo:
     e.constants = dict(signature.constants)
     for table in TABLES:
         e.text.fresh(table.split()[-1].lstrip("*"))
-    e.threads, devices = e.text.fresh("num_threads"), e.text.fresh("devices")
+    e.threads, e.device_table = e.text.fresh("num_threads"), e.text.fresh("devices")
+    e.devices = {name: place for place, name in enumerate(signature.devices)}
+    if signature.devices:
+        file.define_type(STRUCT, DEFINITION)
     for i, symbol in enumerate(signature.symbols):
         e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
-    file.define(ENTRY, e.text.definition(f"int32_t {ENTRY}", [*TABLES, f"int32_t {e.threads}", f"void *{devices}"]))
-    return signature.info(e.calls, e.messages, {})
+    devices = f"{f'struct {STRUCT}' if signature.devices else 'void'} *{e.device_table}"
+    file.define(ENTRY, e.text.definition(f"int32_t {ENTRY}", [*TABLES, f"int32_t {e.threads}", devices]))
+    return signature.info(e.calls, e.messages, e.launched)
 
 
 def _declare(e: HostEmitter, kernel: KernelOp) -> None:
@@ -85,7 +91,8 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
         value, hint = argument.value, argument.value.name_hint
         e.argument_dims[value] = argument.dims
         if argument.role == "arena":
-            e.set(value, e.variable("int8_t *", "arena", "bytes"))
+            device = device_of_buffer(argument.type)
+            e.set(value, e.variable("int8_t *", "arena" if device is None else arena_of(e, device), "bytes"))
         elif argument.role == "required":
             name = e.text.fresh(hint or "holds")
             e.text.line(f"int8_t {name}[1];")
@@ -102,26 +109,22 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
 
 def _call(e: HostEmitter, op: CallOp) -> None:
     e.calls += 1
+    if op.device is not None:
+        launch(e, op)
+        return
     arguments = [*(e.get(argument) for argument in op.arguments), e.threads]
     e.text.line(f"{c_name(op.kernel_name)}({', '.join(arguments)});")
 
 
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
-    _return_unless(e, e.get(op.arg), op.msg.data)
-
-
-def _return_unless(e: HostEmitter, condition: str, message: str) -> None:
-    """Return the number of a message where a condition does not hold."""
-    code = len(e.messages) + 1
-    e.messages[code] = message
-    e.text.line(f"if (!{condition}) return {code};")
+    e.return_unless(e.get(op.arg), op.msg.data)
 
 
 def _return(e: HostEmitter, op: func.ReturnOp) -> None:
     if op.arguments:
         raise CompileError(f"'@{HOST}' returns values: its outputs are arguments, as graph-to-te makes them", op)
     for value, message in e.required:
-        _return_unless(e, f"{e.get(value)}[0]", message)
+        e.return_unless(f"{e.get(value)}[0]", message)
     e.text.line("return 0;")
 
 
@@ -131,6 +134,7 @@ HOST_HANDLERS: Handlers = {
     **INTEGER_HANDLERS,
     **CONVERSION_HANDLERS,
     **HOST_MEMORY_HANDLERS,
+    **DEVICE_HANDLERS,
     CallOp: _call,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,

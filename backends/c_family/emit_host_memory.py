@@ -29,6 +29,7 @@ from tilework.backends.c_family.halves import plain_number
 from tilework.backends.c_family.spelling import Spelling
 from tilework.dialects.loop import WordsOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.runtime.manifest import DeviceKernel
 
 
 class HostEmitter(Emitter):
@@ -48,6 +49,17 @@ class HostEmitter(Emitter):
         self.required: list[tuple[SSAValue, str]] = []
         """Truth values that must hold when the function returns, and why the call has failed where one does not."""
         self.calls = 0
+        self.device_table = ""
+        self.devices: dict[str, int] = {}
+        """Device -> its place in the table of devices."""
+        self.launched: dict[str, list[DeviceKernel]] = {}
+        """Device -> the kernels that it runs, in the order of their numbers."""
+
+    def return_unless(self, condition: str, message: str) -> None:
+        """Return the number of a message where a condition does not hold."""
+        code = len(self.messages) + 1
+        self.messages[code] = message
+        self.text.line(f"if (!{condition}) return {code};")
 
     def dims_text(self, e: Expr) -> str:
         """The value of an expression over the symbols."""
@@ -206,16 +218,23 @@ def _keep_read_only(e: HostEmitter, view: SSAValue, source: SSAValue) -> None:
         e.read_only.add(view)
 
 
-def _copy(e: HostEmitter, op: memref.CopyOp) -> None:
+def size_text(e: HostEmitter, buffer: SSAValue) -> str:
+    """How many bytes a buffer without gaps takes."""
+    size = str(Form(e.memory_kind(buffer)).bytes)
+    for axis in range(_type(buffer).get_num_dims()):
+        size = _times(size, dim_text(e, buffer, axis))
+    return size
+
+
+def copy(e: HostEmitter, op: memref.CopyOp) -> None:
+    """Copy what is in the memory of the host."""
     source, target = op.source, op.destination
     axes = range(_type(source).get_num_dims())
-    extents = [dim_text(e, source, axis) for axis in axes]
     if all(isinstance(_type(v).layout, NoneAttr) for v in (source, target)):
-        size = str(Form(e.memory_kind(source)).bytes)
-        for extent in extents:
-            size = _times(size, extent)
+        size = size_text(e, source)
         e.text.line(f"{e.spelling.function.format('memcpy')}({e.get(target)}, {e.get(source)}, {size});")
         return
+    extents = [dim_text(e, source, axis) for axis in axes]
     strides = zip(stride_texts(e, source), stride_texts(e, target), strict=True)
     positions: tuple[list[str], list[str]] = ([], [])
     for extent, steps in zip(extents, strides, strict=True):
@@ -242,5 +261,4 @@ HOST_MEMORY_HANDLERS: Handlers = {
     memref.ReinterpretCastOp: _reinterpret_cast,
     memref.CastOp: _cast,
     WordsOp: _words,
-    memref.CopyOp: _copy,
 }

@@ -1,4 +1,4 @@
-"""Compile a model, or a whole program of an .mlir file, to an artefact that loads in milliseconds."""
+"""Compile a model, or the program of an .mlir file, to an artefact that loads in milliseconds, or to a library of C."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from tilework.algebra.c_names import c_name
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
 from tilework.api import compile as compile_model
@@ -36,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", dest="output", metavar="FILE", help="the artefact; by default MODEL's name with .tw, here"
     )
     parser.add_argument(
+        "--library",
+        action="store_true",
+        help="write a folder (-o, by default MODEL's name) with a header of C, code and a Makefile in place of an "
+        "artefact; for a target of the kind c that is what is always written",
+    )
+    parser.add_argument(
         "--target",
         help='"llvm" (this machine), or as in "llvm -mcpu=haswell"; by default what an .mlir file says, else llvm',
     )
@@ -56,9 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile, write the artefact, say what was done."""
-    output = Path(options.output or f"{title_of(options.model)}.tw")
-    check_writable(output)
     target = None if options.target is None else target_to_compile_for(options.target)
+    is_library = options.library or (target is not None and target.kind == "c")
+    output = Path(options.output or f"{title_of(options.model)}{'' if is_library else '.tw'}")
+    if not is_library:
+        check_writable(output)
     imported = import_model(options.model, options.schedule)
     _check_level(options, imported.module)
     choose_targets(imported.module, target)
@@ -69,9 +78,13 @@ def run(options: argparse.Namespace) -> int:
         module = compile_model(
             imported.module, None, imported.parameters, progress=progress, precision=options.precision
         )
-    module.save(output)
+    if is_library:
+        module.save_library(output, c_name(output.resolve().name))
+        print(f"{output}: make -C {output} builds lib{c_name(output.resolve().name)}.a, {module}")
+    else:
+        module.save(output)
+        print(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {module}")
     assert module.report is not None
-    print(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {module}")
     print(report_text(module.report))
     return 0
 
