@@ -12,18 +12,21 @@ LINE_BYTES = 64
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of a machine and passes ask about, whatever family it belongs to."""
+    """What was measured of a machine and passes ask about, whatever family it belongs to.
 
-    streamed_rows: int
+    The defaults are for a machine of which nothing was measured: passes leave programs as they are.
+    """
+
+    streamed_rows: int = 0
     """So few rows are multiplied by a matrix in less time than it takes to come from beyond a core's own caches."""
-    near_row: int
+    near_row: int = 0
     """So many elements of a row stay near between one operator and the next."""
-    moved_channels: int
+    moved_channels: int = 0
     """As many channels are summed, or as many filters applied, whichever are fewer, in the time that it takes to move
     an image and the result of its convolution."""
-    winograd_products: float
+    winograd_products: float = 0.0
     """Winograd's algorithm is faster than the direct sum if it takes this part of its products, or a smaller one."""
-    prefetch_runs: int
+    prefetch_runs: int = 1
     """In so many runs at a time a block is asked for: a core gets more from memory in several pages than in one."""
 
 
@@ -85,9 +88,9 @@ class Target(ABC):
         """How many bytes of weights a core gets from memory each cycle, or from nearer by where `weights_stay`."""
 
     @property
-    @abstractmethod
     def measured(self) -> Measured:
         """What was measured of the machine, as far as passes for every family ask about it."""
+        return Measured()
 
     @abstractmethod
     def keeps_weights(self, count: int) -> bool:

@@ -13,7 +13,7 @@ class PythonTarget(Target):
     """It computes one number after the other; nothing is known of caches."""
 
     family = "python"
-    vectors_per_cycle = memory_speed = streamed_rows = 1
+    vectors_per_cycle = memory_speed = 1
     core_cache_bytes = near_bytes = 1 << 20
     fuses = False
     dot_bits = tile_multiplications = 0
