@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects import func, memref
@@ -32,6 +34,7 @@ from tilework.runtime.manifest import DeviceKernel, DeviceUse
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
+"""What the entry is called in text that people read; in code, each has a name of its own."""
 HOST = "main"
 """The name of the function that becomes the entry."""
 
@@ -86,9 +89,7 @@ class HostSignature:
         arguments = [HostArgument(symbols, argument) for argument in body_of(host).args]
         return HostSignature(host, arguments, _symbols(arguments), parameters, constants, _devices(host))
 
-    def info(
-        self, kernels: int, messages: dict[int, str], entry: str, launched: Mapping[str, Sequence[DeviceKernel]]
-    ) -> HostInfo:
+    def info(self, kernels: int, messages: dict[int, str], launched: Mapping[str, Sequence[DeviceKernel]]) -> HostInfo:
         """What a caller must know, once the function is written. launched: the kernels of each device, as numbered."""
         return HostInfo(
             tuple(a.info for a in self.arguments if a.role == "inputs"),
@@ -98,7 +99,7 @@ class HostSignature:
             self._arena_bytes(None),
             kernels,
             messages,
-            entry,
+            ENTRY,
             tuple(self._use_of(device, launched.get(device, ())) for device in self.devices),
         )
 
@@ -115,6 +116,15 @@ class HostSignature:
         arenas = [a for a in self.arguments if a.role == "arena"]
         found = zip(arenas, sizes.data if isinstance(sizes, DimsAttr) else (), strict=False)
         return next((_dim(size) for arena, size in found if device_of_buffer(arena.type) == device), 0)
+
+
+def with_own_entry(text: str, info: HostInfo) -> tuple[str, HostInfo]:
+    """The text of a host function with another name for the entry, which nothing else has but a function equal to it.
+
+    So several models can be linked into one program.
+    """
+    entry = f"{ENTRY}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return re.sub(rf"\b{ENTRY}\b", entry, text), replace(info, entry=entry)
 
 
 def find_host(module: ModuleOp) -> func.FuncOp | None:

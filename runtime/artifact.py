@@ -29,7 +29,7 @@ FORMAT = 5
 format 1 called OpenMP, the workers of format 2 lack `calls.ll`, and those of the first artefact in a process serve all
 others; requirements of format 3 are expressions that must be positive; entries of format 4 take no devices."""
 
-_MANIFEST, _PARAMETERS, _WORKERS = "manifest.json", "parameters.safetensors", "workers.o"
+_MANIFEST, _PARAMETERS, _SUPPORT = "manifest.json", "parameters.safetensors", "support"
 _LOCAL_HEADER_BYTES = 30
 
 
@@ -38,7 +38,7 @@ def write_artifact(
     manifest: Manifest,
     objects: Sequence[bytes],
     parameters: Mapping[str, Array],
-    workers: bytes,
+    support: bytes,
     device_code: Mapping[str, Mapping[str, bytes]],
 ) -> None:
     """Write the file whole or not at all. Raises TileworkError where the folder cannot be written."""
@@ -47,7 +47,7 @@ def write_artifact(
     aside = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with open(aside, "wb") as file:
-            _write(file, manifest, objects, parameters, workers, device_code)
+            _write(file, manifest, objects, parameters, support, device_code)
         os.replace(aside, path)
     except BaseException as error:
         with suppress(OSError):
@@ -62,7 +62,7 @@ def _write(
     manifest: Manifest,
     objects: Sequence[bytes],
     parameters: Mapping[str, Array],
-    workers: bytes,
+    support: bytes,
     device_code: Mapping[str, Mapping[str, bytes]],
 ) -> None:
     head = {"format": FORMAT, "tilework": version("tilework"), "objects": len(objects), "module": manifest.to_json()}
@@ -73,7 +73,7 @@ def _write(
         for use in manifest.devices:
             for kernel in use.kernels:
                 archive.writestr(zipfile.ZipInfo(_code_name(use.name, kernel.name)), device_code[use.name][kernel.name])
-        archive.writestr(zipfile.ZipInfo(_WORKERS), workers)
+        archive.writestr(zipfile.ZipInfo(_SUPPORT), support)
         member = zipfile.ZipInfo(_PARAMETERS)
         member.file_size = tensors_size(parameters)  # beyond 4 GB another header is needed, and decided on now
         with archive.open(member, "w") as stream:
@@ -81,7 +81,7 @@ def _write(
 
 
 Artifact = tuple[Manifest, list[bytes], dict[str, Array], bytes, dict[str, dict[str, bytes]]]
-"""The manifest, the object files, the parameters as views of the mapped file, the object file of the workers, and for
+"""The manifest, the object files, the parameters as views of the mapped file, what the code needs besides, and for
 each device the code of its kernels."""
 
 
@@ -113,7 +113,7 @@ def _read(path: Path, file: IO[bytes]) -> Artifact:
                 use.name: {k.name: archive.read(_code_name(use.name, k.name)) for k in use.kernels}
                 for use in manifest.devices
             }
-            return manifest, objects, parameters, archive.read(_WORKERS), device_code
+            return manifest, objects, parameters, archive.read(_SUPPORT), device_code
     except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, EOFError, RuntimeError) as error:
         if not begins_as_zip:
             raise TileworkError(f"{path} is not a Tilework artefact: write one with Module.save") from None

@@ -23,6 +23,7 @@ from tilework.algebra.parse import parse
 from tilework.runtime.arrays import ALIGNMENT, Array
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.tensor_spec import Dim, TensorSpec
+from tilework.targets import parse_target
 
 _TEMPLATES = Path(__file__).with_name("c")
 PARALLEL = "tilework_parallel.c"
@@ -52,26 +53,25 @@ def write_library(
     folder: Path,
     name: str,
     manifest: Manifest,
-    pieces: Mapping[str, bytes],
+    pieces: Sequence[bytes],
     parameters: Mapping[str, Array],
     flags: str = "",
 ) -> None:
-    """Write a model as C, or as object files with a header of C.
+    """Write a compiled model: as C, or as object files with a header of C, as its target says.
 
-    name: what all names begin with that the library makes known; the manifest's entry should as well, so that two
-    models can be in one program. pieces: by their file names, which end in `.c` or `.o`, what together defines the
-    entry. flags: for which processor `make` compiles, such as "-march=haswell"; by default for that of the machine.
-    Raises UsageError for a name that C does not take.
+    name: what all names begin with that the library makes known. pieces: what together defines the manifest's entry.
+    flags: for which processor `make` compiles C, as the option `-march` of C compilers says; by default for that of
+    the machine. Raises UsageError for a name that C does not take.
     """
     if c_name(name) != name:
-        raise UsageError(
-            f"'{name}' is no name for a library of C: use letters, digits and underscores, as in 'my_model'"
-        )
+        raise UsageError(f"'{name}' cannot name a library of C: use letters, digits and underscores, as in 'my_model'")
     folder.mkdir(parents=True, exist_ok=True)
     texts = _Texts(name, manifest)
     arrays = [parameters[spec.name] for spec in manifest.parameters]
     offsets, head = _write_parameters(folder / "parameters.bin", arrays)
-    files = {**pieces, PARALLEL: (_TEMPLATES / PARALLEL).read_bytes()}
+    suffix = ".c" if parse_target(manifest.target).kind == "c" else ".o"
+    files = {f"kernel_{i}{suffix}": piece for i, piece in enumerate(pieces[:-1])}
+    files |= {f"host{suffix}": pieces[-1], PARALLEL: (_TEMPLATES / PARALLEL).read_bytes()}
     for file, content in files.items():
         (folder / file).write_bytes(content)
     common = texts.common()

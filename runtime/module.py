@@ -27,15 +27,14 @@ from tilework.runtime.artifact import read_artifact, write_artifact
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.defaults import Defaults
-from tilework.runtime.devices.llvm.native import Linked
-from tilework.runtime.devices.llvm.workers import UNLIKE, workers_code
+from tilework.runtime.devices.llvm.workers import UNLIKE
+from tilework.runtime.devices.registry import link, support_code
 from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.program_devices import ProgramDevices
 from tilework.runtime.shapes import InputShapes, Shape
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.runtime.threads import get_num_threads
-from tilework.targets import parse_target
 
 _ENTRY = (*[ctypes.c_void_p] * 5, ctypes.c_int32, ctypes.c_void_p)
 """What the entry takes."""
@@ -44,11 +43,11 @@ _ENTRY = (*[ctypes.c_void_p] * 5, ctypes.c_int32, ctypes.c_void_p)
 class Module:
     """`m(x)` or `m.run({"x": x})`; several threads may call one module at once, and the GIL is released meanwhile.
 
-    manifest: what it takes and returns. objects: relocatable object files that together define the manifest's entry.
-    parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. workers: the
-    object file of `runtime/devices/llvm/workers`, compiled when needed if not given. device_code: for each device of
-    the manifest the code of its kernels, by name. Code for another machine can be held and saved; running it is
-    refused.
+    manifest: what it takes and returns. objects: pieces of code that together define the manifest's entry.
+    parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. support: what
+    the code needs besides, as `support_code` in `runtime/devices/registry` gives it; made when needed if not given.
+    device_code: for each device of the manifest the code of its kernels, by name. Code for another machine can be held
+    and saved; running it is refused.
     """
 
     def __init__(
@@ -56,11 +55,11 @@ class Module:
         manifest: Manifest,
         objects: Sequence[bytes],
         parameters: Mapping[str, Array],
-        workers: bytes | None = None,
+        support: bytes | None = None,
         device_code: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
     ):
         self.manifest = manifest
-        self._workers = workers
+        self._support = support
         self.report: CompileReport | None = None
         """How it was compiled; None for one that was loaded."""
         self.objects = list(objects)
@@ -79,7 +78,7 @@ class Module:
         )
         self._devices = ProgramDevices(manifest.devices, device_code)
         self._arenas = ArenaPool()
-        self._linked = Linked(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, self._workers)
+        self._linked = link(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, support)
         self._known: KnownCalls | None = None
         """How the next call may be made."""
         self._known_of: dict[tuple[Shape, ...], KnownCalls] = {}
@@ -103,9 +102,9 @@ class Module:
         """Write an artefact: one file with the code, the parameters and the manifest, complete or not at all."""
         if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
             raise UsageError(f"an artefact is saved at a path, not at a value of type {type(path).__name__}")
-        workers = self._workers or workers_code(parse_target(self.manifest.target))
+        support = support_code(self.manifest.target) if self._support is None else self._support
         parameters = {**self._defaults.others, **self.parameters}
-        write_artifact(Path(path), self.manifest, self.objects, parameters, workers, self._devices.code)
+        write_artifact(Path(path), self.manifest, self.objects, parameters, support, self._devices.code)
 
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""
@@ -239,7 +238,7 @@ class Module:
     def _know(self, given: Sequence[object], shapes: tuple[Shape, ...]) -> None:
         """Where two calls in a row have inputs of the same shapes, expect others."""
         self._known = None
-        if self._devices:
+        if self._devices or not self._linked.code().address:
             return
         if shapes == self._last_shapes and are_plain(given, self._input_dtypes) and numpy_is_known():
             if shapes not in self._known_of:

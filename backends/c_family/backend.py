@@ -13,7 +13,7 @@ from tilework.backends.c_family.emit_kernel import KERNEL_HANDLERS, emit_kernels
 from tilework.backends.c_family.emit_module import emit_module
 from tilework.backends.c_family.legality import accepts
 from tilework.backends.c_family.spelling import C11
-from tilework.backends.host_signature import HostInfo
+from tilework.backends.host_signature import HostInfo, with_own_entry
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import name_of
 from tilework.targets import Target
@@ -34,5 +34,5 @@ class CBackend(Backend):
         return emit_kernels(module, C11).encode()
 
     def compile_host(self, module: ModuleOp, target: Target) -> tuple[bytes, HostInfo]:
-        text, info = emit_host(module, C11)
+        text, info = with_own_entry(*emit_host(module, C11))
         return text.encode(), info

@@ -1,11 +1,11 @@
 """The host function as C: one call per inference.
 
     int32_t tilework_main(void **inputs, void **outputs, void **parameters, void *arena,
-                          int64_t *symbols, int32_t threads)
+                          int64_t *symbols, int32_t threads, void *devices)
 
 It is the function `@main` after `loop-plan-memory`: buffers are arguments, parameters and slices of the arena; views
 are pointers; kernels are calls. The result is 0, or the number of the `cf.assert` that failed, or of the output that
-must hold and does not.
+must hold and does not. There are no devices: the last argument is not read.
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ from tilework.dialects.loop import CallOp, KernelOp
 from tilework.dialects.support.diagnostics import CompileError
 
 TABLES = ("void **inputs", "void **outputs", "void **parameters", "void *arena", "int64_t *symbols")
-"""What the entry takes, and then the number of threads."""
+"""What the entry takes, and then the number of threads, and devices."""
 
 
-def emit_host(module: ModuleOp, spelling: Spelling, entry: str = ENTRY) -> tuple[str, HostInfo]:
+def emit_host(module: ModuleOp, spelling: Spelling) -> tuple[str, HostInfo]:
     """The text of a file with the host function, kernels being in other files, and how to call it.
 
     Raises CompileError where there is no function `@main`, or it holds an operation that has no counterpart.
     """
     file = FileText(spelling.head)
-    info = add_host(file, module, spelling, entry)
+    info = add_host(file, module, spelling)
     return str(file), info
 
 
-def add_host(file: FileText, module: ModuleOp, spelling: Spelling, entry: str = ENTRY) -> HostInfo:
-    """Add the host function of `module` to a file, under the name `entry`."""
+def add_host(file: FileText, module: ModuleOp, spelling: Spelling) -> HostInfo:
+    """Add the host function of `module` to a file."""
     signature = HostSignature.of(module)
     kernels = [op for op in module.body.block.ops if isinstance(op, KernelOp)]
-    e = HostEmitter(file, spelling, HOST_HANDLERS, entry, {c_name(kernel.sym_name.data) for kernel in kernels})
+    e = HostEmitter(file, spelling, HOST_HANDLERS, ENTRY, {c_name(kernel.sym_name.data) for kernel in kernels})
     for kernel in kernels:
         _declare(e, kernel)
     e.parameters = {name: place for place, name in enumerate(signature.parameters)}
     e.constants = dict(signature.constants)
     for table in TABLES:
         e.text.fresh(table.split()[-1].lstrip("*"))
-    e.threads = e.text.fresh("num_threads")
+    e.threads, devices = e.text.fresh("num_threads"), e.text.fresh("devices")
     for i, symbol in enumerate(signature.symbols):
         e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
-    file.define(entry, e.text.definition(f"int32_t {entry}", [*TABLES, f"int32_t {e.threads}"]))
-    return signature.info(e.calls, e.messages, entry, {})
+    file.define(ENTRY, e.text.definition(f"int32_t {ENTRY}", [*TABLES, f"int32_t {e.threads}", f"void *{devices}"]))
+    return signature.info(e.calls, e.messages, {})
 
 
 def _declare(e: HostEmitter, kernel: KernelOp) -> None:

@@ -16,7 +16,6 @@ from tilework.backends.c_family.emit_memory import MEMORY_HANDLERS
 from tilework.backends.c_family.emit_transpose import TRANSPOSE_HANDLERS
 from tilework.backends.c_family.emit_words import WORDS_HANDLERS
 from tilework.backends.c_family.emitter import Emitter, Handlers, declared
-from tilework.backends.c_family.legality import refuse_illegal
 from tilework.backends.c_family.spelling import Spelling
 from tilework.dialects.loop import KernelOp
 
@@ -53,7 +52,6 @@ def add_kernels(file: FileText, module: ModuleOp, spelling: Spelling) -> None:
 
 def emit_kernel(file: FileText, kernel: KernelOp, spelling: Spelling) -> None:
     """Add one kernel, and what it calls, to a file."""
-    refuse_illegal(kernel)
     name = c_name(kernel.sym_name.data)
     e = Emitter(file, spelling, KERNEL_HANDLERS, name)
     e.read_only.update(kernel.inputs)

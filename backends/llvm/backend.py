@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.backends.base import Backend
-from tilework.backends.host_signature import HostInfo, find_host
+from tilework.backends.host_signature import HostInfo, find_host, with_own_entry
 from tilework.backends.llvm.emit_host import HOST_HANDLERS, emit_host, emit_host_function
 from tilework.backends.llvm.emit_kernel import KERNEL_HANDLERS, add_kernels, emit_kernels
 from tilework.backends.llvm.text import ModuleText
@@ -33,7 +33,7 @@ class LLVMBackend(Backend):
         return compile_ir(emit_kernels(module, target), target)
 
     def compile_host(self, module: ModuleOp, target: Target) -> tuple[bytes, HostInfo]:
-        text, info = emit_host(module, target)
+        text, info = with_own_entry(*emit_host(module, target))
         # it does nothing but call kernels, and may be one block of thousands of calls
         return compile_ir(text, target, opt_level=1, codegen_level=0), info
 

@@ -31,20 +31,20 @@ from tilework.dialects.tilework import device_of_buffer
 from tilework.targets import Target
 
 
-def emit_host(module: ModuleOp, target: Target, entry: str = ENTRY) -> tuple[str, HostInfo]:
+def emit_host(module: ModuleOp, target: Target) -> tuple[str, HostInfo]:
     """The LLVM IR module of the host function, kernels being external, and how to call it.
 
     Raises CompileError where there is no function `@main`, or it holds an operation that has no counterpart.
     """
     text = ModuleText(target)
-    info = emit_host_function(text, module, entry)
+    info = emit_host_function(text, module)
     return str(text), info
 
 
-def emit_host_function(text: ModuleText, module: ModuleOp, entry: str = ENTRY) -> HostInfo:
-    """Add the host function of `module` to a module, under the name `entry`."""
+def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
+    """Add the host function of `module` to a module."""
     signature = HostSignature.of(module)
-    e = HostEmitter(text, HOST_HANDLERS, entry)
+    e = HostEmitter(text, HOST_HANDLERS, ENTRY)
     e.parameters = {name: place for place, name in enumerate(signature.parameters)}
     e.devices = {name: place for place, name in enumerate(signature.devices)}
     e.constants = dict(signature.constants)
@@ -57,8 +57,8 @@ def emit_host_function(text: ModuleText, module: ModuleOp, entry: str = ENTRY) -
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     head = [f"ptr %{table}" for table in ("inputs", "outputs", "parameters", "arena", "symbols")]
-    text.define(entry, e.text.definition(f"i32 {global_name(entry)}", [*head, f"i32 {e.threads}", "ptr %devices"]))
-    return signature.info(e.calls, e.messages, entry, e.launched)
+    text.define(ENTRY, e.text.definition(f"i32 @{ENTRY}", [*head, f"i32 {e.threads}", "ptr %devices"]))
+    return signature.info(e.calls, e.messages, e.launched)
 
 
 def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:

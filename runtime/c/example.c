@@ -32,6 +32,7 @@ static const char *given(int count, char **words, const char *name) {
 static int64_t number(const char *text, int64_t otherwise) { return text == NULL ? otherwise : strtoll(text, NULL, 10); }
 
 static void *memory(int64_t elements, size_t element_bytes) {
+  if (elements < 0) stop("a size is negative", "");
   void *bytes = calloc((size_t)elements + 1, element_bytes);
   if (bytes == NULL) stop("there is not enough memory", "");
   return bytes;

@@ -27,7 +27,8 @@ struct $name {
   void *parameters[PARAMETERS + 1];
 };
 
-int32_t $entry(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t threads);
+int32_t $entry(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t threads,
+               void *devices);
 
 $functions/* Memory that begins at a multiple of ALIGNMENT; *whole is what is to be freed. */
 static void *aligned_memory(size_t bytes, void **whole) {
@@ -124,7 +125,7 @@ static int32_t call_entry(const $name *model, void **inputs, void **outputs, int
     arena = aligned_memory(bytes, &own);
     if (arena == NULL) return NO_MEMORY;
   }
-  const int32_t code = $entry(inputs, outputs, (void **)model->parameters, arena, symbols, threads);
+  const int32_t code = $entry(inputs, outputs, (void **)model->parameters, arena, symbols, threads, NULL);
   free(own);
   return code;
 }

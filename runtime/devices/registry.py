@@ -1,6 +1,8 @@
 """What loads code for a kind of target: `runtime/devices/<kind>/device.py`, in the tree or in a plugin.
 
-The file has a function `link` that is called as `link` here is.
+The file has a function `link` that is called as `link` here is. It may have `support_code`, which says what an artefact
+brings besides its own code so that this is loaded without a compiler; `link` is given that as `support` then. It may
+have `open_device` too, for a device that programs of the host launch kernels on.
 """
 
 from __future__ import annotations
@@ -17,13 +19,30 @@ from tilework.runtime.devices.device import Device, InProcessDevice, kernel_type
 from tilework.runtime.manifest import DeviceUse
 
 
-def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any], result: Any = None) -> Linked:
+def link(
+    objects: Sequence[bytes],
+    target: str,
+    entry: str,
+    types: Sequence[Any],
+    result: Any = None,
+    support: bytes | None = None,
+) -> Linked:
     """The function `entry` of pieces of code for `target`, with arguments and a result of these types of ctypes.
 
-    Addresses are integers. Code that nothing here loads is held; to call it is refused.
+    Addresses are integers. support: what `support_code` gave when the code was made, if it is at hand. Code that
+    nothing here loads is held; to call it is refused.
     """
     module = _module_for(target)
-    return _Held(target) if module is None else member_of(module, "link")(objects, target, entry, types, result)
+    if module is None:
+        return _Held(target)
+    brought = {"support": support} if support is not None and hasattr(module, "support_code") else {}
+    return member_of(module, "link")(objects, target, entry, types, result, **brought)
+
+
+def support_code(target: str) -> bytes:
+    """What an artefact with code for a target brings besides."""
+    found = getattr(_module_for(target), "support_code", None)
+    return b"" if found is None else found(target)
 
 
 def open_device(use: DeviceUse, code: Mapping[str, bytes]) -> Device:

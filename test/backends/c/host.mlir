@@ -4,7 +4,8 @@
 // CHECK:       void dense(const float *, const float *, float *, float *, int64_t, int32_t);
 
 // Arguments come from tables, symbols from the caller, temporaries from the arena; what is not read has no variable.
-// CHECK-LABEL: int32_t tilework_main(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t num_threads) {
+// CHECK-LABEL: int32_t tilework_main(void **inputs, void **outputs, void **parameters, void *arena, int64_t *symbols, int32_t num_threads, void *devices) {
+// CHECK-NEXT:    (void)devices;
 // CHECK-NEXT:    const int64_t N = symbols[0];
 // CHECK-NEXT:    float *const x = inputs[0];
 // CHECK-NEXT:    float *const y = outputs[0];

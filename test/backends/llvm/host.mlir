@@ -3,7 +3,7 @@
 // CHECK:       @table = private constant [3 x float] [float 0x3FF0000000000000, float 0x4000000000000000, float 0x4008000000000000], align 64
 
 // Arguments come from tables, symbols from the caller, temporaries from the arena; the host is one function.
-// CHECK-LABEL: define i32 @tilework_main(ptr %inputs, ptr %outputs, ptr %parameters, ptr %arena, ptr %symbols, i32 %num_threads)
+// CHECK-LABEL: define i32 @tilework_main(ptr %inputs, ptr %outputs, ptr %parameters, ptr %arena, ptr %symbols, i32 %num_threads, ptr %devices)
 // CHECK:         %N = load i64, ptr %{{.*}}, align 8
 // CHECK:         %[[X:.*]] = getelementptr ptr, ptr %inputs, i64 0
 // CHECK-NEXT:    %x = load ptr, ptr %[[X]], align 8
