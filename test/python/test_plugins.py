@@ -273,11 +273,11 @@ from tilework.runtime.cache import source_hash
 tw.load_plugin({str(plugin)!r})
 print(source_hash())
 """
-    hashes = []
-    for text in ("x = 1\n", "x = 2\n"):
-        (plugin / "rules" / "cpu" / "one.py").write_text(text)
+    hashes = [before]
+    for file, text in (("one.py", "x = 1\n"), ("one.py", "x = 2\n"), ("text.c", "")):
+        (plugin / "rules" / "cpu" / file).write_text(text)
         hashes.append(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
-    assert hashes[0] == before != hashes[1]
+    assert hashes[0] == hashes[1] and len(set(hashes)) == 3
 
 
 def test_an_artefact_is_loaded_and_run_without_a_look_at_plugins(tmp_path: Path):
