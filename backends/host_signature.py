@@ -24,35 +24,19 @@ from tilework.analysis.host_symbols import (
     HostSymbols,
     parameter_of,
 )
+from tilework.analysis.program_targets import targets_of
 from tilework.backends.element_types import dtype_name
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import is_narrow
 from tilework.dialects.tilework import device_of_buffer
+from tilework.runtime.manifest import DeviceKernel, DeviceUse
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
 """What the entry is called in text that people read; in code, each has a name of its own."""
 HOST = "main"
 """The name of the function that becomes the entry."""
-
-
-@dataclass(frozen=True)
-class DeviceKernel:
-    """A kernel of a device: its name, and how many buffers and symbols it takes."""
-
-    name: str
-    buffers: int
-    symbols: int
-
-
-@dataclass(frozen=True)
-class DeviceUse:
-    """What the entry asks of a device: the kernels that it launches by their number, and memory for temporaries."""
-
-    name: str
-    kernels: tuple[DeviceKernel, ...]
-    arena_bytes: Dim
 
 
 @dataclass(frozen=True)
@@ -116,8 +100,15 @@ class HostSignature:
             kernels,
             messages,
             ENTRY,
-            tuple(DeviceUse(d, tuple(launched.get(d, ())), self._arena_bytes(d)) for d in self.devices),
+            tuple(self._use_of(device, launched.get(device, ())) for device in self.devices),
         )
+
+    def _use_of(self, device: str, kernels: Sequence[DeviceKernel]) -> DeviceUse:
+        module = self.function.parent_op()
+        targets = targets_of(module) if isinstance(module, ModuleOp) else {}
+        if device not in targets:
+            raise CompileError(f"device '{device}' is not among the program's targets", self.function)
+        return DeviceUse(device, str(targets[device]), tuple(kernels), self._arena_bytes(device))
 
     def _arena_bytes(self, device: str | None) -> Dim:
         """The size of the arena in the memory of a device, or of the host."""

@@ -21,7 +21,7 @@ from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
-from tilework.driver.kernels import compile_kernels
+from tilework.driver.kernels import KernelCode, compile_kernels
 from tilework.driver.price_ahead import price_ahead
 from tilework.driver.read_program import level_of
 from tilework.driver.replaceable import Replaceable, defaults_of
@@ -36,7 +36,7 @@ Array: TypeAlias = NDArray[Any]
 class CompiledModel:
     """Pieces of code that together define `info.entry`, and the parameters that it takes."""
 
-    objects: list[bytes]
+    code: KernelCode
     info: HostInfo
     parameters: dict[str, Array]
     report: CompileReport
@@ -69,7 +69,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
         if not _is_planned(module):
             session.run("plan-host", module)
         host, info = compile_host(module)
-        code.append(host)
+        code.host.append(host)
     used = {p.name: np.asarray(lowered.parameters[p.name], order="C") for p in info.parameters}
     return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable)
 

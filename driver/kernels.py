@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
-from tilework.analysis.program_targets import HOST, set_targets, target_of
+from tilework.analysis.program_targets import HOST, device_of, is_on_host, set_targets, target_of
 from tilework.dialects import loop, te
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.diagnostics import CompileError
@@ -24,7 +25,15 @@ from tilework.targets import Target
 Kernel: TypeAlias = te.KernelOp | loop.KernelOp
 
 
-def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
+@dataclass(frozen=True)
+class KernelCode:
+    """Pieces of code for the host, and for each device the code of its kernels by name."""
+
+    host: list[bytes]
+    devices: dict[str, dict[str, bytes]]
+
+
+def compile_kernels(module: ModuleOp, session: Session) -> KernelCode:
     """The code of every kernel, which becomes a declaration under the name that its code has.
 
     A kernel may be at te, also with a schedule beside it, or at loop.
@@ -58,8 +67,18 @@ def compile_kernels(module: ModuleOp, session: Session) -> list[bytes]:
     session.pool.run(jobs, on_done)
     for schedule in schedules.values():
         schedule.detach()
+    code = _code_by_device(keys, compiled)
     _declare(module, keys, compiled)
-    return [compiled[key][0] for key in dict.fromkeys(keys.values())]
+    return code
+
+
+def _code_by_device(keys: Mapping[Kernel, str], compiled: Mapping[str, tuple[bytes, dict[str, Any]]]) -> KernelCode:
+    host = {key: compiled[key][0] for kernel, key in keys.items() if is_on_host(kernel)}
+    devices: dict[str, dict[str, bytes]] = {}
+    for kernel, key in keys.items():
+        if not is_on_host(kernel):
+            devices.setdefault(device_of(kernel), {})[symbol_name(key)] = compiled[key][0]
+    return KernelCode(list(host.values()), devices)
 
 
 def schedules_of(module: ModuleOp) -> dict[Kernel, SequenceOp]:

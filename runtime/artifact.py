@@ -1,6 +1,7 @@
 """A compiled module as one file: a zip archive, not compressed, that is loaded without compiling.
 
-manifest.json says what the module takes and returns; objects/*.o are relocatable object files; parameters.safetensors
+manifest.json says what the module takes and returns; objects/*.o are relocatable object files; devices/*/* is the code
+of kernels that other devices run; parameters.safetensors
 lies at an offset such that its bytes can be used where they are in a map of the file: loading reads none of them.
 """
 
@@ -23,17 +24,22 @@ from tilework.runtime.arrays import Array, check_arrays
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
 
-FORMAT = 4
+FORMAT = 5
 """Raised with every change that an older Tilework could not read, and where what is compiled and what calls it changes:
 format 1 called OpenMP, the workers of format 2 lack `calls.ll`, and those of the first artefact in a process serve all
-others; requirements of format 3 are expressions that must be positive."""
+others; requirements of format 3 are expressions that must be positive; entries of format 4 take no devices."""
 
-_MANIFEST, _PARAMETERS, _WORKERS = "manifest.json", "parameters.safetensors", "workers.o"
+_MANIFEST, _PARAMETERS, _SUPPORT = "manifest.json", "parameters.safetensors", "support"
 _LOCAL_HEADER_BYTES = 30
 
 
 def write_artifact(
-    path: Path, manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array], workers: bytes
+    path: Path,
+    manifest: Manifest,
+    objects: Sequence[bytes],
+    parameters: Mapping[str, Array],
+    support: bytes,
+    device_code: Mapping[str, Mapping[str, bytes]],
 ) -> None:
     """Write the file whole or not at all. Raises TileworkError where the folder cannot be written."""
     if not path.name:
@@ -41,7 +47,7 @@ def write_artifact(
     aside = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with open(aside, "wb") as file:
-            _write(file, manifest, objects, parameters, workers)
+            _write(file, manifest, objects, parameters, support, device_code)
         os.replace(aside, path)
     except BaseException as error:
         with suppress(OSError):
@@ -52,22 +58,35 @@ def write_artifact(
 
 
 def _write(
-    file: IO[bytes], manifest: Manifest, objects: Sequence[bytes], parameters: Mapping[str, Array], workers: bytes
+    file: IO[bytes],
+    manifest: Manifest,
+    objects: Sequence[bytes],
+    parameters: Mapping[str, Array],
+    support: bytes,
+    device_code: Mapping[str, Mapping[str, bytes]],
 ) -> None:
     head = {"format": FORMAT, "tilework": version("tilework"), "objects": len(objects), "module": manifest.to_json()}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST), json.dumps(head, indent=1))
         for index, image in enumerate(objects):
             archive.writestr(zipfile.ZipInfo(_object_name(index)), image)
-        archive.writestr(zipfile.ZipInfo(_WORKERS), workers)
+        for use in manifest.devices:
+            for kernel in use.kernels:
+                archive.writestr(zipfile.ZipInfo(_code_name(use.name, kernel.name)), device_code[use.name][kernel.name])
+        archive.writestr(zipfile.ZipInfo(_SUPPORT), support)
         member = zipfile.ZipInfo(_PARAMETERS)
         member.file_size = tensors_size(parameters)  # beyond 4 GB another header is needed, and decided on now
         with archive.open(member, "w") as stream:
             write_tensors(stream, file.tell(), parameters)
 
 
-def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array], bytes]:
-    """The manifest, the object files, the parameters as views of the mapped file, and the object file of the workers.
+Artifact = tuple[Manifest, list[bytes], dict[str, Array], bytes, dict[str, dict[str, bytes]]]
+"""The manifest, the object files, the parameters as views of the mapped file, what the code needs besides, and for
+each device the code of its kernels."""
+
+
+def read_artifact(path: Path) -> Artifact:
+    """What `write_artifact` wrote.
 
     Raises TileworkError where there is no such file, or it is no artefact, damaged or newer.
     """
@@ -78,7 +97,7 @@ def read_artifact(path: Path) -> tuple[Manifest, list[bytes], dict[str, Array], 
         raise TileworkError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str, Array], bytes]:
+def _read(path: Path, file: IO[bytes]) -> Artifact:
     begins_as_zip = file.read(4) == b"PK\x03\x04"
     try:
         with zipfile.ZipFile(file) as archive:
@@ -90,7 +109,11 @@ def _read(path: Path, file: IO[bytes]) -> tuple[Manifest, list[bytes], dict[str,
             manifest = Manifest.from_json(head["module"])
             parameters = _parameters(file, archive.getinfo(_PARAMETERS))
             check_arrays(parameters, manifest.parameters)
-            return manifest, objects, parameters, archive.read(_WORKERS)
+            device_code = {
+                use.name: {k.name: archive.read(_code_name(use.name, k.name)) for k in use.kernels}
+                for use in manifest.devices
+            }
+            return manifest, objects, parameters, archive.read(_SUPPORT), device_code
     except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, EOFError, RuntimeError) as error:
         if not begins_as_zip:
             raise TileworkError(f"{path} is not a Tilework artefact: write one with Module.save") from None
@@ -116,6 +139,10 @@ def _parameters(file: IO[bytes], member: zipfile.ZipInfo) -> dict[str, Array]:
     name_length, extra_length = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
     position = member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length
     return map_tensors(mmap(file.fileno(), 0, access=ACCESS_READ), position, member.file_size)
+
+
+def _code_name(device: str, kernel: str) -> str:
+    return f"devices/{device}/{kernel}"
 
 
 def _object_name(index: int) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.arrays import Array, aligned_empty
 from tilework.runtime.call_sizes import CallSizes
-from tilework.runtime.devices.llvm.native import Code
+from tilework.runtime.devices.base import Code
 from tilework.runtime.devices.llvm.workers import UNLIKE, worker_symbols
 
 MOST_UNALIGNED = 4096

@@ -23,11 +23,34 @@ class Default:
 
 
 @dataclass(frozen=True)
+class DeviceKernel:
+    """A kernel of a device: its name, and how many buffers and symbols it takes."""
+
+    name: str
+    buffers: int
+    symbols: int
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """What the entry asks of a device: kernels, launched by their numbers, and memory for temporaries.
+
+    target: as `parse_target` reads. arena_bytes: over the symbols.
+    """
+
+    name: str
+    target: str
+    kernels: tuple[DeviceKernel, ...]
+    arena_bytes: Dim
+
+
+@dataclass(frozen=True)
 class Manifest:
     """How to call a module's code.
 
     target: as `parse_target` reads. entry: a C function
-    `int32 entry(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 num_threads)`,
+    `int32 entry(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 num_threads,
+    struct tilework_device* devices)`, of as many devices as `devices` lists,
     whose result is 0 or the number of a failed check, which `messages` explains. `symbols` orders the int64 array.
     Each symbol is somewhere an input's dimension by itself. Inputs and outputs are aligned to their element, the
     arena and the parameters to 64 bytes. kernels: how many the entry calls. requirements: what symbols must be, which
@@ -47,6 +70,7 @@ class Manifest:
     requirements: tuple[Requirement, ...] = ()
     defaults: tuple[Default, ...] = ()
     prepare: str = ""
+    devices: tuple[DeviceUse, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back."""
@@ -74,8 +98,14 @@ class Manifest:
             tuple(Requirement.parse(r["any_of"], r["text"]) for r in data["requirements"]),
             tuple(Default(_tensor(d["input"]), d["parameter"], d["fixed"]) for d in data["defaults"]),
             data["prepare"],
+            tuple(_device(device) for device in data["devices"]),
         )
 
 
 def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
-    return TensorSpec(spec["name"], spec["dtype"], tuple(spec["shape"]), spec["needs"])
+    return TensorSpec(spec["name"], spec["dtype"], tuple(spec["shape"]), spec["needs"], spec["device"])
+
+
+def _device(use: Mapping[str, Any]) -> DeviceUse:
+    kernels = tuple(DeviceKernel(k["name"], k["buffers"], k["symbols"]) for k in use["kernels"])
+    return DeviceUse(use["name"], use["target"], kernels, use["arena_bytes"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.addresses import address_table, addresses
@@ -25,26 +27,27 @@ from tilework.runtime.artifact import read_artifact, write_artifact
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.defaults import Defaults
-from tilework.runtime.devices.llvm.native import Linked
-from tilework.runtime.devices.llvm.workers import UNLIKE, workers_code
+from tilework.runtime.devices.llvm.workers import UNLIKE
+from tilework.runtime.devices.registry import link, support_code
 from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
 from tilework.runtime.manifest import Manifest
+from tilework.runtime.program_devices import ProgramDevices
 from tilework.runtime.shapes import InputShapes, Shape
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.runtime.threads import get_num_threads
-from tilework.targets import parse_target
 
-_ENTRY = (*[ctypes.c_void_p] * 5, ctypes.c_int32)
+_ENTRY = (*[ctypes.c_void_p] * 5, ctypes.c_int32, ctypes.c_void_p)
 """What the entry takes."""
 
 
 class Module:
     """`m(x)` or `m.run({"x": x})`; several threads may call one module at once, and the GIL is released meanwhile.
 
-    manifest: what it takes and returns. objects: relocatable object files that together define the manifest's entry.
-    parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. workers: the
-    object file of `runtime/workers`, compiled when needed if not given. Code for another machine can be held and saved;
-    running it is refused.
+    manifest: what it takes and returns. objects: pieces of code that together define the manifest's entry.
+    parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. support: what
+    the code needs besides, as `support_code` in `runtime/devices/registry` gives it; made when needed if not given.
+    device_code: for each device of the manifest the code of its kernels, by name. Code for another machine can be held
+    and saved; running it is refused.
     """
 
     def __init__(
@@ -52,10 +55,11 @@ class Module:
         manifest: Manifest,
         objects: Sequence[bytes],
         parameters: Mapping[str, Array],
-        workers: bytes | None = None,
+        support: bytes | None = None,
+        device_code: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
     ):
         self.manifest = manifest
-        self._workers = workers
+        self._support = support
         self.report: CompileReport | None = None
         """How it was compiled; None for one that was loaded."""
         self.objects = list(objects)
@@ -70,10 +74,11 @@ class Module:
         self._sizes = SizesOfCalls(
             InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements),
             manifest.outputs,
-            (manifest.arena_bytes,),
+            (manifest.arena_bytes, *(device.arena_bytes for device in manifest.devices)),
         )
+        self._devices = ProgramDevices(manifest.devices, device_code)
         self._arenas = ArenaPool()
-        self._linked = Linked(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, self._workers)
+        self._linked = link(self.objects, manifest.target, manifest.entry, _ENTRY, ctypes.c_int32, support)
         self._known: KnownCalls | None = None
         """How the next call may be made."""
         self._known_of: dict[tuple[Shape, ...], KnownCalls] = {}
@@ -82,7 +87,6 @@ class Module:
         """Of the inputs of the last call that was none of those known."""
         self._input_table = address_table(len(manifest.inputs))
         self._output_table = address_table(len(manifest.outputs))
-        self._parameter_table = self._table_of(list(self.parameters.values()))
 
     @staticmethod
     def load(path: str | Path) -> Module:
@@ -98,9 +102,9 @@ class Module:
         """Write an artefact: one file with the code, the parameters and the manifest, complete or not at all."""
         if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
             raise UsageError(f"an artefact is saved at a path, not at a value of type {type(path).__name__}")
-        workers = self._workers or workers_code(parse_target(self.manifest.target))
+        support = support_code(self.manifest.target) if self._support is None else self._support
         parameters = {**self._defaults.others, **self.parameters}
-        write_artifact(Path(path), self.manifest, self.objects, parameters, workers)
+        write_artifact(Path(path), self.manifest, self.objects, parameters, support, self._devices.code)
 
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""
@@ -158,12 +162,24 @@ class Module:
         ]
         sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
         outputs = self._given_outputs(out, sizes, inputs)
-        status = self._call(addresses(inputs), addresses(outputs), sizes, self._table_of(parameters))
+        table, _uploaded = self._table_of(parameters)
+        status = self._call(addresses(inputs), addresses(outputs), sizes, table)
         self._check(status)
         return outputs
 
-    def _table_of(self, parameters: Sequence[Array]) -> bytes:
-        return address_table(len(parameters))(*addresses(parameters))
+    @cached_property
+    def _parameter_table(self) -> bytes:
+        table, self._uploaded = self._table_of([self.parameters[spec.name] for spec in self.manifest.parameters])
+        return table
+
+    def _table_of(self, parameters: Sequence[Array]) -> tuple[bytes, list[object]]:
+        """Where the parameters are, those of devices in their memory, for as long as the objects are kept."""
+        places, kept = addresses(parameters), list[object]()
+        for i, spec in enumerate(self.manifest.parameters):
+            if spec.device:
+                places[i], memory = self._devices.upload(spec.device, parameters[i])
+                kept.append(memory)
+        return address_table(len(places))(*places), kept
 
     def _run(self, given: Sequence[object], out: Mapping[str, object]) -> list[Array]:
         known = self._known
@@ -206,20 +222,24 @@ class Module:
         entry = self._linked.code().entry
         arena = self._arenas.take(sizes.scratch[0])
         try:
-            return entry(
-                self._input_table(*inputs),
-                self._output_table(*outputs),
-                parameters,
-                arena.address,
-                sizes.symbol_table,
-                get_num_threads(),
-            )
+            with self._devices.table(sizes.scratch[1:]) as devices:
+                return entry(
+                    self._input_table(*inputs),
+                    self._output_table(*outputs),
+                    parameters,
+                    arena.address,
+                    sizes.symbol_table,
+                    get_num_threads(),
+                    devices,
+                )
         finally:
             self._arenas.give_back(arena)
 
     def _know(self, given: Sequence[object], shapes: tuple[Shape, ...]) -> None:
         """Where two calls in a row have inputs of the same shapes, expect others."""
         self._known = None
+        if self._devices or not self._linked.code().address:
+            return
         if shapes == self._last_shapes and are_plain(given, self._input_dtypes) and numpy_is_known():
             if shapes not in self._known_of:
                 if len(self._known_of) == REMEMBERED:
@@ -236,7 +256,8 @@ class Module:
 
     def _check(self, status: int) -> None:
         if status != 0:
-            raise TileworkError(self.manifest.messages[status])
+            cause = self._devices.failure() if self._devices else None
+            raise TileworkError(self.manifest.messages[status] + (f": {cause}" if cause else "")) from cause
 
     def _given_outputs(self, out: Mapping[str, object], sizes: CallSizes, inputs: Sequence[Array]) -> list[Array]:
         """The user's arrays for the outputs that `out` names, fresh ones for the others."""

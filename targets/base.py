@@ -11,6 +11,23 @@ LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What was measured of a machine and passes ask about, whatever family it belongs to."""
+
+    streamed_rows: int
+    """So few rows are multiplied by a matrix in less time than it takes to come from beyond a core's own caches."""
+    near_row: int
+    """So many elements of a row stay near between one operator and the next."""
+    moved_channels: int
+    """As many channels are summed, or as many filters applied, whichever are fewer, in the time that it takes to move
+    an image and the result of its convolution."""
+    winograd_products: float
+    """Winograd's algorithm is faster than the direct sum if it takes this part of its products, or a smaller one."""
+    prefetch_runs: int
+    """In so many runs at a time a block is asked for: a core gets more from memory in several pages than in one."""
+
+
+@dataclass(frozen=True)
 class Target(ABC):
     """A machine to compile for. `str(target)` is a text form that `parse_target` reads back to an equal value.
 
@@ -69,8 +86,8 @@ class Target(ABC):
 
     @property
     @abstractmethod
-    def streamed_rows(self) -> int:
-        """Up to so many rows are multiplied by a matrix in less time than the matrix takes to come from memory."""
+    def measured(self) -> Measured:
+        """What was measured of the machine, as far as passes for every family ask about it."""
 
     @abstractmethod
     def keeps_weights(self, count: int) -> bool:

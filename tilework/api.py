@@ -87,7 +87,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
     own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
     others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
-    result = Module(_manifest(compiled, str(targets_of(module)[HOST])), compiled.objects, {**others, **own})
+    manifest = _manifest(compiled, str(targets_of(module)[HOST]))
+    result = Module(manifest, compiled.code.host, {**others, **own}, device_code=compiled.code.devices)
     result.report = compiled.report
     return result
 
@@ -168,4 +169,5 @@ def _manifest(compiled: CompiledModel, target: str) -> Manifest:
         compiled.requirements,
         _defaults(compiled.replaceable),
         compiled.replaceable.prepare,
+        info.devices,
     )

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
-from tilework.backends.host_signature import DeviceKernel
 from tilework.backends.llvm.emit_host_memory import HostEmitter, copy, size_text
 from tilework.backends.llvm.emitter import Handlers
 from tilework.dialects.loop import CallOp, WaitOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.tilework import device_of_buffer
+from tilework.runtime.manifest import DeviceKernel
 
 _FIELDS = ("self", "launch", "copy_in", "copy_out", "wait", "arena")
 """Those of `runtime/devices/table.py`, each a pointer."""

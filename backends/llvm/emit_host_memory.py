@@ -20,13 +20,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import offset_of
 from tilework.backends.element_types import bytes_of, element_of, stored_as
-from tilework.backends.host_signature import DeviceKernel
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type
 from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.dialects.loop import WordsOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.runtime.manifest import DeviceKernel
 
 
 class HostEmitter(Emitter):

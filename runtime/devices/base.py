@@ -15,6 +15,11 @@ class Code(Protocol):
         """The function to call."""
         ...
 
+    @property
+    def address(self) -> int:
+        """Where native code finds the function; 0 for one that is not native."""
+        ...
+
 
 class Linked(Protocol):
     """Code that may have to be loaded still: it may be for another machine, and is held and saved all the same."""
@@ -29,6 +34,7 @@ class Loaded:
     """Code that is there already."""
 
     entry: Callable[..., Any]
+    address: int = 0
 
     def code(self) -> Self:
         """Nothing is left to be done."""

@@ -1,26 +1,58 @@
 """What loads code for a kind of target: `runtime/devices/<kind>/device.py`, in the tree or in a plugin.
 
-The file has a function `link` that is called as `link` here is.
+The file has a function `link` that is called as `link` here is. It may have `support_code`, which says what an artefact
+brings besides its own code so that this is loaded without a compiler; `link` is given that as `support` then. It may
+have `open_device` too, for a device that programs of the host launch kernels on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from tilework.algebra.errors import TileworkError
 from tilework.plugins.packages import folders_of, tree_folders
 from tilework.runtime.devices.base import Linked
+from tilework.runtime.devices.device import Device, InProcessDevice, kernel_types
+from tilework.runtime.manifest import DeviceUse
 
 
-def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any], result: Any = None) -> Linked:
+def link(
+    objects: Sequence[bytes],
+    target: str,
+    entry: str,
+    types: Sequence[Any],
+    result: Any = None,
+    support: bytes | None = None,
+) -> Linked:
     """The function `entry` of pieces of code for `target`, with arguments and a result of these types of ctypes.
 
-    Addresses are integers. Raises TileworkError where nothing loads code for that kind of target.
+    Addresses are integers. support: what `support_code` gave when the code was made, if it is at hand. Raises
+    TileworkError where nothing loads code for that kind of target.
     """
-    kind = target.split()[0]
-    return _device_for(kind).link(objects, target, entry, types, result)
+    device = _device_for(target.split()[0])
+    brought = {"support": support} if support is not None and hasattr(device, "support_code") else {}
+    return device.link(objects, target, entry, types, result, **brought)
+
+
+def support_code(target: str) -> bytes:
+    """What an artefact with code for a target brings besides."""
+    found = getattr(_device_for(target.split()[0]), "support_code", None)
+    return b"" if found is None else found(target)
+
+
+def open_device(use: DeviceUse, code: Mapping[str, bytes]) -> Device:
+    """A device of a program; code: of its kernels, by name.
+
+    The kind's file may have a function `open_device` that is called so; else kernels run in this process. Raises
+    TileworkError where nothing loads code for that kind of target.
+    """
+    opened = getattr(_device_for(use.target.split()[0]), "open_device", None)
+    if opened is not None:
+        return opened(use, code)
+    kernels = {k.name: link([code[k.name]], use.target, k.name, kernel_types(k)) for k in use.kernels}
+    return InProcessDevice(use, kernels)
 
 
 def _device_for(kind: str) -> ModuleType:

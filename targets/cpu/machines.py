@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
+from tilework.targets.base import Measured
+
 
 @dataclass(frozen=True)
 class Bandwidth:
@@ -208,8 +210,6 @@ class Work:
     """So many times as much may be read where blocks are of fewer images, which stay nearer."""
     transformed_filters: int = 128
     """Beside so many filters, transforming a block of tiles once more costs little: cores can share that many more."""
-    streamed_rows: int = 4
-    """So few rows are multiplied by a matrix in less time than it takes to come from beyond the second cache."""
 
 
 @dataclass(frozen=True)
@@ -237,6 +237,9 @@ class Machine:
     buffers: Buffers = Buffers()
     work: Work = Work()
     tiles: TileUnit = TileUnit()
+    measured: Measured = Measured(
+        streamed_rows=4, near_row=1 << 15, moved_channels=12, winograd_products=0.85, prefetch_runs=4
+    )
 
 
 DEFAULT = Machine()

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from tilework.algebra.errors import UsageError
-from tilework.targets.base import Target
+from tilework.targets.base import Measured, Target
 from tilework.targets.cpu.machines import Bandwidth, Machine, machine_of
 
 DEFAULT_CACHE_BYTES = (32 << 10, 512 << 10, 8 << 20)
@@ -75,9 +75,9 @@ class CpuTarget(Target):
         return self.bandwidth.memory
 
     @property
-    def streamed_rows(self) -> int:
-        """Up to so many rows are multiplied by a matrix in less time than the matrix takes to come from memory."""
-        return self.machine.work.streamed_rows
+    def measured(self) -> Measured:
+        """What was measured of the processor, as far as passes for every family ask about it."""
+        return self.machine.measured
 
     def keeps_weights(self, count: int) -> bool:
         """Whether so many bytes of weights stay in the last cache from one run of a program to the next."""

@@ -247,6 +247,6 @@ def test_every_dtype_survives(tmp_path: Path, dtype: str):
 
     array = np.arange(5).astype(dtype_named(dtype))
     manifest = Manifest(str(host_target()), (), (), (TensorSpec("p", dtype, (5,)),))
-    write_artifact(tmp_path / "m.tw", manifest, [], {"p": array}, b"")
+    write_artifact(tmp_path / "m.tw", manifest, [], {"p": array}, b"", {})
     again = read_artifact(tmp_path / "m.tw")[2]["p"]
     assert again.dtype == array.dtype and again.tolist() == array.tolist()

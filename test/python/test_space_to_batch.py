@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs import for_target
 from xdsl.parser import Parser
 
 from tilework.dialects.graph.convolution import ConvOp
@@ -40,7 +41,7 @@ def test_the_same_sums(size: tuple[int, int], taps: int, dilation: int, pads: tu
     image = rng.integers(-2, 3, (2, 64, *size)).astype(np.float32)
     parameters = {"w": rng.integers(-2, 3, (66, 64, taps, taps)).astype(np.float32)}
     [expected] = run_function(module, "main", [image], parameters)
-    SpaceToBatch().apply(context, module)
+    SpaceToBatch().apply(context, for_target(module))
     module.verify()
     [conv] = [op for op in module.walk() if isinstance(op, ConvOp)]
     assert conv.dilations.get_values() == (1, 1)

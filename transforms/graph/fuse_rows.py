@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import Dataflow, PostDominators
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.normalization import SoftmaxLikeOp
@@ -26,9 +27,6 @@ from tilework.transforms.graph.fusion_groups import MAX_OPERATORS
 
 LEAST_ROWS = 8
 """Of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
-
-MOST_ELEMENTS = 1 << 15
-"""Of a row: longer ones do not stay near between one operator and the next."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,9 @@ def _rows_of(op: GraphOp) -> _Rows | None:
     full = op.dims(0)
     rows = _Rows(full, len(axes))
     are_last = len(axes) > 0 and tuple(axes) == tuple(range(len(full) - len(axes), len(full)))
-    return rows if are_last and all(d.constant for d in full[-rows.last :]) and rows.length <= MOST_ELEMENTS else None
+    if not are_last or not all(d.constant for d in full[-rows.last :]):
+        return None
+    return rows if rows.length <= target_of(op).measured.near_row else None
 
 
 @dataclass(frozen=True)

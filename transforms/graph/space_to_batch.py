@@ -17,6 +17,7 @@ from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, values_from_parameters
 from tilework.analysis.precision import Precision, precision_of
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.base import GraphOp, ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
@@ -25,13 +26,6 @@ from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.base import TileworkPass
-
-MOST_PRODUCTS = 0.85
-"""The part of the direct sum's products, without those of padding, that phases may take to be faster."""
-
-MOVED = 12
-"""As many channels are summed, or as many filters applied, whichever are fewer, in the time that it takes to move the
-image and the result."""
 
 IMAGE_AXES = 2
 
@@ -81,8 +75,9 @@ def _is_worth(conv: ConvOp, precision: Precision) -> bool:
     channels, filters = conv.dims(0)[1], result[1]
     if not all(e.constant for e in (*conv.dims(0)[1:], *result[1:])):
         return False
-    fewest = min(channels.offset, filters.offset)
-    return _products_of_phases(conv, precision) / _products(conv) + MOVED / fewest <= MOST_PRODUCTS
+    fewest, measured = min(channels.offset, filters.offset), target_of(conv).measured
+    products = _products_of_phases(conv, precision) / _products(conv)
+    return products + measured.moved_channels / fewest <= measured.winograd_products
 
 
 def _products(conv: ConvOp) -> int:

@@ -131,8 +131,9 @@ class _Graph:
             return False
         rows = op.dims(0)[:-1] if isinstance(op, DenseOp) else op.dims(0)[-2:-1]
         count = product(dims_of(value.type)).constant or 0
-        stays_near = value in self._known and count * f32.size <= target_of(op).core_cache_bytes
-        few = target_of(op).streamed_rows
+        target = target_of(op)
+        stays_near = value in self._known and count * f32.size <= target.core_cache_bytes
+        few = target.measured.streamed_rows
         return not stays_near and (product(rows).constant or few + 1) <= few
 
     def _cast(self, op: CastOp) -> None:

@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, mini
 from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.accesses import element_position, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
+from tilework.analysis.program_targets import target_of
 from tilework.analysis.tiles import is_tensorized
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
@@ -23,9 +24,6 @@ from tilework.dialects.loop.prefetch import ALL_CACHES, SECOND_CACHE
 from tilework.dialects.support.locations import copy_location
 from tilework.targets.base import LINE_BYTES
 from tilework.transforms.base import TileworkPass
-
-RUNS = 4
-"""In how many runs at a time a block is asked for: a core gets more from memory in several pages than in one."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,8 @@ def _part_of_block(block: _Block, buffer: SSAValue, sharing: Sequence[ForOp]) ->
         part = part * f.extent.offset + (var(f.index) - f.lower)
     start = _at_zero(low, [block.loop, *block.followed])
     divides = block.step(block.row) % parts == 0  # else the places of runs take too long to compute
-    runs = math.gcd(block.row.extent.constant or 1, block.size, RUNS) if divides else 1
+    most = target_of(block.loop).measured.prefetch_runs
+    runs = math.gcd(block.row.extent.constant or 1, block.size, most) if divides else 1
     run = (var(block.row.index) - block.row.lower) % runs
     within = _at_zero(low, [block.loop]) - start - block.step(block.row) * run
     first = start + block.step(block.loop) * (var(block.loop.index) + block.ahead)

@@ -4,7 +4,7 @@
 ;     int32_t tilework_call(void** arrays, known* call, void* arena, int32_t threads)
 ;
 ; Looks at the arrays, inputs first, and calls the entry with where they lie in memory; its result is that of this call.
-; If one is not what is expected, nothing is called, and the result is $unlike.
+; If one is not what is expected, nothing is called, and the result is $unlike. The entry uses no devices.
 
 ; What is known of a call: the entry, the parameters and the symbols it takes; how many inputs and how many arrays
 ; there are, and how many bytes behind the begin of an object its class stands. What is expected of each array follows:
@@ -87,7 +87,7 @@ fits:
   br label %next
 
 run:
-  %status = call i32 %entry(ptr %places, ptr %outputs, ptr %parameters, ptr %arena, ptr %symbols, i32 %threads)
+  %status = call i32 %entry(ptr %places, ptr %outputs, ptr %parameters, ptr %arena, ptr %symbols, i32 %threads, ptr null)
   ret i32 %status
 unlike:
   ret i32 $unlike

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s --graph-fuse-rows | filecheck %s
-// RUN: opt-tool %s --graph-fuse-rows --graph-fuse-rows | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --graph-fuse-rows | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --graph-fuse-rows --graph-fuse-rows | filecheck %s
 
 // The scores of an attention are nobody else's.
 // CHECK-LABEL: func.func @attention

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s --graph-space-to-batch | filecheck %s
-// RUN: opt-tool %s -p 'func.func(graph-space-to-batch{precision=strict})' | filecheck %s --check-prefix=STRICT
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --graph-space-to-batch | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p 'func.func(graph-space-to-batch{precision=strict})' | filecheck %s --check-prefix=STRICT
 
 // Of 33 x 34 pixels, padded to 38 x 39, every third is in one of nine images of 13 x 13; 11 x 11 results of each lie
 // between those of others, and the last are left out.

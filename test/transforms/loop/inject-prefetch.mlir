@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p loop-inject-prefetch | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' -p loop-inject-prefetch | filecheck %s
 
 // The box that the loads of two iterations later span, by cache lines of 16 numbers; the request is gone.
 
