@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from inspect import isabstract, isclass
 
-from tilework.algebra.errors import UsageError, did_you_mean
+from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.backends.base import Backend
 from tilework.plugins.packages import Folder, by_name, folders_of
 from tilework.targets import Target
@@ -42,5 +42,7 @@ def _backends_in(roots: tuple[Folder, ...]) -> dict[str, Backend]:
 def _backend_in(folder: Folder) -> Backend:
     module = folder.load("backend")
     members = [m for m in vars(module).values() if isclass(m) and issubclass(m, Backend) and not isabstract(m)]
-    [backend] = [m for m in members if m.__module__ == module.__name__]
-    return backend()
+    own = [member for member in members if member.__module__ == module.__name__]
+    if len(own) != 1:
+        raise TileworkError(f"{module.__name__} must hold one Backend, it holds {len(own)}")
+    return own[0]()

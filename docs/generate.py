@@ -4,7 +4,8 @@
 
 dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
 from the tests that say which of TVM's they stand for. In the README, what stands behind an opt-tool command becomes
-what the command prints. Tests fail where a page is not what this makes.
+what the command prints; in the pages about plugins, what stands behind the name of a file becomes what is in the file.
+Tests fail where a page is not what this makes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import chdir
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,9 @@ TESTS = ROOT / "test" / "dialects"
 README = ROOT / "README.md"
 SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A command with the block behind it: command, language, output."""
+SHOWN_FILE = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""The name of a file with the block behind it: name, language, content."""
+PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md")
 LEVELS = ("graph", "te", "schedule", "loop")
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")
@@ -138,6 +143,16 @@ def readme_page() -> str:
     return SHOWN.sub(refreshed, README.read_text(encoding="utf-8"))
 
 
+def page_with_files(page: Path) -> str:
+    """A page with the files that it shows as they are now."""
+
+    def refreshed(shown: re.Match[str]) -> str:
+        name, language, _ = shown.groups()
+        return f"`{name}`:\n\n```{language}\n{(ROOT / name).read_text(encoding='utf-8')}```"
+
+    return SHOWN_FILE.sub(refreshed, page.read_text(encoding="utf-8"))
+
+
 def output_of(command: str) -> str:
     """What `opt-tool ... | sed ...` prints at the root of the repository. opt-tool runs in this process."""
     ours, _, rest = command.partition(" | ")
@@ -155,6 +170,7 @@ PAGES = {
     "docs/passes.md": passes_page,
     "docs/te-conformance.md": conformance_page,
     "README.md": readme_page,
+    **{name: partial(page_with_files, ROOT / name) for name in PAGES_WITH_FILES},
 }
 
 

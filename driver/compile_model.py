@@ -13,7 +13,7 @@ from xdsl.dialects.memref import GlobalOp
 
 from tilework.algebra.errors import TileworkError
 from tilework.algebra.requirement import Requirement
-from tilework.analysis.host_symbols import ARENA_BYTES
+from tilework.analysis.host_symbols import ARENA_BYTES, parameter_of
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
 from tilework.backends.base import refuse_as_host, refuse_unknown
@@ -107,7 +107,7 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
 def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:
     """Raise TileworkError that names the parameters of a program for which no data are given."""
     read = [op.sym_name.data for op in module.walk() if isinstance(op, ParameterOp)]
-    read += [op.sym_name.data for op in module.ops if isinstance(op, GlobalOp) and op.initial_value == UnitAttr()]
+    read += [parameter_of(op) for op in module.ops if isinstance(op, GlobalOp) and op.initial_value == UnitAttr()]
     known = {*given, *(op.sym_name.data for op in module.walk() if isinstance(op, DefineParameterOp))}
     if missing := [f"@{name}" for name in dict.fromkeys(read) if name not in known]:
         raise TileworkError(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeGuard, cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import ParseError
 
 from tilework.algebra.errors import TileworkError
+from tilework.analysis.functions import body_of
+from tilework.analysis.host_symbols import NAME
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.dialects import loop, te
 from tilework.dialects.graph.base import GraphOp
@@ -27,8 +31,16 @@ Level = Literal["graph", "host", "kernels"]
 """`@main` on tensors; `@main` on buffers, which calls kernels; kernels alone."""
 
 
+def is_program_file(given: object) -> TypeGuard[str | PathLike[str]]:
+    """Whether what stands for a model is the path of such a file."""
+    return isinstance(given, str | PathLike) and str(cast("object", given)).endswith(SUFFIX)
+
+
 def read_program(path: str | PathLike[str]) -> ModuleOp:
-    """The module in a file. Raises TileworkError that names the place for what is no valid module."""
+    """The module in a file. Inputs and outputs of a graph are called as its values are, where nothing else is said.
+
+    Raises TileworkError that names the place for what is no valid module.
+    """
     try:
         text = Path(path).read_bytes().decode()
     except OSError as error:
@@ -42,7 +54,28 @@ def read_program(path: str | PathLike[str]) -> ModuleOp:
         raise TileworkError(f"{place.file}:{place.line}:{place.col}: {error.msg}") from None
     verify(module)
     refuse_out_of_bounds(module)
+    main = find_function(module, "main")
+    if main is not None and not main.is_declaration:
+        _name_tensors(main)
     return module
+
+
+def _name_tensors(main: FuncOp) -> None:
+    """Let the caller know the tensors of a graph by the names in the text."""
+    last = body_of(main).last_op
+    if isinstance(last, ReturnOp):
+        main.arg_attrs = _named(main.arg_attrs, body_of(main).args)
+        main.res_attrs = _named(main.res_attrs, last.arguments)
+
+
+def _named(attributes: ArrayAttr[DictionaryAttr] | None, values: Sequence[SSAValue]) -> ArrayAttr[DictionaryAttr]:
+    given = [DictionaryAttr({})] * len(values) if attributes is None else attributes.data
+    return ArrayAttr(
+        DictionaryAttr({NAME: StringAttr(value.name_hint), **own.data})
+        if value.name_hint and isinstance(value.type, TensorType)
+        else own
+        for own, value in zip(given, values, strict=True)
+    )
 
 
 def add_schedules(module: ModuleOp, path: str | PathLike[str]) -> None:

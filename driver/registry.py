@@ -8,7 +8,6 @@ new pass needs no list.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Iterator
 from functools import cache, partial
@@ -16,9 +15,10 @@ from types import ModuleType
 
 from xdsl.transforms import get_all_passes
 
+from tilework.algebra.errors import TileworkError
 from tilework.driver.pipeline_text import PassFactory
 from tilework.driver.upstream_passes import Canonicalize
-from tilework.plugins.packages import Folder, by_name, folders_of
+from tilework.plugins.packages import Folder, by_name, folders_of, import_part
 from tilework.transforms.base import TileworkPass
 
 
@@ -34,10 +34,10 @@ def all_passes() -> dict[str, PassFactory]:
 
 def load_pass(module_name: str, name: str) -> type[TileworkPass]:
     """Import the class of the pass `name` from its module."""
-    module = importlib.import_module(module_name)
+    module = import_part(module_name)
     found = [value for value in _pass_types(module) if value.name == name]
     if len(found) != 1:
-        raise ImportError(f"{module_name} must hold one TileworkPass named '{name}', it holds {len(found)}")
+        raise TileworkError(f"{module_name} must hold one TileworkPass named '{name}', it holds {len(found)}")
     return found[0]
 
 

@@ -2,7 +2,8 @@
 
 A plugin is a Python package with folders of the same names as Tilework's: a pass lies in `transforms/<level>/`, a rule
 in `rules/<family>/`, a back end in `backends/<name>/`. It needs no list and no registration. Installed packages name
-themselves under the entry point group `tilework.plugins`, others are named by `load_plugin`.
+themselves under the entry point group `tilework.plugins`, others are named by `load_plugin`, or by the environment
+variable TILEWORK_PLUGINS with the system's separator of paths between them.
 """
 
 from __future__ import annotations
@@ -11,21 +12,19 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tilework.algebra.errors import TileworkError
 
 GROUP = "tilework.plugins"
 """The group of entry points that name plugins."""
-
-VARIABLE = "TILEWORK_PLUGINS"
-"""The environment variable that names plugins too, with the system's separator of paths between them."""
 
 Found = TypeVar("Found")
 
@@ -60,8 +59,8 @@ class Folder:
         return sorted(path.stem for path in self.path.glob("*.py") if path.stem != "__init__")
 
     def load(self, name: str) -> ModuleType:
-        """Import a module that lies in it."""
-        return importlib.import_module(f"{self.module}.{name}")
+        """Import a module that lies in it. Raises as `import_part` does."""
+        return import_part(f"{self.module}.{name}")
 
 
 _TREE = Plugin("tilework", Path(__file__).parents[1])
@@ -82,6 +81,17 @@ def load_plugin(given: str | Path) -> None:
         _given[plugin.name] = plugin
 
 
+@contextmanager
+def plugins_until_end() -> Generator[None]:
+    """Forget at the end of the block the plugins that `load_plugin` was given inside: what a command line asks for."""
+    before = dict(_given)
+    try:
+        yield
+    finally:
+        _given.clear()
+        _given.update(before)
+
+
 def plugins() -> tuple[Plugin, ...]:
     """The plugins that are installed or that the environment names, then those that this process has been given."""
     return (*_found(), *_given.values())
@@ -89,8 +99,8 @@ def plugins() -> tuple[Plugin, ...]:
 
 def child_environment() -> dict[str, str]:
     """The environment for a process that shall have the same plugins."""
-    named = [os.environ.get(VARIABLE, ""), *(plugin.given for plugin in _given.values())]
-    return {**os.environ, VARIABLE: os.pathsep.join(filter(None, named))}
+    named = [*_named_in_environment(), *(plugin.given for plugin in _given.values())]
+    return {**os.environ, "TILEWORK_PLUGINS": os.pathsep.join(named)}
 
 
 def folders_of(part: str) -> tuple[Folder, ...]:
@@ -106,6 +116,25 @@ def tree_folders(part: str) -> tuple[Folder, ...]:
 def _folder_in(plugin: Plugin, part: str) -> Iterator[Folder]:
     if (path := plugin.root / part).is_dir():
         yield Folder(f"{plugin.name}.{part.replace('/', '.')}", path)
+
+
+def import_part(module: str) -> ModuleType:
+    """Import a module of the tree or of a plugin. Raises TileworkError for one of a plugin that cannot be imported."""
+    try:
+        return importlib.import_module(module)
+    except TileworkError:
+        raise
+    except Exception as error:  # a plugin may do anything when it is imported
+        if module.startswith(f"{_TREE.name}."):
+            raise
+        raise TileworkError(f"plugin module {module} cannot be imported: {_told(error)}") from error
+
+
+def member_of(module: ModuleType, name: str) -> Any:
+    """What a module calls by that name. Raises TileworkError where it has nothing of the kind."""
+    if not hasattr(module, name):
+        raise TileworkError(f"{module.__name__} must define '{name}'")
+    return getattr(module, name)
 
 
 def by_name(what: str, found: Iterable[tuple[str, Found]], place: Callable[[Found], str]) -> dict[str, Found]:
@@ -124,8 +153,11 @@ def by_name(what: str, found: Iterable[tuple[str, Found]], place: Callable[[Foun
 def _found() -> tuple[Plugin, ...]:
     """The plugins of entry points and of the environment, each once."""
     installed = sorted(point.value for point in entry_points(group=GROUP))
-    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
-    return tuple(dict.fromkeys(_imported(given) for given in (*installed, *named)))
+    return tuple(dict.fromkeys(_imported(given) for given in (*installed, *_named_in_environment())))
+
+
+def _named_in_environment() -> list[str]:
+    return [given for given in os.environ.get("TILEWORK_PLUGINS", "").split(os.pathsep) if given]
 
 
 def _imported(given: str) -> Plugin:
@@ -134,11 +166,16 @@ def _imported(given: str) -> Plugin:
     except TileworkError:
         raise
     except Exception as error:  # a plugin may do anything when it is imported
-        hint = f"; the folder is given as ./{given}" if Path(given).is_dir() else ""
-        raise TileworkError(f"plugin '{given}' cannot be imported: {type(error).__name__}: {error}{hint}") from error
+        hint = f"; the folder is given as ./{given}" if not _is_path(given) and Path(given).is_dir() else ""
+        raise TileworkError(f"plugin '{given}' cannot be imported: {_told(error)}{hint}") from error
     if not hasattr(module, "__path__"):
         raise _no_package(given)
     return Plugin(module.__name__, Path(next(iter(module.__path__))))
+
+
+def _told(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _no_package(given: object) -> TileworkError:

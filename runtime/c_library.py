@@ -60,8 +60,8 @@ def write_library(
     """Write a compiled model: as C, or as object files with a header of C, as its target says.
 
     name: what all names begin with that the library makes known. pieces: what together defines the manifest's entry.
-    flags: for which processor `make` compiles C, as the option `-march` of compilers says; by default for that of the
-    machine. Raises UsageError for a name that C does not take.
+    flags: for which processor `make` compiles C, as the option `-march` of C compilers says; by default for that of
+    the machine. Raises UsageError for a name that C does not take.
     """
     if c_name(name) != name:
         raise UsageError(f"'{name}' cannot name a library of C: use letters, digits and underscores, as in 'my_model'")

@@ -86,7 +86,7 @@ class Function:
     def run(self, inputs: Mapping[str, object]) -> dict[str, Array]:
         """Run on inputs given by name. Returns the outputs by name, as fresh arrays; raises as a call does."""
         names = [spec.name for spec in self.inputs]
-        if inputs.keys() != set(names):
+        if {*inputs} != {*names}:
             raise UsageError(f"{self.info.name} takes {', '.join(names)}; given are {', '.join(inputs) or 'none'}")
         arrays = dict(inputs)
         shapes = tuple(self._readable(arrays[spec.name], spec, dtype_named(spec.dtype)).shape for spec in self.inputs)

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import cast
 
 from tilework.algebra.errors import UsageError
-from tilework.plugins.packages import Folder, by_name, folders_of, tree_folders
+from tilework.plugins.packages import Folder, by_name, folders_of, member_of, tree_folders
 from tilework.targets.base import Target
 
 HOST = "host"
@@ -32,7 +32,7 @@ def parse_target(text: str) -> Target:
 def target_to_compile_for(text: str) -> Target:
     """As `parse_target`, but a UsageError too for a machine that the kind's code generator does not know."""
     target = parse_target(text)
-    _families(folders_of("targets"))[target.kind].check_names(target)
+    member_of(_families(folders_of("targets"))[target.kind], "check_names")(target)
     return target
 
 
@@ -47,7 +47,7 @@ def _parsed(text: str) -> Target:
     if family is None:
         known = " and ".join(f"'{name}'" for name in sorted(_families(folders_of("targets"))))
         raise UsageError(f'unknown target \'{kind}\': the known kinds are {known}, as in "{_HOST_KIND}" or "{EXAMPLE}"')
-    return cast("Target", family.parse(kind, words, text))
+    return cast("Target", member_of(family, "parse")(kind, words, text))
 
 
 @cache
@@ -58,4 +58,6 @@ def _families(roots: tuple[Folder, ...]) -> dict[str, ModuleType]:
     """
     families = [family for root in roots for family in root.folders() if "parse" in family.modules()]
     modules = [family.load("parse") for family in families]
-    return by_name("kinds of targets", ((kind, m) for m in modules for kind in m.KINDS), lambda m: m.__name__)
+    return by_name(
+        "kinds of targets", ((kind, m) for m in modules for kind in member_of(m, "KINDS")), lambda m: m.__name__
+    )

@@ -57,7 +57,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.driver.compile_model import compile_module
     from tilework.driver.garbage import no_cyclic_gc
     from tilework.driver.pool import CompilePool
-    from tilework.driver.read_program import SUFFIX, read_program
+    from tilework.driver.read_program import is_program_file, read_program
     from tilework.driver.session import Session, silent
     from tilework.runtime.cache import cache_for
     from tilework.targets import target_to_compile_for
@@ -65,7 +65,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     precision_of(precision)
     _check_options(processes, instrumentations, progress)
     machine = None if target is None else target_to_compile_for(target)
-    if isinstance(model, str | PathLike) and str(model).endswith(SUFFIX):
+    if is_program_file(model):
         model = read_program(model)
     if isinstance(model, ModuleOp):
         if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -22,7 +22,7 @@ from typing import Protocol, cast
 import tilework.tools.commands as package
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.tools.arguments import ArgumentParser
-from tilework.tools.load_plugins import add_load_plugin, load_plugins
+from tilework.tools.load_plugins import add_load_plugin, loaded_plugins
 from tilework.tools.streams import discard_stdout, stdout_failure, write_stdout
 
 
@@ -75,9 +75,9 @@ def _run(words: Sequence[str]) -> int:
     parser = ArgumentParser(prog=f"tilework {options.command}", description=command.__doc__)
     parser.add_argument("--debug", action="store_true", help="show Python tracebacks of errors")
     add_load_plugin(parser)
-    load_plugins(options.arguments)
     command.add_arguments(parser)
-    return command.run(parser.parse_all(options.arguments))
+    with loaded_plugins(options.arguments, parser.prog):
+        return command.run(parser.parse_all(options.arguments))
 
 
 def _top_parser() -> argparse.ArgumentParser:
@@ -131,14 +131,16 @@ def _explain(error: Exception) -> list[str]:
 
 
 def _origin(error: TileworkError) -> str:
-    """Which node of the model a compile error is about."""
+    """Which node of the model, or which place in a file, a compile error is about."""
     from tilework.dialects.support.diagnostics import CompileError
-    from tilework.dialects.support.locations import source_name
+    from tilework.dialects.support.locations import source_name, source_position
 
     if not isinstance(error, CompileError) or error.op is None:
         return ""
-    name = source_name(error.op.location)
-    return "" if name is None else f' (from "{name}")'
+    name, position = source_name(error.op.location), source_position(error.op.location)
+    if name is not None:
+        return f' (from "{name}")'
+    return "" if position is None else f" (at {position})"
 
 
 if __name__ == "__main__":

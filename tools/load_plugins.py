@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
-from tilework.plugins.packages import load_plugin
+from tilework.plugins.packages import load_plugin, plugins_until_end
 from tilework.tools.arguments import ArgumentParser
 
 
@@ -21,13 +22,16 @@ def add_load_plugin(parser: argparse._ActionsContainer) -> None:  # pyright: ign
     )
 
 
-def load_plugins(words: Sequence[str]) -> None:
+@contextmanager
+def loaded_plugins(words: Sequence[str], program: str) -> Generator[None]:
     """Load the plugins that a command line names, before all of it is read: they bring what other words mean.
 
-    Raises TileworkError for one that cannot be loaded.
+    They are there for the duration of the block. Raises TileworkError for one that cannot be loaded.
     """
-    parser = ArgumentParser(add_help=False)
+    parser = ArgumentParser(prog=program, add_help=False)
     add_load_plugin(parser)
     known, _ = parser.parse_known_args([f"-{word}" if word.startswith("-load-plugin") else word for word in words])
-    for given in known.plugins:
-        load_plugin(given)
+    with plugins_until_end():
+        for given in known.plugins:
+            load_plugin(given)
+        yield

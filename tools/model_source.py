@@ -17,7 +17,7 @@ from tilework.dialects.graph.base import is_float
 from tilework.driver.choose_targets import choose_targets
 from tilework.driver.kernel_function import kernel_function
 from tilework.driver.kernels import Kernel
-from tilework.driver.read_program import SUFFIX, add_schedules, kernels_of, level_of, read_program
+from tilework.driver.read_program import add_schedules, is_program_file, kernels_of, level_of, read_program
 from tilework.frontends.onnx import ImportedModel, import_onnx
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.cache import default_cache
@@ -51,7 +51,7 @@ def _imported(source: str) -> ImportedModel:
     if is_named(source):
         return import_onnx(named_model(source))
     check_uncompiled(source)
-    if source.endswith(SUFFIX):
+    if is_program_file(source):
         return ImportedModel(read_program(source), {}, title_of(source))
     return import_onnx(source)
 

@@ -23,7 +23,7 @@ from tilework.lowering.pipelines import PIPELINES
 from tilework.tools.diagnostics_printer import Diagnostic, diagnostics_of, format_diagnostics
 from tilework.tools.expected_diagnostics import expected_diagnostics, unmet
 from tilework.tools.list_passes import pass_listing
-from tilework.tools.load_plugins import load_plugins
+from tilework.tools.load_plugins import loaded_plugins
 from tilework.tools.opt_options import Options, parse_options
 from tilework.tools.process_module import ModuleProcessor, Output
 from tilework.tools.streams import discard_stdout, write_stdout
@@ -35,13 +35,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `opt-tool` with these arguments (the process's where None) and give its exit status."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        load_plugins(words)
-        options = parse_options(words, [*all_passes(), *PIPELINES])
+        with loaded_plugins(words, "opt-tool"):
+            return _run_with_plugins(words)
     except SystemExit as stop:  # argparse has said what is wrong, or printed its help
         return int(stop.code or 0)
-    except TileworkError as error:  # a plugin's fault
+    except TileworkError as error:  # about a plugin
         print(f"opt-tool: error: {error}", file=sys.stderr)
         return error.code
+
+
+def _run_with_plugins(words: Sequence[str]) -> int:
+    options = parse_options(words, [*all_passes(), *PIPELINES])
     try:
         return _run(options)
     except TileworkError as error:

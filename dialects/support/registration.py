@@ -9,17 +9,18 @@ where `<name>` is a dialect of the tree, belong to that dialect.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from inspect import isabstract, isclass
+from typing import Any, TypeGuard
 
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.ir import Dialect, Operation
 
-from tilework.plugins.packages import Folder, by_name, folders_of
+from tilework.algebra.errors import TileworkError
+from tilework.plugins.packages import Folder, by_name, folders_of, import_part, plugins
 
 
 def tilework_dialects() -> dict[str, Callable[[], Dialect]]:
@@ -29,20 +30,17 @@ def tilework_dialects() -> dict[str, Callable[[], Dialect]]:
 
 def load_dialect(name: str) -> Dialect:
     """Import our dialect `name`, with the operations that plugins add to it."""
-    module = importlib.import_module(dialect_modules()[name])
-    found = [value for value in vars(module).values() if isinstance(value, Dialect) and value.name == name]
-    if len(found) != 1:
-        raise ImportError(f"{module.__name__} must hold one Dialect named '{name}', it holds {len(found)}")
-    added = _added_operations(name)
-    if not added:
-        return found[0]
-    operations = [*found[0].operations, *added]
-    named = by_name("operations", ((op.name, op) for op in operations), lambda op: op.__module__)
-    return Dialect(name, [*named.values()], [*found[0].attributes])
+    return _with_added(name, _added_folders(name))
 
 
 def make_context(*, allow_unregistered: bool = False) -> Context:
-    """A context in which every dialect of ours and of xDSL is registered and none is loaded."""
+    """A context in which every dialect of ours and of xDSL is registered and none is loaded.
+
+    Those that plugins add to are looked at: raises TileworkError where an operation's name is taken.
+    """
+    for name in dialect_modules() if plugins() else ():
+        if _added_folders(name):
+            load_dialect(name)
     context = Context(allow_unregistered=allow_unregistered)
     for name, factory in {**get_all_dialects(), **tilework_dialects()}.items():
         context.register_dialect(name, factory)
@@ -68,18 +66,33 @@ def _dialects_in(folder: Folder) -> Iterator[str]:
             yield name
 
 
-def _added_operations(dialect: str) -> list[type[Operation]]:
-    """The operations that plugins have in folders of a dialect that is not theirs."""
+def _own_dialect(name: str) -> Dialect:
+    module = import_part(dialect_modules()[name])
+    found = [value for value in vars(module).values() if isinstance(value, Dialect) and value.name == name]
+    if len(found) != 1:
+        raise TileworkError(f"{module.__name__} must hold one Dialect named '{name}', it holds {len(found)}")
+    return found[0]
+
+
+def _added_folders(dialect: str) -> tuple[Folder, ...]:
+    """The folders in which plugins have operations for a dialect that is not theirs."""
     home = dialect_modules()[dialect]
-    return _operations_in(dialect, tuple(f for f in folders_of(f"dialects/{dialect}") if f.module != home))
+    return tuple(folder for folder in folders_of(f"dialects/{dialect}") if folder.module != home)
 
 
 @cache
-def _operations_in(dialect: str, folders: tuple[Folder, ...]) -> list[type[Operation]]:
-    found: list[type[Operation]] = []
-    for module in (folder.load(name) for folder in folders for name in folder.modules()):
-        for member in vars(module).values():
-            if isclass(member) and issubclass(member, Operation) and not isabstract(member):
-                if member.__module__ == module.__name__ and member.name.startswith(f"{dialect}."):
-                    found.append(member)
-    return found
+def _with_added(name: str, folders: tuple[Folder, ...]) -> Dialect:
+    """The dialect with the operations in the files of further folders."""
+    dialect, modules = _own_dialect(name), [folder.load(file) for folder in folders for file in folder.modules()]
+    if not modules:
+        return dialect
+    added = [op for module in modules for op in vars(module).values() if _is_operation(op, name, module.__name__)]
+    named = by_name("operations", ((op.name, op) for op in (*dialect.operations, *added)), lambda op: op.__module__)
+    return Dialect(name, [*named.values()], [*dialect.attributes])
+
+
+def _is_operation(value: Any, dialect: str, module: str) -> TypeGuard[type[Operation]]:
+    """Whether a value of a module is an operation of a dialect that the module itself defines."""
+    if not isclass(value) or not issubclass(value, Operation) or isabstract(value) or value.__module__ != module:
+        return False
+    return value.name.startswith(f"{dialect}.")

@@ -48,7 +48,7 @@ IMAGES = ("--input", "images=images.npy")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("run", "digits.tw", "--target", "foo"), "digits.tw is compiled already: --target is for ONNX models"),
+        (("run", "digits.tw", "--target", "foo"), "digits.tw is compiled already: --target is for models"),
         (("bench", "digits.tw"), "digits.tw is compiled already: give the ONNX model"),
         (("compile", "digits.tw"), "digits.tw is compiled already: give the ONNX model"),
         (("run", "digits.tw", *IMAGES, *IMAGES), "--input images is given twice"),

@@ -27,6 +27,15 @@ def test_page_is_current(name: str):
     assert written == generate.PAGES[name](), f"{name} is stale: run `python docs/generate.py`"
 
 
+def test_pages_about_plugins_show_all_of_the_example():
+    pages = "".join((ROOT / name).read_text(encoding="utf-8") for name in generate.PAGES_WITH_FILES)
+    example = ROOT / "examples" / "plugin"
+    files = [file for ending in ("py", "mlir", "toml") for file in example.rglob(f"*.{ending}")]
+    shown = {name for name, _, _ in generate.SHOWN_FILE.findall(pages)}
+    left_out = {str(file.relative_to(ROOT)) for file in files} - shown
+    assert {Path(name).name for name in left_out} == {"__init__.py", "snake-ops.mlir"}
+
+
 def test_pages_show_every_operation_with_its_syntax():
     page = generate.dialects_page().splitlines()
     for level in generate.LEVELS:

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from wheels import ROOT, SETUP, source_folders, wheel_of_tilework
 
 import tilework
-
-ROOT = Path(__file__).parent.parent.parent
-SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-LEFT_OUT = {"test", "docs", "bench", "examples", "build"}
-"""Folders at the root that are not installed."""
-
-
-def source_folders() -> list[Path]:
-    """Folders, relative to the root, that hold Python of ours."""
-    tops = [top for top in ROOT.iterdir() if top.is_dir() and top.name not in LEFT_OUT and not top.name.startswith(".")]
-    files = (file.relative_to(ROOT) for top in tops for file in top.rglob("*.py"))
-    return sorted({file.parent for file in files})
 
 
 def package_of(folder: Path) -> str:
@@ -62,17 +47,7 @@ def test_entry_points_can_be_imported():
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The names of the files in a wheel built from a copy of the sources."""
-    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, copy)
-    for top in {folder.parts[0] for folder in source_folders()} | LEFT_OUT:
-        if (ROOT / top).is_dir() and top != "build":
-            shutil.copytree(ROOT / top, copy / top, ignore=shutil.ignore_patterns("__pycache__", "Output"))
-    build = f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})"
-    done = subprocess.run([sys.executable, "-c", build], cwd=copy, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    (built,) = out.glob("*.whl")
-    return ZipFile(built).namelist()
+    return ZipFile(wheel_of_tilework(tmp_path_factory.mktemp("wheel"))).namelist()
 
 
 def test_wheel_holds_tilework_and_no_more(wheel: list[str]):

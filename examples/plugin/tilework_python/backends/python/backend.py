@@ -14,9 +14,8 @@ from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.targets import Target
 
-FORMULAS = {
-    f"arith.{name}f": f"{{}} {sign} {{}}" for name, sign in zip(("add", "sub", "mul", "div"), "+-*/", strict=True)
-}
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+FORMULAS = {f"arith.{name}f": f"{{}} {sign} {{}}" for name, sign in SIGNS.items()}
 FORMULAS |= {f"math.{name}": f"numpy.{name}({{}})" for name in ("cos", "exp", "log", "sin", "sqrt", "tanh")}
 FORMULAS |= {"arith.maximumf": "numpy.maximum({}, {})", "memref.reinterpret_cast": "{}"}
 """What computes an operation's result from its operands, which numpy rounds to f32."""

@@ -13,12 +13,12 @@ from tilework.transforms.base import TileworkPass
 
 @dataclass(frozen=True)
 class CancelNegations(TileworkPass):
-    """Cancel a negation of a negation.
+    """Replace a negation of a negation by what is negated.
 
         %1 = graph.neg %0
         %2 = graph.neg %1        ->     %0
 
-    Exact, since a negation changes the sign and nothing else.
+    Exact: a negation changes the sign and nothing else. A first one that nobody else reads stays behind, dead.
     """
 
     name = "graph-cancel-negations"

@@ -1,0 +1,377 @@
+"""Plugins: what they bring is found as in the tree, and what is wrong with one is told in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import tilework as tw
+from tilework import te
+from tilework.dialects.support.registration import load_dialect
+from tilework.driver.pool import CompilePool
+from tilework.driver.registry import tilework_passes
+from tilework.driver.worker import FailedKernel, KernelJob
+from tilework.frontends.onnx import import_onnx
+from tilework.plugins.packages import child_environment, load_plugin, plugins, plugins_until_end
+from tilework.runtime.cache import KernelCache, source_hash
+from tilework.tools import cli, opt_tool
+from tilework.tools.lit_in_process import run_test
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "plugin"
+PACKAGE = EXAMPLE / "tilework_python"
+
+PASS = """
+from dataclasses import dataclass
+from xdsl.context import Context
+from xdsl.ir import Operation
+from tilework.transforms.base import TileworkPass
+
+@dataclass(frozen=True)
+class Nothing(TileworkPass):
+    name = "NAME"
+    def run(self, ctx: Context, op: Operation) -> None: ...
+"""
+PASS_OF_ANOTHER_NAME = """
+class Nothing:
+    name = "loop-more"
+"""
+RELU = """
+from xdsl.irdl import irdl_op_definition
+from tilework.dialects.graph.elementwise import UnaryOp
+
+@irdl_op_definition
+class OtherReluOp(UnaryOp):
+    name = "graph.relu"
+    def scalar(self, k, x): ...
+    def evaluate(self, *inputs): ...
+"""
+BACK_END = """
+from tilework.backends.llvm.backend import LLVMBackend
+
+class Other(LLVMBackend):
+    kind = "llvm"
+"""
+CONVERTER = """
+from tilework.frontends.onnx.node import converter
+
+@converter("Relu")
+def relu(node): ...
+"""
+
+
+ON_TWO_DEVICES = """
+builtin.module attributes {tilework.targets = {host = "llvm", py0 = "python"}} {
+  func.func @main(%x: tensor<4x8xf32>, %w: tensor<3x8xf32>) -> tensor<4x3xf32> {
+    %a = graph.fused "product" (%x, %w) : (tensor<4x8xf32>, tensor<3x8xf32>) -> (tensor<4x3xf32>)
+        attributes {device = "py0"} {
+    ^bb0(%p: tensor<4x8xf32>, %q: tensor<3x8xf32>):
+      %d = graph.dense %p, %q : (tensor<4x8xf32>, tensor<3x8xf32>) -> tensor<4x3xf32>
+      graph.yield %d : tensor<4x3xf32>
+    }
+    %y = graph.relu %a : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    func.return %y : tensor<4x3xf32>
+  }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Plugins that a test loads are there for that test alone."""
+    with plugins_until_end():
+        yield
+
+
+def make_plugin(folder: Path, files: dict[str, str], start: str = "") -> Path:
+    """A package with these files."""
+    for name, text in {"__init__.py": start, **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+# ---- The example -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", sorted((EXAMPLE / "test").glob("*.mlir")), ids=lambda file: file.name)
+def test_the_example_does_what_its_tests_say(file: Path, tmp_path: Path):
+    assert (failure := run_test(file, tmp_path)) is None, failure
+
+
+def test_the_example_is_short():
+    lines = [line for file in PACKAGE.rglob("*.py") for line in file.read_text().splitlines() if line.strip()]
+    assert len(lines) < 200
+
+
+def test_a_schedule_built_for_the_examples_target_runs_in_python(tmp_path: Path):
+    load_plugin(PACKAGE)
+    x = te.placeholder((5, 7), name="x")
+    k = te.reduce_axis((0, 7), name="k")
+    sums = te.compute((5,), lambda i: te.sum(x[i, k], axis=k), name="sums")
+    y = te.compute((5,), lambda i: te.sqrt(sums[i]) + 1.0, name="y")
+    function = tw.build(te.create_schedule(y.op), [x, y], target="python", cache=KernelCache(tmp_path))
+    values, result = np.random.default_rng(0).random((5, 7), np.float32), np.zeros(5, np.float32)
+    function(values, result)
+    np.testing.assert_allclose(result, np.sqrt(values.sum(1)) + 1, rtol=1e-5)
+    assert function.object_code.startswith(b"def te_kernel(")
+
+
+def test_a_model_runs_some_of_its_kernels_in_python(tmp_path: Path):
+    """The example's target is a device beside the host; an artefact needs the plugin again."""
+    load_plugin(PACKAGE)
+    (tmp_path / "two.mlir").write_text(ON_TWO_DEVICES)
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((4, 8), np.float32), rng.standard_normal((3, 8), np.float32)
+    model = tw.compile(tmp_path / "two.mlir", cache=KernelCache(tmp_path / "cache"))
+    np.testing.assert_allclose(model(x, w), np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
+    model.save(tmp_path / "two.tw")
+    np.testing.assert_array_equal(tw.load(tmp_path / "two.tw")(x, w), model(x, w))
+    command = [sys.executable, "-m", "tilework.tools.cli", "run", str(tmp_path / "two.tw"), "--random", "1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and "nothing here runs code for targets of kind 'python'" in done.stderr
+
+
+def test_a_model_is_refused_where_a_target_runs_no_host_function():
+    load_plugin(PACKAGE)
+    with pytest.raises(tw.TileworkError, match="targets of kind 'python' run kernels and no function @main"):
+        tw.compile(snake_model(), target="python")
+
+
+def test_the_operator_of_the_example_is_imported_and_compiled(tmp_path: Path):
+    load_plugin(PACKAGE)
+    x = np.linspace(-3, 3, 11, dtype=np.float32)
+    module = tw.compile(snake_model(), cache=KernelCache(tmp_path))
+    np.testing.assert_allclose(module(x), x + np.sin(2 * x) ** 2 / 2, rtol=1e-5, atol=1e-6)
+
+
+def test_an_operator_that_nobody_brings_is_unknown():
+    with pytest.raises(tw.TileworkError, match="elsewhere.Snake"):
+        import_onnx(snake_model("elsewhere"))
+
+
+def snake_model(domain: str = "audio") -> onnx.ModelProto:
+    """One node of an operator that the example brings."""
+    node = helper.make_node("Snake", ["x"], ["y"], domain=domain, alpha=2.0)
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [11]) for name in ("x", "y")]
+    imports = [helper.make_opsetid("", 20), helper.make_opsetid(domain, 1)]
+    return helper.make_model(helper.make_graph([node], "snake", values[:1], values[1:]), opset_imports=imports)
+
+
+# ---- What is found ---------------------------------------------------------------------------------------------------
+
+
+def test_a_dialect_of_a_plugin(tmp_path: Path):
+    text = 'from xdsl.ir import Dialect\nBag = Dialect("sketch", [])\n'
+    load_plugin(make_plugin(tmp_path / "with_dialect", {"dialects/sketch.py": text}))
+    assert load_dialect("sketch").name == "sketch"
+
+
+def test_a_package_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    text = PASS.replace("NAME", "graph-found-by-name")
+    make_plugin(tmp_path / "outer" / "inner", {"transforms/graph/found_by_name.py": text})
+    monkeypatch.syspath_prepend(tmp_path)
+    tw.load_plugin("outer.inner")
+    assert "graph-found-by-name" in tilework_passes()
+    with plugins_until_end():
+        load_plugin("outer.inner")
+        assert len(plugins()) == 1
+
+
+def test_plugins_of_a_command_line_are_there_for_that_command(capsys: pytest.CaptureFixture[str]):
+    assert opt_tool.main(["--load-plugin", str(PACKAGE), "--list-passes"]) == 0
+    assert "graph-cancel-negations" in capsys.readouterr().out
+    assert opt_tool.main(["--list-passes"]) == 0
+    assert "graph-cancel-negations" not in capsys.readouterr().out and not plugins()
+
+
+def test_doctor_names_plugins(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["doctor", "--load-plugin", str(PACKAGE)]) == 0
+    assert f"tilework_python in {PACKAGE}" in capsys.readouterr().out
+
+
+def test_plugins_that_are_loaded_again_are_the_same():
+    load_plugin(PACKAGE)
+    load_plugin(str(PACKAGE))
+    assert [plugin.name for plugin in plugins()] == ["tilework_python"]
+
+
+# ---- Other processes and the cache -----------------------------------------------------------------------------------
+
+
+def test_workers_load_what_their_parent_has(tmp_path: Path):
+    """The operator is known in processes that start now, and was not known in those of before."""
+    text = """builtin.module attributes {tilework.targets = "python"} {
+      te.kernel @copy(%x: tensor<3xf32>) -> tensor<3xf32> {
+        %y = te.compute "y" [i: 3] : tensor<3xf32> {
+          %0 = te.read %x[i] : tensor<3xf32>
+          te.yield %0 : f32
+        }
+        te.return %y : tensor<3xf32>
+      }
+    }"""
+    jobs = [KernelJob(text, "copy")] * 6
+    with CompilePool(2) as pool:
+        assert all(isinstance(outcome, FailedKernel) for outcome in pool.run(jobs))
+    load_plugin(PACKAGE)
+    with CompilePool(2) as pool:
+        outcomes = pool.run(jobs)
+    assert not [outcome for outcome in outcomes if isinstance(outcome, FailedKernel)]
+
+
+def test_a_process_of_the_environment_that_a_parent_gives(tmp_path: Path):
+    load_plugin(PACKAGE)
+    program = (
+        "import json; from tilework.plugins.packages import plugins; print(json.dumps([p.name for p in plugins()]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=child_environment(), capture_output=True, text=True)
+    assert json.loads(done.stdout) == ["tilework_python"], done.stderr
+
+
+def test_kernels_made_without_a_plugin_or_before_an_edit_are_not_met(tmp_path: Path):
+    without = source_hash()
+    plugin = make_plugin(tmp_path / "edited", {"rules/cpu/one.py": "x = 1\n"})
+    with plugins_until_end():
+        load_plugin(plugin)
+        before = source_hash()
+    assert source_hash() == without != before
+    program = f"""
+import tilework as tw
+from tilework.runtime.cache import source_hash
+tw.load_plugin({str(plugin)!r})
+print(source_hash())
+"""
+    hashes = []
+    for text in ("x = 1\n", "x = 2\n"):
+        (plugin / "rules" / "cpu" / "one.py").write_text(text)
+        hashes.append(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
+    assert hashes[0] == before != hashes[1]
+
+
+def test_an_artefact_is_loaded_and_run_without_a_look_at_plugins(tmp_path: Path):
+    model = tw.compile(ROOT / "examples" / "digits" / "digits.onnx", cache=KernelCache(tmp_path / "cache"))
+    model.save(tmp_path / "digits.tw")
+    program = f"""
+import numpy as np
+import tilework as tw
+from tilework.plugins import packages
+def asked(**_): raise AssertionError("plugins were asked for")
+packages.entry_points = asked
+m = tw.load({str(tmp_path / "digits.tw")!r})
+m(np.zeros((1, 1, 8, 8), np.float32))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- What is wrong with a plugin -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("no_such_plugin", "plugin 'no_such_plugin' cannot be imported: ModuleNotFoundError: No module named"),
+        ("json.tool", "plugin 'json.tool' is one file: a plugin is a package, with folders such as rules/cpu"),
+        ("./x.py", "x.py' is one file: a plugin is a package, with folders such as rules/cpu"),
+        ("./gone", "gone' is no package: there is no "),
+    ],
+)
+def test_what_is_no_package(given: str, message: str, capsys: pytest.CaptureFixture[str]):
+    assert opt_tool.main(["--load-plugin", given]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("opt-tool: error: plugin '") and message in line
+    assert cli.main(["doctor", "--load-plugin", given]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_without_a_slash_is_no_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    make_plugin(tmp_path / "here_it_lies", {})
+    monkeypatch.chdir(tmp_path)
+    assert opt_tool.main(["--load-plugin", "here_it_lies"]) == 1
+    assert capsys.readouterr().err.endswith("; the folder is given as ./here_it_lies\n")
+
+
+def test_a_plugin_that_fails(tmp_path: Path):
+    plugin = make_plugin(tmp_path / "failing", {}, "1 / 0")
+    with pytest.raises(tw.TileworkError, match="failing' cannot be imported: ZeroDivisionError: division by zero$"):
+        load_plugin(plugin)
+
+
+def test_two_plugins_of_one_name(tmp_path: Path):
+    load_plugin(make_plugin(tmp_path / "a" / "same", {}))
+    with pytest.raises(tw.TileworkError, match="is called 'same', as is another module of Python: rename it"):
+        load_plugin(make_plugin(tmp_path / "b" / "same", {}))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        (
+            "transforms/loop/simplify.py",
+            PASS.replace("NAME", "loop-simplify"),
+            "there are two passes called 'loop-simplify', in taker.transforms.loop.simplify and in "
+            "tilework.transforms.loop.simplify: rename one",
+        ),
+        (
+            "dialects/graph/more.py",
+            RELU,
+            "there are two operations called 'graph.relu', in tilework.dialects.graph.elementwise and in "
+            "taker.dialects.graph.more: rename one",
+        ),
+        (
+            "dialects/loop.py",
+            'Dialect("loop", [])',
+            "there are two dialects called 'loop', in taker.dialects.loop and in tilework.dialects.loop: rename one",
+        ),
+        (
+            "backends/other/backend.py",
+            BACK_END,
+            "there are two back ends called 'llvm', in tilework.backends.llvm.backend and in "
+            "taker.backends.other.backend: rename one",
+        ),
+        (
+            "targets/other/parse.py",
+            'KINDS = ("llvm",)',
+            "there are two kinds of targets called 'llvm', in tilework.targets.cpu.parse and in "
+            "taker.targets.other.parse: rename one",
+        ),
+        (
+            "frontends/onnx/convert_more.py",
+            CONVERTER,
+            "there are two converters for Relu, in tilework.frontends.onnx.convert_elementwise and in "
+            "taker.frontends.onnx.convert_more",
+        ),
+        (
+            "dialects/graph/more.py",
+            "1 / 0",
+            "plugin module taker.dialects.graph.more cannot be imported: ZeroDivisionError: division by zero",
+        ),
+        ("rules/cpu/more.py", "1 / 0", "plugin module taker.rules.cpu.more cannot be imported: ZeroDivisionError"),
+        (
+            "transforms/loop/more.py",
+            PASS_OF_ANOTHER_NAME,
+            "taker.transforms.loop.more must hold one TileworkPass named",
+        ),
+        ("backends/more/backend.py", "x = 1", "taker.backends.more.backend must hold one Backend, it holds 0"),
+        ("targets/more/parse.py", "x = 1", "taker.targets.more.parse must define 'KINDS'"),
+    ],
+)
+def test_what_is_wrong_in_a_folder(file: str, text: str, message: str, tmp_path: Path):
+    plugin = make_plugin(tmp_path / "taker", {file: text})
+    model = str(ROOT / "examples" / "digits" / "digits.onnx")
+    command = [sys.executable, "-m", "tilework.tools.cli", "compile", "--load-plugin", str(plugin), model]
+    command += ["--target", "llvm", "-o", str(tmp_path / "x.tw")]
+    if "transforms" in file:
+        command[2:] = ["tilework.tools.opt_tool", "--load-plugin", str(plugin), "--list-passes"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
