@@ -21,7 +21,7 @@ from tilework.dialects.isa import amx
 from tilework.dialects.loop import KernelOp
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
-from tilework.targets.host import host_target
+from tilework.targets.cpu.host import host_target
 
 N = 84
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i1": np.bool_}
