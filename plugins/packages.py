@@ -12,7 +12,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from tilework.algebra.errors import TileworkError
+from tilework.algebra.errors import TileworkError, UsageError
 
 GROUP = "tilework.plugins"
 """The group of entry points that name plugins."""
@@ -71,9 +71,12 @@ _given: dict[str, Plugin] = {}
 def load_plugin(given: str | Path) -> None:
     """Use a plugin in this process: a package by its module's name, or the path of its folder.
 
-    Raises TileworkError, in one line, for what is no package or cannot be imported.
+    A text with a separator of paths in it, such as "./mine", is a path. Raises TileworkError, in one line, for what is
+    no package or cannot be imported.
     """
-    plugin = _imported(str(given))
+    if not isinstance(given, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+        raise UsageError(f"a plugin is named by a module or a path, not by a value of type {type(given).__name__}")
+    plugin = _imported(str(given.resolve()) if isinstance(given, Path) else given)
     known = {known.name: known for known in plugins()}.get(plugin.name, plugin)
     if known.root != plugin.root:
         raise TileworkError(f"plugin '{given}' is called '{plugin.name}', as is the one in {known.root}: rename one")
@@ -105,17 +108,18 @@ def child_environment() -> dict[str, str]:
 
 def folders_of(part: str) -> tuple[Folder, ...]:
     """The folder of that name, such as "rules/cpu", in the tree and in every plugin, where they have one."""
-    return tuple(folder for plugin in (_TREE, *plugins()) for folder in _folder_in(plugin, part))
+    return _folders_in((_TREE, *plugins()), part)
 
 
 def tree_folders(part: str) -> tuple[Folder, ...]:
     """That of the tree alone: for what an artefact needs, which shall run without a look at plugins."""
-    return tuple(_folder_in(_TREE, part))
+    return _folders_in((_TREE,), part)
 
 
-def _folder_in(plugin: Plugin, part: str) -> Iterator[Folder]:
-    if (path := plugin.root / part).is_dir():
-        yield Folder(f"{plugin.name}.{part.replace('/', '.')}", path)
+@cache
+def _folders_in(packages: tuple[Plugin, ...], part: str) -> tuple[Folder, ...]:
+    found = (Folder(f"{package.name}.{part.replace('/', '.')}", package.root / part) for package in packages)
+    return tuple(folder for folder in found if folder.path.is_dir())
 
 
 def import_part(module: str) -> ModuleType:
@@ -170,7 +174,7 @@ def _imported(given: str) -> Plugin:
         raise TileworkError(f"plugin '{given}' cannot be imported: {_told(error)}{hint}") from error
     if not hasattr(module, "__path__"):
         raise _no_package(given)
-    return Plugin(module.__name__, Path(next(iter(module.__path__))))
+    return Plugin(module.__name__, Path(next(iter(module.__path__))).resolve())
 
 
 def _told(error: Exception) -> str:
@@ -194,7 +198,7 @@ def _module_at(path: Path) -> ModuleType:
     if not start.is_file():
         raise TileworkError(f"plugin '{path}' is no package: there is no {start}")
     known = sys.modules.get(path.name)
-    if known is not None and Path(str(known.__file__)) == start:
+    if known is not None and Path(str(known.__file__)).resolve() == start:
         return known
     if known is not None or path.name in sys.stdlib_module_names:
         raise TileworkError(f"plugin '{path}' is called '{path.name}', as is another module of Python: rename it")

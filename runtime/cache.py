@@ -147,8 +147,13 @@ def _hash_with(plugins: tuple[Plugin, ...]) -> str:
     _add_files(digest, root, _sources(root))
     for plugin in plugins:
         digest.update(f"plugin {plugin.name}\n".encode())
-        _add_files(digest, plugin.root, plugin.root.rglob("*.py"))
+        _add_files(digest, plugin.root, _files_of(plugin))
     return digest.hexdigest()
+
+
+def _files_of(plugin: Plugin) -> Iterator[Path]:
+    """All that a plugin consists of: a back end may bring text in files of its own."""
+    return (path for path in plugin.root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
 def _add_files(digest: hashlib._Hash, root: Path, files: Iterable[Path]) -> None:  # pyright: ignore[reportPrivateUsage]

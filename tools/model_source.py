@@ -52,7 +52,7 @@ def _imported(source: str) -> ImportedModel:
         return import_onnx(named_model(source))
     check_uncompiled(source)
     if is_program_file(source):
-        return ImportedModel(read_program(source), {}, title_of(source))
+        return ImportedModel(read_program(source), {}, Path(source).stem)
     return import_onnx(source)
 
 

@@ -76,6 +76,22 @@ def saved(tmp_path: Path) -> Path:
 X = np.zeros((2, 3), np.float32)
 
 
+def test_a_process_that_runs_an_artefact_imports_no_compiler(tmp_path: Path):
+    """Neither what compiles nor xDSL, which takes most of the time that importing takes."""
+    module().save(tmp_path / "model.tw")
+    program = (
+        "import sys, numpy as np, tilework as tw\n"
+        f"m = tw.load({str(tmp_path / 'model.tw')!r})\n"
+        "m(np.ones((4, 3), np.float32))\n"
+        "ours = {name.split('.')[1] for name in sys.modules if name.startswith('tilework.')}\n"
+        "print(*sorted(ours), 'xdsl' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    *imported, has_xdsl = done.stdout.split()
+    assert has_xdsl == "False"
+    assert set(imported) <= {"algebra", "targets", "runtime", "plugins", "api"}
+
+
 def test_a_loaded_module_equals_the_saved_one(saved: Path):
     loaded = Module.load(saved)
     assert loaded.manifest == module().manifest

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from c_compilers import need_compiler
 from programs import for_target
 from xdsl.dialects.builtin import ModuleOp
 
 import tilework as tw
-from tilework.algebra.errors import TileworkError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.program_targets import HOST, set_targets
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
@@ -46,10 +47,9 @@ func.func @main(%x: tensor<?x8xf32, #graph.dims<[N, 8]>>) -> tensor<?x4xf32, #gr
 WEIGHT = np.random.default_rng(0).normal(size=(4, 8)).astype(np.float32)
 
 
-def program(*devices: str) -> ModuleOp:
+def program(*devices: str, host: str = "llvm") -> ModuleOp:
     module = SourceParser(make_context(), TWO, "test").parse_module()
-    here = parse_target("llvm")
-    set_targets(module, {HOST: here, **dict.fromkeys(devices, here)})
+    set_targets(module, {HOST: parse_target(host), **dict.fromkeys(devices, parse_target("llvm"))})
     return module
 
 
@@ -58,9 +58,12 @@ def expected(x: np.ndarray) -> np.ndarray:
     return np.maximum(a, 0) - a
 
 
-@pytest.fixture
-def compiled(tmp_path) -> tw.Module:
-    return tw.compile(program("npu0", "npu1"), parameters={"w": WEIGHT}, cache=KernelCache(tmp_path))
+@pytest.fixture(params=["llvm", "c"])
+def compiled(request: pytest.FixtureRequest, tmp_path) -> tw.Module:
+    if request.param == "c":
+        need_compiler("cc")
+    module = program("npu0", "npu1", host=request.param)
+    return tw.compile(module, parameters={"w": WEIGHT}, cache=KernelCache(tmp_path))
 
 
 @pytest.mark.parametrize("n", [0, 1, 7])
@@ -89,6 +92,11 @@ def test_what_a_device_raises_is_the_cause_of_the_failure(compiled: tw.Module, m
     monkeypatch.setattr(InProcessDevice, "launch", fail)
     with pytest.raises(TileworkError, match="device 'npu0': kernel 'tw_[0-9a-f]*' could not be run: out of tokens"):
         compiled(np.ones((3, 8), np.float32))
+
+
+def test_a_library_of_c_has_no_devices(compiled: tw.Module, tmp_path):
+    with pytest.raises(UsageError, match="a library of C runs on its host alone, this program on 'npu0' too"):
+        compiled.save_library(tmp_path / "model")
 
 
 def test_a_device_without_a_target_is_refused(tmp_path):

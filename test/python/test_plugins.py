@@ -21,6 +21,7 @@ from tilework.driver.registry import tilework_passes
 from tilework.driver.worker import FailedKernel, KernelJob
 from tilework.frontends.onnx import import_onnx
 from tilework.plugins.packages import child_environment, load_plugin, plugins, plugins_until_end
+from tilework.rules.registry import rules_for
 from tilework.runtime.cache import KernelCache, source_hash
 from tilework.tools import cli, opt_tool
 from tilework.tools.lit_in_process import run_test
@@ -175,6 +176,29 @@ def test_a_dialect_of_a_plugin(tmp_path: Path):
     assert load_dialect("sketch").name == "sketch"
 
 
+def test_a_rule_for_processors(tmp_path: Path):
+    """The one with the highest benefit writes the schedule, wherever it comes from."""
+    text = """
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.rules.base import ScheduleRule
+
+class Plain(ScheduleRule):
+    BENEFIT = 1000
+    def matches(self, kernel, target): return True
+    def schedule(self, kernel, target): return ScheduleBuilder(kernel).finish()
+"""
+    plugin = make_plugin(tmp_path / "plain_rule", {"rules/cpu/plain.py": text})
+
+    def names() -> list[str]:
+        return [type(rule).__name__ for rule in rules_for("cpu")]
+
+    without = names()
+    with plugins_until_end():
+        load_plugin(plugin)
+        assert names() == ["Plain", *without]
+    assert names() == without
+
+
 def test_a_package_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = PASS.replace("NAME", "graph-found-by-name")
     make_plugin(tmp_path / "outer" / "inner", {"transforms/graph/found_by_name.py": text})
@@ -249,11 +273,11 @@ from tilework.runtime.cache import source_hash
 tw.load_plugin({str(plugin)!r})
 print(source_hash())
 """
-    hashes = []
-    for text in ("x = 1\n", "x = 2\n"):
-        (plugin / "rules" / "cpu" / "one.py").write_text(text)
+    hashes = [before]
+    for file, text in (("one.py", "x = 1\n"), ("one.py", "x = 2\n"), ("text.c", "")):
+        (plugin / "rules" / "cpu" / file).write_text(text)
         hashes.append(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
-    assert hashes[0] == before != hashes[1]
+    assert hashes[0] == hashes[1] and len(set(hashes)) == 3
 
 
 def test_an_artefact_is_loaded_and_run_without_a_look_at_plugins(tmp_path: Path):
@@ -305,6 +329,11 @@ def test_a_plugin_that_fails(tmp_path: Path):
     plugin = make_plugin(tmp_path / "failing", {}, "1 / 0")
     with pytest.raises(tw.TileworkError, match="failing' cannot be imported: ZeroDivisionError: division by zero$"):
         load_plugin(plugin)
+
+
+def test_what_names_no_plugin():
+    with pytest.raises(tw.UsageError, match="^a plugin is named by a module or a path, not by a value of type int$"):
+        load_plugin(3)  # pyright: ignore[reportArgumentType]
 
 
 def test_two_plugins_of_one_name(tmp_path: Path):
