@@ -28,6 +28,11 @@ ORDER = (
 FILES = sorted(file for layer in ORDER for file in (ROOT / layer).rglob("*.py"))
 
 
+def place_of(file: Path) -> str:
+    """A file as its path in the repository."""
+    return str(file.relative_to(ROOT))
+
+
 def imported_layers(source: str) -> Iterator[tuple[int, str]]:
     """(line, layer) of everything of ours that `source` imports, by statement or by `import_module`."""
     for node in ast.walk(ast.parse(source)):
@@ -56,13 +61,29 @@ def out_of_order(source: str, layer: str) -> list[str]:
     return [f"line {line}: {layer} imports {name}" for line, name in imported_layers(source) if name not in allowed]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize("file", FILES, ids=place_of)
 def test_imports_point_down(file: Path):
     layer = file.relative_to(ROOT).parts[0]
     assert out_of_order(file.read_text(encoding="utf-8"), layer) == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+FOUND_BY_FOLDER = tuple(
+    f"tilework.{layer}.{folder.parent.name}"
+    for layer in ("rules", "backends")
+    for folder in ROOT.glob(f"{layer}/*/__init__.py")
+)
+"""Families of rules, and back ends: who names one works for no other."""
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.relative_to(ROOT).parts[0] != "tools"], ids=place_of)
+def test_families_and_back_ends_are_found_by_folder(file: Path):
+    """Only tools may name one, to measure it."""
+    own = ".".join(("tilework", *file.relative_to(ROOT).parts[:2]))
+    named = {name for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) for name in imported_names(node)}
+    assert [n for n in named if n.startswith(FOUND_BY_FOLDER) and not n.startswith(own)] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=place_of)
 def test_imports_are_absolute(file: Path):
     """`import dialects.graph` would make a second set of operation classes."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
