@@ -24,6 +24,9 @@ PIECES = 8
 """Of each thread's share of a parallel loop: what other threads may take over where one is slow or late. A loop whose
 order matters for what caches hold, a descending one, is in one piece."""
 
+MOST_UNROLLED = 65534
+"""Iterations: compilers take no larger number."""
+
 _PARALLEL = """\
 void tilework_parallel(void (*body)(void *, int64_t, int64_t), void *context, int64_t lower, int64_t upper,
                        int32_t threads, int32_t pieces);
@@ -74,9 +77,10 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str) -> None:
 def _unrolled(op: ForOp) -> int | None:
     """How many iterations the compiler is asked to write one after the other; 1 for not more than one."""
     extent, factor = op.extent.constant, op.attributes.get(UNROLL_FACTOR)
+    count = extent if factor is not None or op.kind.data is Kind.UNROLLED else None
     if isinstance(factor, IntegerAttr) and (extent is None or extent > factor.value.data):
-        return factor.value.data
-    return extent if factor is not None or op.kind.data is Kind.UNROLLED else None
+        count = factor.value.data
+    return None if count is None or count > MOST_UNROLLED else count
 
 
 # -- parallel loops

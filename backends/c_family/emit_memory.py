@@ -119,7 +119,7 @@ def _load_touched(e: Emitter, op: LoadOp, a: _Access) -> str:
         parameters = f"const {element} *x, int64_t at, int64_t stride, int64_t first, int64_t end, {element} rest"
         return f"""\
 /* Of {a.lanes} lanes those from `first` up to `end`; the others are `rest`. Only what is loaded is looked at. */
-static inline {type_} {name}({parameters}) {{
+{e.spelling.helper} {type_} {name}({parameters}) {{
   if (first <= 0 && end >= {a.lanes} && stride == 1) return {whole};
   {type_} v = {e.vectors.splat(e.file, a.form, "rest")};
   for (int64_t lane = index_max(first, 0); lane < index_min(end, {a.lanes}); ++lane) {{
@@ -171,7 +171,7 @@ def _store_touched(e: Emitter, a: _Access, value: str) -> None:
         parameters = f"{element} *x, int64_t at, int64_t stride, int64_t first, int64_t end, {type_} v"
         return f"""\
 /* Of {a.lanes} lanes, store those from `first` up to `end`. */
-static inline void {name}({parameters}) {{
+{e.spelling.helper} void {name}({parameters}) {{
   if (first <= 0 && end >= {a.lanes} && stride == 1) {{
     {e.vectors.stored(e.file, a.form, "x[at]", "v", a.lanes)}
     return;
@@ -205,7 +205,8 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     space = e.spelling.spaces.get(memory_space(op.memref), "")
     name = e.text.fresh(op.memref.name_hint or "local")
     element = e.spelling.scalars[e.memory_kind(op.memref)]
-    e.text.line(f"{space}{element} {name}[{max(count, 1)}] __attribute__((aligned(64)));", name)
+    declaration = e.spelling.local.format(type=f"{space}{element}", name=name, count=max(count, 1))
+    e.text.line(declaration, name)
     e.set(op.memref, name)
 
 

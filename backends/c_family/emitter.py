@@ -31,12 +31,12 @@ class Captured(NamedTuple):
     outside: str
     inside: str
     type: str
-    is_alone: bool
-    """Whether it is a pointer to memory that no other one reaches."""
+    restrict: str
+    """What says of a pointer that no other one reaches the same memory, if that is so."""
 
     @property
     def parameter(self) -> str:
-        return declared(self.type, f"restrict {self.inside}" if self.is_alone else self.inside)
+        return declared(self.type, f"{self.restrict} {self.inside}".strip())
 
 
 class Scope:
@@ -112,7 +112,9 @@ class Emitter:
             # Two views of one pointer have one name, so that no two parameters point to the same memory.
             is_alone = outside in outer.alone
             inside = scope.text.parameter(outside)
-            scope.captures[outside] = Captured(outside, inside, self.type(value), is_alone)
+            scope.captures[outside] = Captured(
+                outside, inside, self.type(value), self.spelling.restrict if is_alone else ""
+            )
             if is_alone:
                 scope.alone.add(inside)
         return scope.captures[outside].inside

@@ -87,8 +87,8 @@ class Expressions:
 
         def write() -> str:
             from_, to = self.type(source), self.type(target)
-            copy = self.spelling.function.format("memcpy")
-            return f"static inline {to} {name}({from_} x) {{\n  {to} y;\n  {copy}(&y, &x, sizeof y);\n  return y;\n}}\n"
+            copy = f"{self.spelling.function.format('memcpy')}(&y, &x, sizeof y);"
+            return f"{self.spelling.helper} {to} {name}({from_} x) {{\n  {to} y;\n  {copy}\n  return y;\n}}\n"
 
         self.file.define_once(name, write)
         return f"{name}({text})"

@@ -14,18 +14,18 @@ class Spelling:
 
     head: what every file begins with. scalars: the types of kinds. kernel: what stands before the name of a function
     that others call; outlined: before one that its file alone calls; helper: before a small function that is always
-    inlined. restrict: says of a pointer that no other one reaches the same memory. spaces: the words for memory that
-    has some, by the name of its space. function: the name of a function of the C library, whatever
-    variables are called. vectors: types of vectors, and operations on them.
+    inlined. restrict: says of a pointer that no other one reaches the same memory. local: the declaration of a buffer
+    of a function. spaces: the words for memory that has some, by the name of its space. function: the name of a
+    function of the C library, whatever variables are called. vectors: types of vectors, and operations on them.
     """
 
-    name: str
     head: str
     scalars: Mapping[str, str]
     kernel: str
     outlined: str
     helper: str
     restrict: str
+    local: str
     spaces: Mapping[str | None, str]
     function: str
     vectors: GnuVectors
@@ -48,10 +48,11 @@ _HEAD = """\
 /* A product and a sum are rounded as one number only where it says fma. No function sets errno, and nobody looks at the
    flags of floating-point exceptions. Vectors are passed to functions of this file alone, which are inlined, so that it
    does not matter how processors without such registers pass them. What is read was written before, though not all
-   compilers see it. */
+   compilers see it. A loop that a compiler does not unroll though it is asked to costs time alone. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define UNROLLED(count) PRAGMA(clang loop unroll_count(count))
 #else
 #pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math")
@@ -66,13 +67,13 @@ _HEAD = """\
 """
 
 C11 = Spelling(
-    name="C",
     head=_HEAD,
     scalars=_SCALARS,
     kernel="void",
     outlined="static __attribute__((noinline)) void",
     helper=_HELPER,
     restrict="restrict",
+    local="{type} {name}[{count}] __attribute__((aligned(64)));",
     spaces={},
     function="__builtin_{}",
     vectors=GnuVectors(_SCALARS, _HELPER),
