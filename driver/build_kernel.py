@@ -18,10 +18,7 @@ from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.checked_bounds import with_checked_bounds
 from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.driver.phases import passes_of
-
-PHASE = "compile-kernel"
-"""From a kernel at te, with or without a schedule, or at loop, to what a back end takes."""
+from tilework.driver.phases import kernel_passes
 
 
 def build_kernel(text: str, kernel_name: str) -> tuple[bytes, dict[str, Any]]:
@@ -39,10 +36,10 @@ def build_kernel(text: str, kernel_name: str) -> tuple[bytes, dict[str, Any]]:
 
 def compile_kernel(module: ModuleOp, kernel_name: str, *, checked: bool = False) -> tuple[bytes, dict[str, Any]]:
     """As `build_kernel`, from a module, which is consumed. checked: with checks of subscripts (`loop-check-bounds`)."""
-    pipeline = Pipeline(ModuleOp.name, passes_of(PHASE))
+    target = target_of(module)
+    pipeline = Pipeline(ModuleOp.name, kernel_passes(target))
     PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
     kernel = _find(module, kernel_name)
-    target = target_of(kernel)
     backend = backend_for(target)
     refuse_unknown(backend, module, target)
     return backend.compile_kernels(module, target), {"declaration": str(declaration_of(kernel))}

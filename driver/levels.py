@@ -18,6 +18,7 @@ from tilework.driver.compile_model import drop_prepare
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.driver.phases import passes_of, run_passes
+from tilework.lowering.pipelines import loops_of
 from tilework.transforms.graph.fuse_operators import FuseOperators
 
 LARGEST_CONSTANT = 64
@@ -35,14 +36,12 @@ def lower_by_levels(
     context = make_context()
     graph = passes_of("optimize-graph")
     unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), graph))
-    kernel = passes_of("compile-kernel")
-    unscheduled = passes_of("schedule-kernels")
     steps: list[tuple[str, tuple[ModulePass, ...]]] = [
         ("2-optimized", unfused),
         ("3-fused", (*graph[len(unfused) :], *passes_of("apply-rules", precision=precision))),
         ("4-te", (*passes_of("lower-to-te"), *passes_of("order-calls"))),
-        ("5-schedule", unscheduled),
-        ("6-loop", kernel[len(unscheduled) :]),
+        ("5-schedule", passes_of("schedule-kernels")),
+        ("6-loop", loops_of(target_of(module).family)),
         ("7-host", passes_of("plan-host")),
     ]
     yield "1-graph", module

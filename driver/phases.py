@@ -15,7 +15,8 @@ from xdsl.passes import ModulePass
 from tilework.algebra.errors import UsageError
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.pass_manager import PassManager, Pipeline
-from tilework.lowering.pipelines import PIPELINES
+from tilework.lowering.pipelines import PIPELINES, loops_of
+from tilework.targets import Target
 
 
 def passes_of(phase: str, **options: str) -> tuple[ModulePass, ...]:
@@ -24,6 +25,11 @@ def passes_of(phase: str, **options: str) -> tuple[ModulePass, ...]:
     Raises UsageError for an option that none of them has.
     """
     return with_options(PIPELINES[phase], **options)
+
+
+def kernel_passes(target: Target) -> tuple[ModulePass, ...]:
+    """From a kernel at te, with or without a schedule, or at loop, to what a back end for the target takes."""
+    return (*passes_of("schedule-kernels"), *loops_of(target.family))
 
 
 def with_options(passes: Sequence[ModulePass], **options: str) -> tuple[ModulePass, ...]:

@@ -1,4 +1,7 @@
-"""The named pipelines: `shared` has what every program goes through, a file a family of targets what is its own."""
+"""The named pipelines: `shared` has what every program goes through, a file a family of targets what is its own.
+
+A family's file, in the tree or in a plugin, has `LOOPS`: how its scheduled kernels become what its back ends take.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,16 @@ from xdsl.passes import ModulePass
 
 from tilework.lowering.pipelines.cpu import CALLS, LOOPS, RULES
 from tilework.lowering.pipelines.shared import GRAPH, HOST, SCHEDULE, TO_TE
+from tilework.plugins.packages import folders_of, member_of
+
+
+def loops_of(family: str) -> tuple[ModulePass, ...]:
+    """How kernels of a family become loops for its back ends; without a file of its own, as those of processors do."""
+    for folder in folders_of("lowering/pipelines"):
+        if family in folder.modules():
+            return member_of(folder.load(family), "LOOPS")
+    return LOOPS
+
 
 PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "optimize-graph": GRAPH,

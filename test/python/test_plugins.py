@@ -20,6 +20,7 @@ from tilework.driver.pool import CompilePool
 from tilework.driver.registry import tilework_passes
 from tilework.driver.worker import FailedKernel, KernelJob
 from tilework.frontends.onnx import import_onnx
+from tilework.lowering.pipelines import loops_of
 from tilework.plugins.packages import child_environment, load_plugin, plugins, plugins_until_end
 from tilework.rules.registry import rules_for
 from tilework.runtime.cache import KernelCache, source_hash
@@ -197,6 +198,15 @@ class Plain(ScheduleRule):
         load_plugin(plugin)
         assert names() == ["Plain", *without]
     assert names() == without
+
+
+def test_a_pipeline_for_a_family(tmp_path: Path):
+    """Without one of its own, kernels of a family go through the passes of processors."""
+    text = "from tilework.lowering.schedule_to_loop import ScheduleToLoop\nLOOPS = (ScheduleToLoop(),)\n"
+    load_plugin(PACKAGE)
+    assert loops_of("python") == loops_of("cpu")
+    load_plugin(make_plugin(tmp_path / "own_loops", {"lowering/pipelines/python.py": text}))
+    assert [p.name for p in loops_of("python")] == ["schedule-to-loop"]
 
 
 def test_a_package_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
