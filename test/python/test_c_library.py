@@ -13,6 +13,7 @@ import pytest
 from c_compilers import WARNINGS, need_compiler, run
 
 import tilework as tw
+from tilework.algebra.c_names import c_name
 from tilework.algebra.errors import UsageError
 from tilework.runtime.arrays import dtype_named
 from tilework.runtime.c_library import write_library
@@ -51,11 +52,14 @@ def example(
     symbols: dict[str, int] = {}
     for spec in m.manifest.inputs:
         array = inputs[spec.name]
-        (folder / f"{spec.name}.in").write_bytes(array.tobytes())
+        (folder / f"{c_name(spec.name)}.in").write_bytes(array.tobytes())
         symbols |= {dim: size for dim, size in zip(spec.shape, array.shape, strict=True) if isinstance(dim, str)}
-    given = [*(f"{s}={n}" for s, n in symbols.items()), *(f"{name}={name}.in" for name in inputs)]
+    given = [*(f"{s}={n}" for s, n in symbols.items()), *(f"{c_name(n)}={c_name(n)}.in" for n in inputs)]
     run([*runner, folder / "example", *given, *words], folder)
-    return {spec.name: np.fromfile(folder / f"{spec.name}.raw", dtype_named(spec.dtype)) for spec in m.manifest.outputs}
+    return {
+        spec.name: np.fromfile(folder / f"{c_name(spec.name)}.raw", dtype_named(spec.dtype))
+        for spec in m.manifest.outputs
+    }
 
 
 def images(n: int) -> np.ndarray:
