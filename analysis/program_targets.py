@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects import loop, te
+from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.support.diagnostics import CompileError, UsageError, name_of
 from tilework.targets import Target, parse_target
 
 TARGETS = "tilework.targets"
@@ -40,14 +42,14 @@ def targets_of(module: ModuleOp) -> dict[str, Target]:
 
 
 def device_of(op: Operation) -> str:
-    """The device that an operation, or one around it, names."""
+    """The device that a group or a kernel names, for itself and for what is inside of it; the host for all else."""
     around: Operation | None = op
-    while around is not None:
-        named = around.attributes.get(DEVICE)
-        if isinstance(named, StringAttr):
-            return named.data
+    while around is not None and not isinstance(around, FusedOp | te.KernelOp | loop.KernelOp):
         around = around.parent_op()
-    return HOST
+    named = None if around is None else around.attributes.get(DEVICE)
+    if named is not None and not isinstance(named, StringAttr):
+        raise CompileError(f"the {DEVICE} of '{name_of(op)}' is a string, not {named}", op)
+    return HOST if named is None else named.data
 
 
 def is_on_host(op: Operation) -> bool:
@@ -70,7 +72,11 @@ def target_of(op: Operation) -> Target:
             "attributes of the module",
             module,
         )
-    raise CompileError(f"device '{device}' is not among the program's targets, which are {', '.join(targets)}", op)
+    raise CompileError(
+        f"device '{device}' is not among the program's targets, which are {', '.join(targets)}: give opt-tool "
+        f"--target={device}=TARGET, or add it to {TARGETS}",
+        op,
+    )
 
 
 def _module_around(op: Operation) -> ModuleOp:

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilework.analysis.post_dominators import VIEW
-from tilework.analysis.program_targets import DEVICE, HOST
+from tilework.analysis.program_targets import DEVICE, HOST, device_of
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import CopyOp, FusedOp, ParameterOp
 
@@ -18,13 +18,14 @@ def device_of_tensor(value: SSAValue) -> str:
         owner = owner.input.owner
     if isinstance(owner, CopyOp):
         return owner.device.data
-    named = owner.attributes.get(DEVICE) if isinstance(owner, FusedOp | ParameterOp) else None
-    return named.data if isinstance(named, StringAttr) else HOST
+    if isinstance(owner, ParameterOp):
+        named = owner.attributes.get(DEVICE)
+        return named.data if isinstance(named, StringAttr) else HOST
+    return device_of(owner) if isinstance(owner, FusedOp) else HOST
 
 
 def device_reading(op: Operation) -> str | None:
     """The device that an operation reads its operands on; None for one that reads them wherever they are."""
     if isinstance(op, CopyOp) or (isinstance(op, ReshapeOp) and VIEW in op.attributes):
         return None
-    named = op.attributes.get(DEVICE) if isinstance(op, FusedOp) else None
-    return named.data if isinstance(named, StringAttr) else HOST
+    return device_of(op) if isinstance(op, FusedOp) else HOST

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Operation
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.program_targets import is_on_host, target_of
-from tilework.backends.host_signature import HOST, HostInfo
+from tilework.backends.host_signature import HOST_FUNCTION, HostInfo
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.targets import Target
@@ -66,7 +66,7 @@ def refuse_as_host(backend: Backend, module: ModuleOp) -> None:
         )
 
 
-def refuse_unknown(backend: Backend, module: ModuleOp, target: Target) -> None:
+def refuse_unaccepted(backend: Backend, module: ModuleOp, target: Target) -> None:
     """Raise CompileError about the first operation of a program that a back end does not accept."""
     for around in module.body.block.ops:
         if isinstance(around, func.FuncOp) and not around.is_declaration:
@@ -84,7 +84,9 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
     target = target_of(module)
     if target.kind != backend.kind:
         raise CompileError(
-            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.kind}'", module
+            f"-t {format} is written of programs for '{backend.kind}', and this one is for '{target.kind}': give "
+            f"--target={backend.kind}",
+            module,
         )
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not is_on_host(op):
@@ -97,13 +99,14 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
             )
     if any(isinstance(op, func.FuncOp) and not op.is_declaration for op in module.ops):
         refuse_as_host(backend, module)
-    refuse_unknown(backend, module, target)
+    refuse_unaccepted(backend, module, target)
     return backend.formats[format](module, target)
 
 
 def _is_written(op: Operation) -> bool:
     if isinstance(op, func.FuncOp):
-        return op.is_declaration or op.sym_name.data == HOST
+        has_tensors = any(isinstance(t, TensorType) for t in (*op.function_type.inputs, *op.function_type.outputs))
+        return op.is_declaration or (op.sym_name.data == HOST_FUNCTION and not has_tensors)
     return isinstance(op, KernelOp | memref.GlobalOp)
 
 

@@ -35,7 +35,7 @@ from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
 """What the entry is called in text that people read; in code, each has a name of its own."""
-HOST = "main"
+HOST_FUNCTION = "main"
 """The name of the function that becomes the entry."""
 
 
@@ -78,7 +78,7 @@ class HostSignature:
         """Read the attributes. Raises CompileError where there is no function `@main`, or it cannot be called."""
         host = find_host(module)
         if host is None:
-            raise CompileError(f"no function '@{HOST}' in the module: it would be the entry", module)
+            raise CompileError(f"no function '@{HOST_FUNCTION}' in the module: it would be the entry", module)
         _refuse_narrow(host)
         globals_ = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, memref.GlobalOp)}
         constants = {
@@ -130,7 +130,7 @@ def with_own_entry(text: str, info: HostInfo) -> tuple[str, HostInfo]:
 def find_host(module: ModuleOp) -> func.FuncOp | None:
     """The function `@main`, or None where there is none that has a body."""
     functions = (op for op in module.body.block.ops if isinstance(op, func.FuncOp))
-    return next((op for op in functions if op.sym_name.data == HOST and not op.is_declaration), None)
+    return next((op for op in functions if op.sym_name.data == HOST_FUNCTION and not op.is_declaration), None)
 
 
 def _refuse_narrow(host: func.FuncOp) -> None:
@@ -147,7 +147,7 @@ class HostArgument:
     def __init__(self, symbols: HostSymbols, value: BlockArgument):
         host, attributes, type_ = symbols.function, symbols.attributes[value.index].data, value.type
         if not isinstance(type_, MemRefType):
-            raise CompileError(f"argument {value.index} of '@{HOST}' is {type_}, not a memref", host)
+            raise CompileError(f"argument {value.index} of '@{HOST_FUNCTION}' is {type_}, not a memref", host)
         self.value = value
         self.type = cast("MemRefType[Attribute]", type_)
         self.op = host

@@ -11,7 +11,7 @@ from tilework.algebra.errors import UsageError
 from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.program_targets import target_of
 from tilework.analysis.verification import refuse_out_of_bounds, verify
-from tilework.backends.base import refuse_unknown
+from tilework.backends.base import refuse_unaccepted
 from tilework.backends.registry import backend_for
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
@@ -41,7 +41,7 @@ def compile_kernel(module: ModuleOp, kernel_name: str, *, checked: bool = False)
     PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
     kernel = _find(module, kernel_name)
     backend = backend_for(target)
-    refuse_unknown(backend, module, target)
+    refuse_unaccepted(backend, module, target)
     return backend.compile_kernels(module, target), {"declaration": str(declaration_of(kernel))}
 
 

@@ -1,18 +1,24 @@
-"""Which machines a program is compiled for, where those who compile it say something too."""
+"""The target that a caller gives, written over what a program names."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.program_targets import HOST, set_targets, targets_of
-from tilework.targets import Target, target_to_compile_for
+from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.targets import HOST as THIS_MACHINE
+from tilework.targets import Target, parse_target, target_to_compile_for
 
 
 def choose_targets(module: ModuleOp, host: Target | None) -> None:
     """Write into a program the target that is given for the host; without one it keeps its own, or gets this machine.
 
-    The targets of other devices stay. Raises UsageError for a machine that is not known.
+    The targets of other devices stay. Raises CompileError for a machine that is not known.
     """
-    declared = targets_of(module)
-    chosen = target_to_compile_for(str(declared.get(HOST, "llvm"))) if host is None else host
-    set_targets(module, declared | {HOST: chosen})
+    chosen = {HOST: parse_target(THIS_MACHINE)} | targets_of(module) | ({} if host is None else {HOST: host})
+    for device, target in chosen.items():
+        try:
+            target_to_compile_for(str(target))
+        except UsageError as error:
+            raise CompileError(f"the target of '{device}': {error}", module) from None
+    set_targets(module, chosen)

@@ -16,7 +16,7 @@ from tilework.algebra.requirement import Requirement
 from tilework.analysis.host_symbols import ARENA_BYTES, parameter_of
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
-from tilework.backends.base import refuse_as_host, refuse_unknown
+from tilework.backends.base import refuse_as_host, refuse_unaccepted
 from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
@@ -126,7 +126,7 @@ def compile_host(module: ModuleOp) -> tuple[bytes, HostInfo]:
     """The code of the host function, and how it is called."""
     target = target_of(module)
     backend = backend_for(target)
-    refuse_unknown(backend, module, target)
+    refuse_unaccepted(backend, module, target)
     return backend.compile_host(module, target)
 
 

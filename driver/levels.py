@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilework.algebra.errors import TileworkError
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import DEVICE, HOST, device_of, set_targets, target_of, targets_of
 from tilework.backends.base import write_module
 from tilework.backends.registry import backend_for
+from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
 from tilework.driver.compile_model import drop_prepare
 from tilework.driver.instrumentation import Instrumentation
@@ -55,7 +56,7 @@ def lower_by_levels(
 def write_levels(
     module: ModuleOp, folder: Path, instrumentations: Sequence[Instrumentation] = (), precision: str = "default"
 ) -> list[Path]:
-    """Write `1-graph.mlir` to the code, as `8-llvm.ll`; the module is consumed.
+    """Write `1-graph.mlir` to the code, as `8-llvm.ll` and, for another device, `8-npu0-llvm.ll`; consumes the module.
 
     Raises TileworkError if the folder refuses.
     """
@@ -63,11 +64,24 @@ def write_levels(
     written: list[Path] = []
     for name, lowered in lower_by_levels(module, instrumentations, precision):
         written.append(_write(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
-    backend = backend_for(target_of(module))
-    format = next(iter(backend.formats))
-    text = write_module(backend, format, module)
-    assert isinstance(text, str)
-    return [*written, _write(folder / f"8-{backend.text_file}", text)]
+    for device, target in targets_of(module).items():
+        backend = backend_for(target)
+        text = write_module(backend, next(iter(backend.formats)), _part_on(device, module))
+        assert isinstance(text, str)
+        prefix = "8" if device == HOST else f"8-{device}"
+        written.append(_write(folder / f"{prefix}-{backend.text_file}", text))
+    return written
+
+
+def _part_on(device: str, module: ModuleOp) -> ModuleOp:
+    """What runs on a device, in a module by itself: of the host, its function too."""
+    ops = [op.clone() for op in module.ops if device_of(op) == device and (device == HOST or isinstance(op, KernelOp))]
+    for op in ops:
+        op.attributes.pop(DEVICE, None)
+    part = ModuleOp(ops)
+    targets = targets_of(module)
+    set_targets(part, targets | {HOST: targets[device]})
+    return part
 
 
 def _write(path: Path, text: str) -> Path:

@@ -1,6 +1,7 @@
 """The phases of a compilation, by name: what `tw.compile`, `tw.build`, `--dump-levels` and `opt-tool` all run.
 
-A phase is a named pipeline; `PIPELINES` lists them in the order in which a program goes through them.
+A phase is a named pipeline; `PIPELINES` in `lowering/pipelines/__init__.py` lists them in the order in which a program
+goes through them.
 """
 
 from __future__ import annotations

@@ -128,10 +128,10 @@ def import_part(module: str) -> ModuleType:
         return importlib.import_module(module)
     except TileworkError:
         raise
-    except Exception as error:  # a plugin may do anything when it is imported
+    except (Exception, SystemExit) as error:  # a plugin may do anything when it is imported
         if module.startswith(f"{_TREE.name}."):
             raise
-        raise TileworkError(f"plugin module {module} cannot be imported: {_told(error)}") from error
+        raise TileworkError(f"plugin module {module} cannot be imported: {told(error)}") from error
 
 
 def member_of(module: ModuleType, name: str) -> Any:
@@ -169,15 +169,15 @@ def _imported(given: str) -> Plugin:
         module = _module_at(Path(given).resolve()) if _is_path(given) else importlib.import_module(given)
     except TileworkError:
         raise
-    except Exception as error:  # a plugin may do anything when it is imported
+    except (Exception, SystemExit) as error:  # a plugin may do anything when it is imported
         hint = f"; the folder is given as ./{given}" if not _is_path(given) and Path(given).is_dir() else ""
-        raise TileworkError(f"plugin '{given}' cannot be imported: {_told(error)}{hint}") from error
+        raise TileworkError(f"plugin '{given}' cannot be imported: {told(error)}{hint}") from error
     if not hasattr(module, "__path__"):
         raise _no_package(given)
     return Plugin(module.__name__, Path(next(iter(module.__path__))).resolve())
 
 
-def _told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """An error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 

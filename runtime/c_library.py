@@ -71,12 +71,45 @@ def write_library(
         raise UsageError(f"programs in C cannot call code for targets of the kind '{kind}'")
     if manifest.devices:
         raise UsageError(f"a library of C runs on its host alone, this program on '{manifest.devices[0].name}' too")
-    if c_name(name) != name:
-        raise UsageError(f"'{name}' cannot name a library of C: use letters, digits and underscores, as in 'my_model'")
+    _check_name(name, manifest)
     try:
         _write_files(folder, name, manifest, pieces, parameters, flags)
     except OSError as error:
         raise TileworkError(f"cannot write {folder}: {error.strerror}") from None
+
+
+def library_name(text: str, manifest: Manifest) -> str:
+    """A name for a library of C that is like a text, such as a folder's name: underscores stand for what C refuses."""
+    name = c_name(text)[:_LONGEST_NAME]
+    while _is_taken(name, manifest):
+        name = f"{name}_"
+    return name
+
+
+def _check_name(name: str, manifest: Manifest) -> None:
+    """Raise UsageError for a name that is no word of C, or that C or the library's own code has already."""
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+        raise UsageError(f"a library of C is named by a text, not by a value of type {type(name).__name__}")
+    if name != library_name(name, manifest):
+        raise UsageError(
+            f"{name!r} cannot name a library of C: use letters, digits and underscores, at most {_LONGEST_NAME}, and "
+            f"no name that C or the library has already; {library_name(name, manifest)!r} would do"
+        )
+
+
+def _is_taken(name: str, manifest: Manifest) -> bool:
+    own = (*_OF_LIBRARY, *_OF_EXAMPLE, *_OF_C, *_C_TYPES.values(), *manifest.symbols)
+    return name in own or _OF_FILES.fullmatch(name) is not None
+
+
+_LONGEST_NAME = 100
+_OF_FILES = re.compile(r"example|host|kernel_[0-9]+|tilework_parallel|parameters|opened")
+_OF_C = (
+    *("assert", "complex", "ctype", "errno", "fcntl", "fenv", "float", "inttypes", "iso646", "limits", "locale"),
+    *("math", "pthread", "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint"),
+    *("stdio", "stdlib", "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "unistd", "wchar", "wctype"),
+)
+"""Headers of C and of POSIX: ours would be taken for them."""
 
 
 def _write_files(

@@ -24,7 +24,7 @@ from tilework.runtime.arrays import (
     refuse_overlap,
 )
 from tilework.runtime.artifact import read_artifact, write_artifact
-from tilework.runtime.c_library import write_library
+from tilework.runtime.c_library import library_name, write_library
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.defaults import Defaults
@@ -110,13 +110,14 @@ class Module:
     def save_library(self, folder: str | Path, name: str | None = None) -> None:
         """Write a folder from which `make` builds a static library that programs in C call; see docs/embedding.md.
 
-        name: what the library's names begin with; by default the folder's. Raises UsageError for a name that C does not
-        take, or code that no program in C can call, TileworkError where the folder cannot be written.
+        name: what the library's names begin with; by default one like the folder's. Raises UsageError for a name that C
+        does not take, or code that no program in C can call, TileworkError where the folder cannot be written.
         """
         if not isinstance(folder, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
             raise UsageError(f"a library is saved in a folder, not in a value of type {type(folder).__name__}")
         path = Path(folder)
-        write_library(path, name or path.resolve().name, self.manifest, self.objects, self.parameters)
+        chosen = library_name(path.resolve().name, self.manifest) if name is None else name
+        write_library(path, chosen, self.manifest, self.objects, self.parameters)
 
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""

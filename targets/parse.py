@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
-from typing import cast
 
-from tilework.algebra.errors import UsageError
-from tilework.plugins.packages import Folder, by_name, folders_of, member_of, tree_folders
+from tilework.algebra.errors import TileworkError, UsageError
+from tilework.plugins.packages import Folder, by_name, folders_of, member_of, told, tree_folders
 from tilework.targets.base import Target
 
 HOST = "host"
@@ -47,7 +46,20 @@ def _parsed(text: str) -> Target:
     if family is None:
         known = " and ".join(f"'{name}'" for name in sorted(_families(folders_of("targets"))))
         raise UsageError(f'unknown target \'{kind}\': the known kinds are {known}, as in "{_HOST_KIND}" or "{EXAMPLE}"')
-    return cast("Target", member_of(family, "parse")(kind, words, text))
+    return _read(family, kind, words, text)
+
+
+def _read(family: ModuleType, kind: str, words: list[str], text: str) -> Target:
+    """What a family reads of a text. Raises TileworkError that names a plugin's file where that fails."""
+    try:
+        target = member_of(family, "parse")(kind, words, text)
+        if not isinstance(target, Target):
+            raise TypeError(f"it gives {target!r}, which is no Target")
+    except TileworkError:
+        raise
+    except Exception as error:
+        raise TileworkError(f"'parse' of {family.__name__} fails for '{text}': {told(error)}") from error
+    return target
 
 
 @cache

@@ -198,7 +198,12 @@ def _add_reading_flags(group: argparse._ArgumentGroup) -> None:  # pyright: igno
 
 
 def _add_writing_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    group.add_argument("-t", "--emit", metavar="FORMAT", help="what to write: mlir (the default), llvmir, asm, obj")
+    group.add_argument(
+        "-t",
+        "--emit",
+        metavar="FORMAT",
+        help="what to write: mlir (the default), or what back ends make: llvmir, asm, obj, c",
+    )
     group.add_argument(
         *("--mlir-print-op-generic", "--print-op-generic"),
         dest="print_generic",

@@ -27,7 +27,7 @@ from tilework.driver.print_ir import PrintIR
 from tilework.driver.registry import all_passes
 from tilework.driver.stop_after import stop_after
 from tilework.lowering.pipelines import PIPELINES
-from tilework.targets import Target, parse_target
+from tilework.targets import Target, target_to_compile_for
 from tilework.tools.opt_options import Options
 from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
 from tilework.tools.roundtrip import check_roundtrip
@@ -132,7 +132,7 @@ def _targets(texts: Sequence[str]) -> dict[str, Target]:
         device, target = named.groups() if named else (HOST, text)
         if device in targets:
             raise UsageError(f"--target: the target of '{device}' is given twice")
-        targets[device] = parse_target(target)
+        targets[device] = target_to_compile_for(target)
     return targets
 
 

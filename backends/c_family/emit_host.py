@@ -28,7 +28,7 @@ from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS
 from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
 from tilework.backends.c_family.emitter import Handlers
 from tilework.backends.c_family.spelling import Spelling
-from tilework.backends.host_signature import ENTRY, HOST, HostArgument, HostInfo, HostSignature
+from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
 from tilework.dialects.loop import CallOp, KernelOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.tilework import device_of_buffer
@@ -122,7 +122,9 @@ def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
 
 def _return(e: HostEmitter, op: func.ReturnOp) -> None:
     if op.arguments:
-        raise CompileError(f"'@{HOST}' returns values: its outputs are arguments, as graph-to-te makes them", op)
+        raise CompileError(
+            f"'@{HOST_FUNCTION}' returns values: its outputs are arguments, as graph-to-te makes them", op
+        )
     for value, message in e.required:
         e.return_unless(f"{e.get(value)}[0]", message)
     e.text.line("return 0;")

@@ -52,6 +52,7 @@ _HEAD = """\
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
+#pragma clang diagnostic ignored "-Wunused-function"
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define UNROLLED(count) PRAGMA(clang loop unroll_count(count))
 #else

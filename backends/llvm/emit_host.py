@@ -18,7 +18,7 @@ from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.functions import body_of
-from tilework.backends.host_signature import ENTRY, HOST, HostArgument, HostInfo, HostSignature
+from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
 from tilework.backends.llvm.emit_host_devices import DEVICE_HANDLERS, arena_of, launch
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
@@ -100,7 +100,9 @@ def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
 
 def _return(e: HostEmitter, op: func.ReturnOp) -> None:
     if op.arguments:
-        raise CompileError(f"'@{HOST}' returns values: its outputs are arguments, as graph-to-te makes them", op)
+        raise CompileError(
+            f"'@{HOST_FUNCTION}' returns values: its outputs are arguments, as graph-to-te makes them", op
+        )
     for value, message in e.required:
         byte = e.text.value(f"load i8, ptr {e.get(value)}")
         e.return_unless(e.text.value(f"icmp ne i8 {byte}, 0"), message)

@@ -3,14 +3,15 @@
     struct tilework_device {
       void *self;
       int32_t (*launch)(void *self, int32_t kernel, void **buffers, const int64_t *symbols);
-      int32_t (*copy_in)(void *self, void *to, const void *from, int64_t bytes);    // to is in the device's memory
-      int32_t (*copy_out)(void *self, void *to, const void *from, int64_t bytes);   // from is
+      int32_t (*copy_in)(void *self, void *to, const void *from, int64_t bytes);
+      int32_t (*copy_out)(void *self, void *to, const void *from, int64_t bytes);
       int32_t (*wait)(void *self);
-      void *arena;                                                                  // temporaries, in its memory
+      void *arena;
     };
 
 A result other than 0 is a failure, and ends the call of the program. A device runs kernels in the order in which they
-are launched. What is copied to it has been read when `copy_in` returns; `copy_out` is called after `wait` alone.
+are launched, on buffers in its own memory; the arena, which holds temporaries, is there too. `copy_in` copies from the
+host's memory, and has read it when it returns. `copy_out` copies to the host's memory; the program waits before it.
 """
 
 from __future__ import annotations

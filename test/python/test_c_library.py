@@ -215,7 +215,17 @@ def test_names_that_c_does_not_take(tmp_path: Path):
     assert (failed.returncode, failed.stderr) == (1, f"example: my_model: {messages[1]}\n")
 
 
-@pytest.mark.parametrize("name", ["int", "my-model", "", "3d", "exp"])
+TAKEN = ["int", "int32_t", "exp", "stdio", "model", "host", "kernel_0", "example"]
+"""Names that C has, or that the library's files and functions have inside."""
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_folder_may_have_any_name(name: str, cache: KernelCache, tmp_path: Path):
+    tw.compile(str(DIGITS), target="c", cache=cache).save_library(tmp_path / name)
+    assert (tmp_path / name / f"{name}_.h").exists()
+
+
+@pytest.mark.parametrize("name", [*TAKEN, "my-model", "", "3d"])
 def test_names_of_libraries(name: str, tmp_path: Path):
     with pytest.raises(UsageError, match=f"'{name}' cannot name a library of C: use letters, digits and underscores"):
         write_library(tmp_path, name, Manifest("c", (), ()), [b""], {})

@@ -13,6 +13,7 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.program_targets import HOST, set_targets
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.levels import write_levels
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.device import InProcessDevice
 from tilework.targets import parse_target
@@ -97,6 +98,15 @@ def test_what_a_device_raises_is_the_cause_of_the_failure(compiled: tw.Module, m
 def test_a_library_of_c_has_no_devices(compiled: tw.Module, tmp_path):
     with pytest.raises(UsageError, match="a library of C runs on its host alone, this program on 'npu0' too"):
         compiled.save_library(tmp_path / "model")
+
+
+def test_levels_are_written_for_every_device(tmp_path):
+    """Of each the code that people read, in a file of its own."""
+    module = program("npu0", "npu1", host="c -mcpu=haswell")
+    files = {path.name for path in write_levels(module, tmp_path)}
+    assert files >= {"8-c.c", "8-npu0-llvm.ll", "8-npu1-llvm.ll"}
+    assert "launch(" in (tmp_path / "8-c.c").read_text()
+    assert "@third" in (tmp_path / "8-npu1-llvm.ll").read_text()
 
 
 def test_a_device_without_a_target_is_refused(tmp_path):

@@ -24,3 +24,12 @@ builtin.module attributes {tilework.targets = "cuda"} {
     te.return %x : tensor<4xf32>
   }
 }
+
+// -----
+
+builtin.module attributes {tilework.targets = "llvm -mcpu=haswell"} {
+  // expected-error @below {{the device of 'te.kernel' is a string, not 3 : i32}}
+  te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {device = 3 : i32} {
+    te.return %x : tensor<4xf32>
+  }
+}

@@ -6,11 +6,15 @@
 // RUN: not opt-tool %s --target='llvm -mcpu=haswell' --target='host=llvm' 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: not opt-tool %s --target='llvm -mcpu=hasswell' 2>&1 | filecheck %s --check-prefix=WRONG
 // RUN: not opt-tool %s --target='llvm -mcpu=haswell' -t llvmir 2>&1 | filecheck %s --check-prefix=DROPPED
+// RUN: not opt-tool %s --target='llvm -mcpu=haswell' -t c 2>&1 | filecheck %s --check-prefix=KIND
+// RUN: not opt-tool %s --target='llvm -mattr=+nonsense' 2>&1 | filecheck %s --check-prefix=FEATURE
 
 // WRITTEN: builtin.module attributes {tilework.targets = "llvm -mtriple=x86_64-{{.*}} -mcpu=haswell {{.*}}"} {
 // DEVICES: tilework.targets = {host = "llvm {{.*}} -mcpu=haswell {{.*}}", npu0 = "llvm {{.*}} -mcpu=znver4 {{.*}}"}
 // NONE: error: the program names no target: give opt-tool --target=host for this machine, or write tilework.targets into the attributes of the module
-// UNKNOWN: error: device 'wide' is not among the program's targets, which are host
+// UNKNOWN: error: device 'wide' is not among the program's targets, which are host: give opt-tool --target=wide=TARGET, or add it to tilework.targets
+// KIND: error: -t c is written of programs for 'c', and this one is for 'llvm': give --target=c
+// FEATURE: opt-tool: error: -mattr: LLVM knows no feature 'nonsense'
 // TWICE: opt-tool: error: --target: the target of 'host' is given twice
 // WRONG: opt-tool: error: unknown processor 'hasswell' in -mcpu
 // DROPPED: error: -t llvmir writes kernels of the loop level and the function @main on buffers; it has nothing for 'te.kernel' @here: lower it, or take it out

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from shlex import quote
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from tilework.algebra.c_names import c_name
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
 from tilework.api import compile as compile_model
@@ -17,6 +17,7 @@ from tilework.driver.instrumentation import CheckLegality, Instrumentation, Veri
 from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.driver.read_program import level_of
 from tilework.frontends.onnx.importer import ImportedModel
+from tilework.runtime.c_library import library_name
 from tilework.runtime.compile_report import CompileReport
 from tilework.targets import target_to_compile_for
 from tilework.tools.files import check_writable
@@ -79,8 +80,9 @@ def run(options: argparse.Namespace) -> int:
             imported.module, None, imported.parameters, progress=progress, precision=options.precision
         )
     if is_library:
-        module.save_library(output, c_name(output.resolve().name))
-        print(f"{output}: make -C {output} builds lib{c_name(output.resolve().name)}.a, {module}")
+        module.save_library(output)
+        name = library_name(output.resolve().name, module.manifest)
+        print(f"{output}: make -C {quote(str(output))} builds lib{name}.a, {module}")
     else:
         module.save(output)
         print(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {module}")

@@ -31,8 +31,8 @@ class InsertCopies(TileworkPass):
                                                                         func.return %h
 
     All readers on a device share one copy. From one device to another it goes by way of the host. Parameters are not
-    copied while the program runs: they are on the device before. Views of other shapes are where their operands are;
-    all else that is no group reads on the host.
+    copied while the program runs: they are uploaded when it is loaded. A view is where its operand is; every other
+    operation outside of a group reads the host's memory.
     Requires graph-fuse-operators; leaves every group with operands in the memory of its device.
     """
 
