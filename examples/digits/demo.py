@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import tilework as tw
+from tilework.analysis.program_targets import HOST, set_targets
 from tilework.dialects.graph import FusedOp
 from tilework.driver.levels import lower_by_levels, write_levels
 from tilework.frontends.onnx import import_onnx
@@ -73,7 +75,7 @@ def explain_fusion(console: Console) -> None:
     """Which operators became which kernel, and why the neighbours that stayed apart did."""
     console.rule("fused")
     reasons: list[str] = []
-    for level, module in lower_by_levels(import_onnx(MODEL).module, parse_target(TARGET)):
+    for level, module in lower_by_levels(_module()):
         function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
         if level == "2-optimized":
             reasons = explain(function)
@@ -133,10 +135,17 @@ def measure(console: Console, images: Array, predictors: Mapping[str, Predictor]
     console.print(f"{tw.get_num_threads()} thread(s); OMP_NUM_THREADS changes that")
 
 
+def _module() -> ModuleOp:
+    """The model as a graph, which names the machine that it is shown for."""
+    module = import_onnx(MODEL).module
+    set_targets(module, {HOST: parse_target(TARGET)})
+    return module
+
+
 def show_levels(console: Console, folder: Path) -> None:
     """Write the program at every level and say where."""
     console.rule("the program at every level")
-    for path in write_levels(import_onnx(MODEL).module, parse_target(TARGET), folder):
+    for path in write_levels(_module(), folder):
         lines = path.read_text(encoding="utf-8").count("\n")
         console.print(f"  {path} ({lines} lines)", markup=False, highlight=False, soft_wrap=True)
 
