@@ -32,7 +32,7 @@ MUST_HOLD = "tilework.must_hold"
 where it is false, the call has failed, and the attribute says why."""
 
 ARENA = "tilework.arena"
-"""That of the arguments which are arenas, one for the host and for every device, in its memory."""
+"""This attribute marks the arguments that are arenas: one for the host, and one in the memory of each device."""
 
 ARENA_BYTES = "tilework.arena_bytes"
 """The attribute of a host function that says how large its arenas are, over the symbols, in their order."""

@@ -27,7 +27,7 @@ def transposed(rows: Sequence[str], shuffle: Shuffle) -> list[str]:
 
 
 class _Square:
-    """As many vectors as each has lanes."""
+    """A square has as many vectors as each has lanes."""
 
     def __init__(self, size: int, shuffle: Shuffle):
         self.size = size
@@ -41,7 +41,7 @@ class _Square:
         return columns
 
     def _groups_transposed(self, rows: Sequence[str]) -> list[str]:
-        """Of 4 rows: vector `l` holds of each group lane `l` of every row."""
+        """Transpose groups of 4 rows: vector `l` of the result holds lane `l` of each group, of every row in turn."""
         a, b, c, d = rows
         singles = [(self._interleaved(a, b, 1, half), self._interleaved(c, d, 1, half)) for half in (0, 1)]
         return [self._interleaved(x, y, 2, half) for x, y in singles for half in (0, 1)]

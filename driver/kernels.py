@@ -108,7 +108,7 @@ def symbol_name(key: str) -> str:
 
 
 def _job(kernel: Kernel, schedule: SequenceOp | None, name: str) -> KernelJob:
-    """To compile a kernel under that name, on a machine like the one that it is for."""
+    """The job that compiles a kernel under that name, for its target; the device's own name is not in it."""
     module = ModuleOp(renamed(kernel, schedule, name))
     set_targets(module, {HOST: target_of(kernel)})
     return KernelJob(nameless_text(module), name, cost=_work(kernel))

@@ -112,7 +112,7 @@ def folders_of(part: str) -> tuple[Folder, ...]:
 
 
 def tree_folders(part: str) -> tuple[Folder, ...]:
-    """That of the tree alone: for what an artefact needs, which shall run without a look at plugins."""
+    """The folder of the tree alone. Artefacts ask this way, since they run without a look at plugins."""
     return _folders_in((_TREE,), part)
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType, NoneAttr
-from xdsl.utils.hints import isa
 
 from tilework.backends.c_family.c_text import listed
 from tilework.backends.c_family.emit_host_memory import HostEmitter, copy, size_text
 from tilework.backends.c_family.emitter import Handlers
+from tilework.backends.device_copies import copy_asked
 from tilework.dialects.loop import CallOp, WaitOp
-from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.tilework import device_of_buffer
 from tilework.runtime.manifest import DeviceKernel
 
 STRUCT = "tilework_device"
@@ -27,7 +24,7 @@ struct {STRUCT} {{
   void *arena;
 }};
 """
-"""As `runtime/devices/table.py` explains it."""
+"""This is the table that `runtime/devices/table.py` explains."""
 
 
 def arena_of(e: HostEmitter, device: str) -> str:
@@ -54,24 +51,12 @@ def _array(type_: str, values: Sequence[str]) -> str:
 
 
 def _copy(e: HostEmitter, op: memref.CopyOp) -> None:
-    devices = [device_of_buffer(v.type) for v in (op.source, op.destination)]
-    match devices:
-        case [None, None]:
-            copy(e, op)
-        case [None, str(device)]:
-            _copy_whole(e, op, device, "copy_in")
-        case [str(device), None]:
-            _copy_whole(e, op, device, "copy_out")
-        case _:
-            raise CompileError("a tensor goes from one device to another by way of the host", op)
-
-
-def _copy_whole(e: HostEmitter, op: memref.CopyOp, device: str, direction: str) -> None:
-    for value in (op.source, op.destination):
-        if not isa(value.type, MemRefType) or not isinstance(value.type.layout, NoneAttr):
-            raise CompileError("what is copied to a device, or from it, has no gaps between its rows", op)
-    given = (e.get(op.destination), e.get(op.source), size_text(e, op.source))
-    _ask(e, device, direction, given, "a tensor could not be copied")
+    asked = copy_asked(op)
+    if asked is None:
+        copy(e, op)
+        return
+    arguments = (e.get(op.destination), e.get(op.source), size_text(e, op.source))
+    _ask(e, *asked, arguments, "a tensor could not be copied")
 
 
 def _wait(e: HostEmitter, op: WaitOp) -> None:

@@ -20,7 +20,7 @@ from tilework.backends.element_types import element_of
 from tilework.dialects import arith
 
 _BITWISE_ON_BOOLEANS = {"+": "^", "-": "^", "*": "&"}
-"""Of numbers of one bit, what sums, differences and products are."""
+"""Sums, differences and products of numbers of one bit are these operations on the bits."""
 
 
 def _wrapping(operator: str) -> Handler:
@@ -53,7 +53,7 @@ def _is_boolean(e: Emitter, value: SSAValue) -> bool:
 
 
 def _on_booleans(e: Emitter, op: Operation, operator: str) -> None:
-    """Of vectors, as wide as the first operand."""
+    """Combine booleans; the result for vectors is as wide as the first operand."""
     a, b = op.operands
     form = e.form(a)
     if not e.is_mask(a):
@@ -87,7 +87,7 @@ def _compare(e: Emitter, op: arith.CmpiOp) -> None:
 
 
 def _compare_booleans(e: Emitter, op: arith.CmpiOp, predicate: str) -> None:
-    """Of one bit, which is the sign where there is one: 1 is -1 then. What is true in a vector is -1 already."""
+    """Compare numbers of one bit. A signed one is -1 where the bit is set; what is true in a vector is -1 already."""
     form, a, b = e.form(op.lhs), e.get(op.lhs), e.get(op.rhs)
     relation = predicate if predicate in ("eq", "ne") else predicate[1:]
     if form.lanes is not None:

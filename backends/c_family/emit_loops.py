@@ -16,13 +16,10 @@ from tilework.backends.c_family.c_text import INDENT
 from tilework.backends.c_family.emit_index import index_writer
 from tilework.backends.c_family.emitter import Captured, Emitter, Handlers, Scope, declared
 from tilework.backends.c_family.forms import form_of
+from tilework.backends.parallel import PIECES
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
 from tilework.dialects.support.diagnostics import CompileError
-
-PIECES = 8
-"""Of each thread's share of a parallel loop: what other threads may take over where one is slow or late. A loop whose
-order matters for what caches hold, a descending one, is in one piece."""
 
 MOST_UNROLLED = 65534
 """Iterations: compilers take no larger number."""
@@ -137,7 +134,7 @@ def _piece_function(e: Emitter, name: str, captures: Sequence[Captured]) -> str:
 
 
 def _threads(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) -> str:
-    """As many as asked for, and no more than there are iterations; one where the loop's conditions do not hold."""
+    """A loop gets the threads asked for, but no more than its iterations, and one where its conditions do not hold."""
     e.file.define_once("fewer_threads", lambda: _FEWER_THREADS)
     trips = str(extent) if extent is not None else f"{upper} - ({lower})" if lower != "0" else upper
     threads = f"fewer_threads({e.num_threads}, {trips})"

@@ -188,7 +188,7 @@ def _store_touched(e: Emitter, a: _Access, value: str) -> None:
 
 
 def _prefetch(e: Emitter, op: PrefetchOp) -> None:
-    """For reading; the address may lie outside of the buffer."""
+    """Ask for what will be read; the address may lie outside of the buffer."""
     _refuse_half_bytes(op)
     position = index_writer(e, op).expr(_position(op, strides_of(op.memref, op)))
     prefetch = e.spelling.function.format("prefetch")

@@ -50,7 +50,7 @@ class Scope:
         self.outer = outer
         self.names: dict[SSAValue, str] = {}
         self.captures: dict[str, Captured] = {}
-        """By their name in the function around, in the order of the parameters."""
+        """What the function uses of the one around it, by its name there, in the order of the parameters."""
         self.alone: set[str] = set()
         """Names of pointers to memory that the function reaches through no other pointer."""
         self.local_bytes = 0

@@ -81,7 +81,7 @@ class GnuVectors:
         return f"{name}({mask}, {a}, {b})"
 
     def shuffled(self, a: str, b: str, picked: Sequence[int]) -> str:
-        """Of the lanes of two vectors, counted through, those of these numbers; -1 for any."""
+        """A vector of picked lanes of two others, whose lanes are counted through; -1 stands for any lane."""
         return f"__builtin_shufflevector({a}, {b}, {', '.join(map(str, picked))})"
 
     # -- memory

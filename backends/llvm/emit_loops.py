@@ -12,6 +12,7 @@ from xdsl.ir import Block, SSAValue
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers, Scope
 from tilework.backends.llvm.text import FunctionText, global_name
+from tilework.backends.parallel import PIECES
 from tilework.dialects.loop import THREADS, ApplyOp, ForOp, IfOp, Kind, YieldOp
 from tilework.dialects.loop.annotations import ALTERNATING, DESCENDING, UNROLL_FACTOR
 from tilework.dialects.support.diagnostics import CompileError
@@ -19,10 +20,6 @@ from tilework.dialects.support.diagnostics import CompileError
 _FENCE = 'call void asm sideeffect "", ""() nounwind willreturn memory(inaccessiblemem: readwrite)'
 """No code. Without it, LLVM loads operands of several iterations that follow each other side by side, for which a full
 register tile leaves no registers."""
-
-_PIECES = 8
-"""Of each thread's share of a parallel loop: what other threads may take over where one is slow or late. A loop whose
-order matters for what caches hold, a descending one, is in one piece."""
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -146,7 +143,7 @@ def _outline(e: Emitter, op: ForOp, name: str, back: str | None) -> Scope:
 
 
 def _threads(e: Emitter, op: ForOp, lower: str, upper: str, extent: int | None) -> str:
-    """As many as asked for, and no more than there are iterations; one where the loop's conditions do not hold."""
+    """A loop gets the threads asked for, but no more than its iterations, and one where its conditions do not hold."""
     value = e.text.value
     if extent is not None:
         trips = str(min(extent, (1 << 31) - 1))
@@ -166,7 +163,7 @@ def _fork(e: Emitter, op: ForOp, name: str, captured: list[tuple[str, str]], end
     for i, (value, type_) in enumerate(captured):
         field = text.value(f"getelementptr inbounds {struct}, ptr {context}, i32 0, i32 {i}")
         text.line(f"store {type_} {value}, ptr {field}")
-    pieces = 1 if op.attributes.keys() & {ALTERNATING, DESCENDING} else _PIECES
+    pieces = 1 if op.attributes.keys() & {ALTERNATING, DESCENDING} else PIECES
     lower, upper = ends
     piece = global_name(f"{name}.piece")
     text.line(

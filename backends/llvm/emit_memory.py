@@ -273,7 +273,7 @@ def _mask(e: Emitter, lanes: int, whole: int, touched: tuple[str, str]) -> str:
 
 
 def _prefetch(e: Emitter, op: PrefetchOp) -> None:
-    """For reading; the address may lie outside of the buffer."""
+    """Ask for what will be read; the address may lie outside of the buffer."""
     memory = llvm_type(stored_as(cast("MemRefType[Attribute]", op.memref.type).element_type, op), op)
     linear = sum((i * s for i, s in zip(op.indices.data, strides_of(op.memref, op), strict=True)), const(0))
     index = index_writer(e, op).expr(linear)

@@ -19,19 +19,19 @@ class Bandwidth:
     """How many bytes a core moves each cycle while the others take their share."""
 
     second: float = 32.0
-    """To and from its second cache."""
+    """A core moves so many to and from its second cache."""
     shared: float = 16.0
-    """From the cache that cores share, of what is read again and was asked for beforehand."""
+    """So many come from the cache that cores share, of what is read again and was asked for beforehand."""
     kept: float = 16.0
-    """From the same cache, of what kernels have written there."""
+    """So many come from the same cache, of what kernels have written there."""
     piecewise: float = 8.0
-    """From the same cache in short pieces, which nobody asks for beforehand."""
+    """So many come from the same cache in short pieces, which nobody asks for beforehand."""
     staying: float = 8.0
-    """From the same cache, of weights that are still there from the run before."""
+    """So many come from the same cache, of weights that are still there from the run before."""
     memory: float = 5.0
-    """From memory."""
+    """So many come from memory."""
     exchange: float = 2.5
-    """From another core, of what that one has just written."""
+    """So many come from another core, of what that one has just written."""
 
 
 @dataclass(frozen=True)

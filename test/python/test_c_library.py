@@ -198,7 +198,7 @@ int32_t entry(void **inputs, void **outputs, void **parameters, void *arena, int
 
 
 def test_names_that_c_does_not_take(tmp_path: Path):
-    """Of tensors and symbols: words of C, what the templates use, and those that differ in letters that C lacks."""
+    """Tensors and symbols may be called as words of C are, as variables of the templates, or with other letters."""
     inputs = TensorSpec("int", "float32", ("code",)), TensorSpec("free", "int8", ("code",))
     outputs = TensorSpec("näh", "float32", ("code",)), TensorSpec("main", "float16", ("code", 1))
     scalar = TensorSpec("a/b", "bool", ())

@@ -43,7 +43,7 @@ func.func @main(%x: tensor<?x8xf32, #graph.dims<[N, 8]>>) -> tensor<?x4xf32, #gr
   func.return %c : tensor<?x4xf32, #graph.dims<[N, 4]>>
 }
 """
-"""Of two devices: the second reads what the first and the host have made."""
+"""A program of two devices, of which the second reads what the first and the host have made."""
 
 WEIGHT = np.random.default_rng(0).normal(size=(4, 8)).astype(np.float32)
 
@@ -101,7 +101,7 @@ def test_a_library_of_c_has_no_devices(compiled: tw.Module, tmp_path):
 
 
 def test_levels_are_written_for_every_device(tmp_path):
-    """Of each the code that people read, in a file of its own."""
+    """The code that people read is in a file of its own for each."""
     module = program("npu0", "npu1", host="c -mcpu=haswell")
     files = {path.name for path in write_levels(module, tmp_path)}
     assert files >= {"8-c.c", "8-npu0-llvm.ll", "8-npu1-llvm.ll"}
