@@ -116,6 +116,23 @@ def scope_at(op: Operation) -> Scope:
     return scope_of_block(block, outer)
 
 
+class Scopes:
+    """The scopes in which operations stand, as they are when they are first asked for."""
+
+    def __init__(self) -> None:
+        self._of_blocks: dict[Block, Scope] = {}
+
+    def at(self, op: Operation) -> Scope:
+        """The scope in which `op` stands."""
+        block, parent = op.parent_block(), op.parent_op()
+        if block is None or parent is None:
+            return Scope(Domain())
+        if block not in self._of_blocks:
+            own = kernel_scope(parent) if isinstance(parent, KernelOp) else scope_of_block(block, self.at(parent))
+            self._of_blocks[block] = own
+        return self._of_blocks[block]
+
+
 def scope_of_block(block: Block, outer: Scope) -> Scope:
     """The scope of a block whose parent operation stands in `outer`."""
     parent = block.parent_op()

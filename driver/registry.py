@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from types import ModuleType
 
+from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes
 
 from tilework.algebra.errors import TileworkError
@@ -28,8 +29,15 @@ def tilework_passes() -> dict[str, PassFactory]:
 
 
 def all_passes() -> dict[str, PassFactory]:
-    """Our own passes and xDSL's, of which `canonicalize` has options here."""
-    return {**get_all_passes(), "canonicalize": lambda: Canonicalize, **tilework_passes()}
+    """Our own passes and xDSL's, of which `canonicalize` has options here; and what applies one pattern alone."""
+    ours: dict[str, PassFactory] = {"canonicalize": lambda: Canonicalize, "apply-pattern": _apply_pattern}
+    return {**get_all_passes(), **ours, **tilework_passes()}
+
+
+def _apply_pattern() -> type[ModulePass]:
+    from tilework.driver.apply_pattern import ApplyPattern  # which asks for the passes
+
+    return ApplyPattern
 
 
 def load_pass(module_name: str, name: str) -> type[TileworkPass]:

@@ -1,13 +1,16 @@
-"""`opt-tool --list-passes`: every pass with its anchor, what it does, and its options with their defaults."""
+"""What `opt-tool` lists: every pass with its anchor, what it does, and its options with their defaults; and every
+rewrite pattern."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from xdsl.passes import ModulePass
 
 from tilework.driver.pass_manager import anchor_name, runs_on_any
 from tilework.driver.pass_options import options_of
+from tilework.driver.patterns import all_patterns
 from tilework.driver.registry import all_passes, tilework_passes
 from tilework.driver.upstream_passes import ANY_OP_PASSES
 from tilework.lowering.pipelines import PIPELINES
@@ -25,6 +28,12 @@ def pass_listing() -> str:
     return "\n".join(lines) + "\n"
 
 
+def pattern_listing() -> str:
+    """The listing: every rewrite pattern by name, with what it does."""
+    entries = [f"  {name:<56} {_summary(listed.pattern)}" for name, listed in all_patterns().items()]
+    return "\n".join(["Rewrite patterns:", *entries]) + "\n"
+
+
 def _entry(pass_type: type[ModulePass]) -> Iterator[str]:
     anchor = "any operation" if runs_on_any(pass_type) else anchor_name(pass_type)
     yield f"  {pass_type.name:<32} [{anchor}] {summary(pass_type)}"
@@ -35,7 +44,10 @@ def _entry(pass_type: type[ModulePass]) -> Iterator[str]:
 
 def summary(pass_type: type[ModulePass]) -> str:
     """The first line of the pass's docstring."""
-    described = ANY_OP_PASSES.get(pass_type.name, pass_type)
+    return _summary(ANY_OP_PASSES.get(pass_type.name, pass_type))
+
+
+def _summary(described: Any) -> str:
     lines = (described.__doc__ or "").strip().splitlines()
     return lines[0] if lines else ""
 

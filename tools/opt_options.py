@@ -8,7 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
+from tilework.driver.apply_pattern import ApplyPattern
 from tilework.driver.ir_printer import PrintingOptions
+from tilework.driver.pass_options import pass_text
 from tilework.tools.arguments import ArgumentParser
 from tilework.tools.load_plugins import add_load_plugin
 
@@ -37,7 +39,9 @@ class Options:
     input: str = "-"
     output: str = "-"
     pipeline: str | None = None
+    apply_patterns: list[str] = field(default_factory=list[str])
     list_passes: bool = False
+    list_patterns: bool = False
     show_dialects: bool = False
     dump_pass_pipeline: bool = False
     print_before: list[str] = field(default_factory=list[str])
@@ -98,6 +102,7 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
             words.append(f"{flag}=true" if flag in BOOLEAN_FLAGS else flag)
     parser = _parser()
     options = parser.parse_all(words, Options(), [f"--{name}" for name in pass_names])
+    passes += [pass_text(ApplyPattern.at(text)) for text in options.apply_patterns]
     if passes and options.pipeline is not None:
         parser.error(f"give --{passes[0]} and the like, or --pass-pipeline, not both")
     if passes:
@@ -132,7 +137,15 @@ def _add_pass_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
     group.add_argument(
         "--stop-after", metavar="PASS|LEVEL", help="end the pipeline after a pass, or at a level such as 'te'"
     )
+    group.add_argument(
+        "--apply-pattern",
+        dest="apply_patterns",
+        action="append",
+        metavar="PATTERN[@LINE[:COLUMN]]",
+        help="apply one rewrite pattern alone, behind the passes: wherever it matches, or at a place of the file",
+    )
     group.add_argument("--list-passes", action="store_true", help="print every pass with its options")
+    group.add_argument("--list-patterns", action="store_true", help="print every rewrite pattern, by pass")
     group.add_argument("--show-dialects", action="store_true", help="print the names of all dialects")
     group.add_argument("--dump-pass-pipeline", action="store_true", help="print the pipeline that will run, to stderr")
 

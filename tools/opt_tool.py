@@ -16,13 +16,14 @@ from xdsl.utils.exceptions import ParseError
 
 from tilework.dialects.support.diagnostics import TileworkError, UsageError
 from tilework.dialects.support.registration import make_context
+from tilework.driver.apply_pattern import ApplyPattern
 from tilework.driver.pass_manager import InternalError
 from tilework.driver.pipeline_text import PipelineError
 from tilework.driver.registry import all_passes
 from tilework.lowering.pipelines import PIPELINES
 from tilework.tools.diagnostics_printer import Diagnostic, diagnostics_of, format_diagnostics
 from tilework.tools.expected_diagnostics import expected_diagnostics, unmet
-from tilework.tools.list_passes import pass_listing
+from tilework.tools.list_passes import pass_listing, pattern_listing
 from tilework.tools.load_plugins import loaded_plugins
 from tilework.tools.opt_options import Options, parse_options
 from tilework.tools.process_module import ModuleProcessor, Output
@@ -45,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_with_plugins(words: Sequence[str]) -> int:
-    options = parse_options(words, [*all_passes(), *PIPELINES])
+    passes = [name for name in all_passes() if name != ApplyPattern.name]  # for which there is a flag of its own
+    options = parse_options(words, [*passes, *PIPELINES])
     try:
         return _run(options)
     except TileworkError as error:
@@ -64,6 +66,9 @@ def _run_with_plugins(words: Sequence[str]) -> int:
 def _run(options: Options) -> int:
     if options.list_passes:
         write_stdout(pass_listing())
+        return 0
+    if options.list_patterns:
+        write_stdout(pattern_listing())
         return 0
     if options.show_dialects:
         write_stdout("\n".join(["Available Dialects:", *sorted(make_context().registered_dialect_names), ""]))

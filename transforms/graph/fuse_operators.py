@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.analysis.functions import graphs_of
 from tilework.analysis.parameters import is_compiled, is_splat
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.fusion_groups import MAX_OPERATORS, FusionGroups
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 LABEL_LENGTH = 48
 NOT_FUSED = "tilework.not_fused"
 
 
 @dataclass(frozen=True)
-class FuseOperators(TileworkPass):
+class FuseOperators(GraphPatternPass):
     """Put the operators of every kernel into a graph.fused, which also names the kernel.
 
         %0 = graph.conv %x, %w ...            %1 = graph.fused "conv_relu" (%x, %w) : ... {
@@ -32,31 +34,75 @@ class FuseOperators(TileworkPass):
                                                 graph.yield %r : ...
                                               }
 
-    Which operators go together: see `fusion_groups`. Constants of one value repeated move inside. With `explain`, each
-    group says in the attribute `tilework.not_fused` why it was not fused with the groups that it reads.
+    Which operators go together is an analysis of the whole graph (`fusion_groups`), which the patterns ask. Constants
+    of one value repeated move inside. With `explain`, each group says in the attribute `tilework.not_fused` why it was
+    not fused with the groups that it reads.
     Requires nothing; leaves no operator outside a group but those marked `graph.view`. @prepare is left alone.
     """
 
     name = "graph-fuse-operators"
-    anchor: ClassVar = FuncOp
 
     explain: bool = False
     max_operators: int = MAX_OPERATORS
 
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        return reversed(list(super().operations(op)))  # so that consumers come first
+
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        assert isinstance(op, FuncOp)
+        groups = [FusionGroups(graph, self.max_operators) for graph in graphs_of(op)]
+        last = {member: members[-1] for graph in groups for members in graph.groups() for member in members}
+        return [MergeIntoConsumer(last), MakeKernel(last)]
+
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+        remarks = _remarks(op, self.max_operators) if self.explain and is_compiled(op) else {}
+        super().run(ctx, op)
+        if not remarks:
             return
-        for graph in graphs_of(op):
-            self._fuse(FusionGroups(graph, self.max_operators))
-
-    def _fuse(self, groups: FusionGroups) -> None:
-        remarks = _remarks(groups) if self.explain else {}
-        for members in groups.groups():
-            fused = outline(members)
-            notes = [note for member in members for note in remarks.get(member, ())]
+        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
+            notes = [note for member in group.body.block.ops for note in remarks.get(member, ())]
             if notes:
-                fused.attributes[NOT_FUSED] = StringAttr("; ".join(notes))
+                group.attributes[NOT_FUSED] = StringAttr("; ".join(notes))
+
+
+@dataclass(frozen=True)
+class MergeIntoConsumer(RewritePattern):
+    """An operator moves into the kernel that computes all that reads it, if that is the kernel for it.
+
+    last: for each operator, the one that its kernel ends with.
+    """
+
+    last: Mapping[GraphOp, GraphOp]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GraphOp, rewriter: PatternRewriter) -> None:
+        end = self.last.get(op, op)
+        consumers = {use.operation for result in op.results for use in result.uses}
+        if end is op or len(consumers) != 1:
+            return
+        [consumer] = consumers
+        if consumer is end:
+            consumer = outline([end])
+        if not isinstance(consumer, FusedOp) or _end_of(consumer) is not end:
+            return
+        merge_into(op, consumer)
+        rewriter.notify_op_modified(consumer)
+
+
+@dataclass(frozen=True)
+class MakeKernel(RewritePattern):
+    """An operator that a kernel ends with becomes a kernel, which those that only it reads can move into.
+
+    last: for each operator, the one that its kernel ends with.
+    """
+
+    last: Mapping[GraphOp, GraphOp]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GraphOp, rewriter: PatternRewriter) -> None:
+        if self.last.get(op) is op:
+            rewriter.notify_op_modified(outline([op]))
 
 
 def explain(func: FuncOp, max_operators: int = MAX_OPERATORS) -> list[str]:
@@ -68,47 +114,90 @@ def explain(func: FuncOp, max_operators: int = MAX_OPERATORS) -> list[str]:
     ]
 
 
-def outline(members: list[GraphOp]) -> FusedOp:
+def outline(members: Sequence[GraphOp]) -> FusedOp:
     """Move operators, given in program order, into one graph.fused that stands where the last of them stood.
 
     Only the last one's results may be used elsewhere.
     """
-    last = members[-1]
-    inside = set[Operation](members)
-    inputs = [v for m in members for v in m.operands if v.owner not in inside]
-    constants = {
-        v: v.owner.clone() for v in dict.fromkeys(inputs) if isinstance(v.owner, Operation) and is_splat(v.owner)
-    }
-    outer = [v for v in dict.fromkeys(inputs) if v not in constants]
-
-    body = Block(arg_types=[v.type for v in outer])
-    fused = FusedOp(label_of(members), outer, last.result_types, Region(body))
-    fused.location = anchor_of(members).location
+    *others, last = members
+    body = Block(arg_types=[])
+    group = FusedOp("", [], last.result_types, Region(body))
     block = last.parent_block()
     assert block is not None
-    block.insert_op_before(fused, last)
-    for old, new in zip(last.results, fused.results, strict=True):
+    block.insert_op_before(group, last)
+    for old, new in zip(last.results, group.results, strict=True):
         old.replace_all_uses_with(new)
-
-    inner: dict[SSAValue, SSAValue] = {v: constant.results[0] for v, constant in constants.items()}
-    for value, argument in zip(outer, body.args, strict=True):
-        argument.name_hint = value.name_hint
-        inner[value] = argument
-    body.add_ops(constants.values())
-    for member in members:
-        member.detach()
-        body.add_op(member)
-        member.operands = [inner.get(v, v) for v in member.operands]
     body.add_op(YieldOp(last.results))
-    return fused
+    for member in (last, *reversed(others)):
+        merge_into(member, group)
+    return group
 
 
-def anchor_of(members: list[GraphOp]) -> GraphOp:
+def merge_into(op: GraphOp, group: FusedOp) -> None:
+    """Move an operator to the front of a group that is all that reads it. Constants of one number come along."""
+    body = group.body.block
+    arguments = dict[SSAValue, SSAValue](zip(group.inputs, body.args, strict=True))
+    for result in op.results:
+        if (argument := arguments.pop(result, None)) is not None:
+            _replace_argument(argument, result)
+    op.detach()
+    body.insert_op_before(op, _first_behind_constants(body))
+    inside = dict[SSAValue, SSAValue]()
+    values = dict.fromkeys(op.operands)
+    constants = [value for value in values if isinstance(value.owner, Operation) and is_splat(value.owner)]
+    for value in reversed(constants):
+        inside[value] = _constant_in_front(value, body)
+    outer = [value for value in values if value not in inside]
+    for index, value in enumerate(outer):
+        inside[value] = body.insert_arg(value.type, index)
+        inside[value].name_hint = value.name_hint
+        if (argument := arguments.pop(value, None)) is not None:
+            _replace_argument(argument, inside[value])
+    op.operands = [inside[value] for value in op.operands]
+    group.operands = [*outer, *arguments]
+    members = [member for member in body.ops if isinstance(member, GraphOp)]
+    group.label = StringAttr(label_of(members))
+    group.location = anchor_of(members).location
+
+
+def _replace_argument(argument: SSAValue, value: SSAValue) -> None:
+    assert isinstance(argument, BlockArgument)
+    argument.replace_all_uses_with(value)
+    argument.owner.erase_arg(argument)
+
+
+def _first_behind_constants(body: Block) -> Operation:
+    return next(op for op in body.ops if not is_splat(op))
+
+
+def _constant_in_front(value: SSAValue, body: Block) -> SSAValue:
+    """A constant inside a group: the one that is there already, or a copy, before everything else."""
+    assert isinstance(value.owner, ConstantOp)
+    same = (o for o in body.ops if isinstance(o, ConstantOp) and o.value == value.owner.value)
+    constant = next(same, None)
+    if constant is None:
+        constant = value.owner.clone()
+    else:
+        constant.detach()
+    first = body.first_op
+    assert first is not None
+    body.insert_op_before(constant, first)
+    return constant.result
+
+
+def _end_of(group: FusedOp) -> Operation | Block:
+    """The operator whose results a group yields."""
+    yielded = group.body.block.last_op
+    assert yielded is not None
+    return yielded.operands[0].owner
+
+
+def anchor_of(members: Sequence[GraphOp]) -> GraphOp:
     """The operator that does most of the work, whose location stands for the whole group's."""
     return max(members, key=lambda op: (op.CATEGORY is not Category.OPAQUE, op.CATEGORY))
 
 
-def label_of(members: list[GraphOp]) -> str:
+def label_of(members: Sequence[GraphOp]) -> str:
     """The operators' names, of very many only the first ones: the name of the kernel."""
     label = ""
     for count, op in enumerate(members):
@@ -118,9 +207,10 @@ def label_of(members: list[GraphOp]) -> str:
     return label
 
 
-def _remarks(groups: FusionGroups) -> dict[GraphOp, list[str]]:
+def _remarks(function: FuncOp, max_operators: int) -> dict[Operation, list[str]]:
     """By consumer, why the operators that it reads are in other groups."""
-    remarks: dict[GraphOp, list[str]] = {}
-    for producer, consumer, reason in groups.refusals():
-        remarks.setdefault(consumer, []).append(f"with {producer.title}: {reason}")
+    remarks: dict[Operation, list[str]] = {}
+    for graph in graphs_of(function):
+        for producer, consumer, reason in FusionGroups(graph, max_operators).refusals():
+            remarks.setdefault(consumer, []).append(f"with {producer.title}: {reason}")
     return remarks

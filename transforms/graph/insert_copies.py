@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
 
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.program_targets import DEVICE, HOST
 from tilework.analysis.tensor_devices import device_of_tensor, device_reading
 from tilework.dialects.graph.structure import CopyOp, FusedOp, ParameterOp
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 
 @dataclass(frozen=True)
-class InsertCopies(TileworkPass):
+class InsertCopies(GraphPatternPass):
     """Insert a copy where a tensor is made on one device and read on another.
 
     %y = graph.fused "conv" (%x) ... attributes {device = "npu0"}       %d = graph.copy %x to "npu0"
@@ -37,15 +33,11 @@ class InsertCopies(TileworkPass):
     """
 
     name = "graph-insert-copies"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
-            return
-        groups = (o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp))
-        if any(DEVICE in group.attributes for group in groups):
-            PatternRewriteWalker(CopyOperands(), apply_recursively=False).rewrite_region(op.body)
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        operations = list(super().operations(op))
+        groups = (o for o in operations if isinstance(o, FusedOp))
+        return operations if any(DEVICE in group.attributes for group in groups) else ()
 
 
 class CopyOperands(RewritePattern):
@@ -53,12 +45,12 @@ class CopyOperands(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         device = device_reading(op)
-        if device is None or op.parent is None or isinstance(op.parent_op(), FusedOp):
+        if device is None:
             return
         for index, value in enumerate(op.operands):
             if device_of_tensor(value) != device:
                 op.operands[index] = _on(device, value, op, rewriter)
-                rewriter.handle_operation_modification(op)
+                rewriter.notify_op_modified(op)
 
 
 def _on(device: str, value: SSAValue, reader: Operation, rewriter: PatternRewriter) -> SSAValue:

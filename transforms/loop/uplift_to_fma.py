@@ -8,23 +8,17 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects import math
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.analysis.program_targets import target_of
 from tilework.dialects import arith
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class UpliftToFma(TileworkPass):
+class UpliftToFma(PatternPass):
     """Round a product and the sum that takes it once, where both carry `contract` and the target has the instruction.
 
     %p = arith.mulf %a, %b fastmath<contract> : f32
@@ -44,8 +38,7 @@ class UpliftToFma(TileworkPass):
         assert isinstance(op, KernelOp)
         sums = (o for o in op.walk() if isinstance(o, arith.AddfOp | arith.SubfOp))
         if any(map(_only_product, sums)) and target_of(op).fuses:
-            patterns = GreedyRewritePatternApplier([FuseIntoSum(), FuseIntoDifference()])
-            PatternRewriteWalker(patterns, apply_recursively=False).rewrite_region(op.body)
+            super().run(ctx, op)
 
 
 class FuseIntoSum(RewritePattern):

@@ -1,0 +1,100 @@
+"""Passes that are sets of rewrite patterns, and the walk that applies them.
+
+A pattern is one of xDSL's: it refuses first, states its algebra, and replaces last, by way of its rewriter or with a
+note to it, so that whoever applies it knows that something was done. It is called after its pass and its class:
+`MergeIntoConsumer` of `graph-fuse-operators` is `graph-fuse-operators.merge-into-consumer`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+from inspect import getclosurevars, isabstract, isclass
+from typing import Any, TypeGuard
+
+from xdsl.context import Context
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from tilework.transforms.base import TileworkPass
+
+
+class PatternPass(TileworkPass):
+    """A pass that tries each of its patterns once on every operation inside its anchor.
+
+    Its patterns are those that its module defines or imports. A subclass says no more, unless patterns need its options
+    or what is known of all of the anchor (`patterns`), or not all operations are looked at, outer ones first
+    (`operations`).
+    """
+
+    @classmethod
+    def pattern_types(cls) -> list[type[RewritePattern]]:
+        """The types of its patterns, in the order of their definitions."""
+        return [member for member in vars(sys.modules[cls.__module__]).values() if _is_pattern(member)]
+
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        """One pattern of each type, with what it needs to know of the anchor `op`, in the order to try them in."""
+        return [pattern() for pattern in self.pattern_types()]
+
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        """The operations of the anchor `op` to try them on, in order, as they are before any is rewritten."""
+        return (inner for region in op.regions for inner in region.walk())
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        operations = list(self.operations(op))
+        if operations:
+            rewrite(operations, self.patterns(op))
+
+
+def _is_pattern(member: object) -> TypeGuard[type[RewritePattern]]:
+    if not isclass(member) or isabstract(member) or not issubclass(member, RewritePattern):
+        return False
+    return not member.__module__.startswith("xdsl.")
+
+
+def rewrite(operations: Iterable[Operation], patterns: Sequence[RewritePattern]) -> bool:
+    """Try patterns once on each operation that is still there when its turn comes; whether any rewrote something.
+
+    What patterns insert is not tried. xDSL's walker would call every pattern for every operation; here a pattern is
+    called for the operations that its signature names.
+    """
+    interested = _Interested(patterns)
+    changed = False
+    for op in [op for op in operations if interested.patterns(op)]:
+        for pattern in interested.patterns(op):
+            if op.parent is None:  # an earlier rewrite has erased it, or what held it
+                break
+            rewriter = PatternRewriter(op)
+            pattern.match_and_rewrite(op, rewriter)
+            changed |= rewriter.has_done_action
+    return changed
+
+
+class _Interested:
+    """The patterns for every type of operation."""
+
+    def __init__(self, patterns: Sequence[RewritePattern]):
+        self._roots = [(pattern, roots_of(type(pattern))) for pattern in patterns]
+        self._by_type: dict[type[Operation], list[RewritePattern]] = {}
+
+    def patterns(self, op: Operation) -> list[RewritePattern]:
+        """Those that may match the operation, in order."""
+        found = self._by_type.get(type(op))
+        if found is None:
+            found = [pattern for pattern, roots in self._roots if isinstance(op, roots)]
+            self._by_type[type(op)] = found
+        return found
+
+
+@cache
+def roots_of(pattern: type[RewritePattern]) -> Any:
+    """What the operations that a pattern can match are instances of: what `op_type_rewrite_pattern` lets through."""
+    return getclosurevars(pattern.match_and_rewrite).nonlocals.get("expected_type", Operation)
+
+
+def pattern_name(owner: str, pattern: type[RewritePattern]) -> str:
+    """What a pattern of the pass `owner` is called."""
+    words = re.findall(r"[A-Z][a-z]*|\d+", pattern.__name__)
+    return f"{owner}.{'-'.join(words).lower()}"
