@@ -13,10 +13,10 @@ from xdsl.ir import BlockArgument, SSAValue
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
 from tilework.dialects.graph.algorithms.packed_float import LANES, WordFormat, place_of_output
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import inlined_stages, sizes_of, takes
 from tilework.rules.cpu.fetching import overlapped
@@ -53,27 +53,33 @@ class PackedFloat(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return _form(kernel, target) is not None
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> PackedFloatPlan | None:
+        form = _form(kernel, target)
+        return form and PackedFloatPlan(kernel, target, parameters, form)
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        form = _known_form(kernel, target)
+
+@dataclass(frozen=True, eq=False)
+class PackedFloatPlan(Plan[CpuTarget]):
+    """How many outputs are computed at a time."""
+
+    form: PackedFloatForm
+
+    @property
+    def cycles(self) -> float:
+        form, target = self.form, self.target
         blocks, channels = sizes_of(form.product)[-3], form.product.reduction[0][1].offset
         format = form.format
         vectors = blocks * channels * LANES / target.lanes(32)
         multiplying = form.rows * format.weights / target.multiplies_per_cycle
         taking_apart = STEPS * (format.weights + format.words) / target.machine.core.steps_per_cycle
-        fetching = memory_cycles(kernel, parameters, target)
+        fetching = memory_cycles(self.kernel, self.parameters, target)
         behind = elementwise_cycles(form.final, target)
         return overlapped(vectors * (multiplying + taking_apart), fetching, target) + behind
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _known_form(kernel, target)
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        _product(s, form, _final(s, form, target), target)
-        return s.finish()
+        _product(s, self.form, _final(s, self.form, self.target), self.target)
 
 
 def _form(kernel: KernelOp, target: CpuTarget) -> PackedFloatForm | None:
@@ -107,12 +113,6 @@ def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
     """Whether the stages inlined in the product do more than move what it multiplies."""
     [alone] = (c for c in kernel.computes if c.stage.data == PRODUCT)
     return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
-
-
-def _known_form(kernel: KernelOp, target: CpuTarget) -> PackedFloatForm:
-    form = _form(kernel, target)
-    assert form is not None, "the rule matches"
-    return form
 
 
 def _final(s: ScheduleBuilder, form: PackedFloatForm, target: CpuTarget) -> SSAValue:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -17,10 +18,10 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
 from tilework.analysis.sizes import bytes_of, count_of
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
-from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.cpu.costs import again_cycles, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
@@ -47,13 +48,22 @@ class WinogradConv(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return form_of(kernel, target) is not None
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> WinogradPlan | None:
+        form = form_of(kernel, target)
+        return form and WinogradPlan(kernel, target, parameters, form)
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        form = _form(kernel, target)
-        fetching = memory_cycles(kernel, parameters, target)
-        fetching += again_cycles(kernel, parameters, form.blocks.passes * form.image_blocks - 1, target)
+
+@dataclass(frozen=True, eq=False)
+class WinogradPlan(Plan[CpuTarget]):
+    """How tiles are taken in blocks."""
+
+    form: WinogradForm
+
+    @property
+    def cycles(self) -> float:
+        form, target = self.form, self.target
+        fetching = memory_cycles(self.kernel, self.parameters, target)
+        fetching += again_cycles(self.kernel, self.parameters, form.blocks.passes * form.image_blocks - 1, target)
         multiplying = iterations(form.stages[PRODUCT]) / form.lanes / target.multiplies_per_cycle
         of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
         results = form.stages[COLUMNS], form.stages[RESULT], form.last.compute
@@ -62,23 +72,14 @@ class WinogradConv(ScheduleRule[CpuTarget]):
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
         return overlapped(multiplying, fetching, target) + transforming + moving
 
-    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
-        form = _form(kernel, target)
-        return pack_outputs(form.stages[PRODUCT], form.span, parameters)
+    @property
+    def packings(self) -> Sequence[Packing]:
+        return pack_outputs(self.form.stages[PRODUCT], self.form.span, self.parameters)
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _form(kernel, target)
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        (_CountedWriter if form.is_counted else _GridWriter)(s, form, target).write()
-        return s.finish()
-
-
-def _form(kernel: KernelOp, target: CpuTarget) -> WinogradForm:
-    form = form_of(kernel, target)
-    assert form is not None, "the rule matches"
-    return form
+        (_CountedWriter if self.form.is_counted else _GridWriter)(s, self.form, self.target).write()
 
 
 def _data_again(form: WinogradForm, target: CpuTarget) -> int:
