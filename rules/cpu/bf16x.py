@@ -18,7 +18,7 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Plan, ScheduleRule
-from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, Place, bf16x_form, cycles_alone
+from tilework.rules.cpu.bf16x_form import Bf16xForm, Place, bf16x_form, cycles_alone
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
@@ -130,7 +130,7 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The numbers of rows; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        stage, lanes = s.stage(DATA), self.target.lanes(32)
+        stage, lanes = s.stage(form.data.stage.data), self.target.lanes(32)
         *others, number, row, place = stage.axes.values()
         *counts, numbers, rows, _ = (extent for _, extent in form.data.spatial)
         vectors, lane = vectors_and_lanes(s, place, lanes)
@@ -157,7 +157,7 @@ class _Writer:
     def product(self, around: SSAValue) -> None:
         """Tiles of it, in registers for them, then in a buffer."""
         s, form = self.s, self.form
-        stage = s.stage(PRODUCT)
+        stage = s.stage(form.product.stage.data)
         tiles = s.cache_write(stage, SCOPE)
         s.compute_at(stage, around, "local")
         j, row, column = list(stage.axes.values())[:3]

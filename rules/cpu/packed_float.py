@@ -12,19 +12,17 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
-from tilework.dialects.graph.algorithms.packed_float import LANES, WordFormat, place_of_output
+from tilework.dialects.graph.algorithms.packed_float import LANES, PRODUCT, WordFormat, place_of_output
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
-from tilework.rules.cpu.fast_products import inlined_stages, sizes_of, takes
+from tilework.rules.cpu.fast_products import inlined_stages, part_of, sizes_of, takes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import axes_of
 from tilework.targets.cpu.target import CpuTarget
-
-PRODUCT = "packed_float_product"
 
 STEPS = 2
 """Shifts and the like: to make a float of a weight's bits, or to take those of the last weight from a word."""
@@ -111,7 +109,8 @@ def _takes_rows(final: ComputeOp, format: WordFormat) -> bool:
 
 def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
     """Whether the stages inlined in the product do more than move what it multiplies."""
-    [alone] = (c for c in kernel.computes if c.stage.data == PRODUCT)
+    alone = part_of(kernel, PRODUCT)
+    assert alone is not None
     return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
 
 
@@ -130,7 +129,7 @@ def _final(s: ScheduleBuilder, form: PackedFloatForm, target: CpuTarget) -> SSAV
 
 def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target: CpuTarget) -> None:
     """Of all rows, so that each word is loaded once."""
-    stage = s.stage(PRODUCT)
+    stage = s.stage(form.product.stage.data)
     sums = s.cache_write(stage, "register")
     s.compute_at(stage, around, "local")
     s.compute_at(sums, around)

@@ -35,7 +35,7 @@ from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import axes_of, iterations, reads_of
 from tilework.rules.cpu.register_tile import tile_cost
-from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
+from tilework.rules.cpu.strassen_form import StrassenForm, strassen_form
 from tilework.targets.cpu.target import CpuTarget
 
 
@@ -142,7 +142,7 @@ class _Writer:
         first, second = reversed(loops) if form.blocks.together else loops
         s.reorder([*batch, first[0], second[0], row, o, vectors, down, across, lane])
         s.unroll(o)
-        for name in inner(RESULT, form.levels):
+        for name in form.of_result:
             self.within(name, vectors)
         leading = [(axis, n) for axis, (_, n) in zip(batch, form.batch, strict=True)]
         if form.blocks.together:
@@ -154,7 +154,7 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The sums of quarters, some channels at a time; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        stage = s.stage(DATA)
+        stage = s.stage(form.data.stage.data)
         axes, (rows, _) = list(stage.axes.values()), form.part
         batch, (i, *products, c) = axes[: len(form.batch)], axes[len(form.batch) :]
         channels, lane = s.split(c, form.lanes)
@@ -166,7 +166,7 @@ class _Writer:
             [*_, channels] = parallel_prefix(s, outer, self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
-        for name in inner(DATA, form.levels):
+        for name in form.of_data:
             self.within(name, channels)
 
     def within(self, name: str, around: SSAValue) -> None:
@@ -181,7 +181,7 @@ class _Writer:
     def product(self, around: SSAValue) -> None:
         """Of one pair of sums after the other."""
         s, form = self.s, self.form
-        stage = s.stage(PRODUCT)
+        stage = s.stage(form.product.stage.data)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
         axes = list(stage.axes.values())

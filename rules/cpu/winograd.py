@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
 from tilework.analysis.sizes import bytes_of, count_of
+from tilework.dialects.graph.algorithms.winograd import COLUMNS, DATA, IMAGE, PRODUCT, RESULT, ROWS
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
@@ -29,17 +30,7 @@ from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import axes_of, iterations, reads_of
 from tilework.rules.cpu.relayout import Relayout, store_as
-from tilework.rules.cpu.winograd_form import (
-    COLUMNS,
-    DATA,
-    IMAGE,
-    PRODUCT,
-    RESULT,
-    ROWS,
-    WinogradForm,
-    form_of,
-    lanes_along,
-)
+from tilework.rules.cpu.winograd_form import WinogradForm, form_of, lanes_along
 from tilework.targets.cpu.target import CpuTarget
 
 
@@ -121,6 +112,10 @@ class _Writer(ABC):
         self.product(around_products)
         self.result(around_products)
 
+    def stage(self, role: str) -> StageHandle:
+        """The stage with a role."""
+        return self.s.stage(self.form.stages[role].stage.data)
+
     @abstractmethod
     def final(self) -> tuple[SSAValue, SSAValue]:
         """The loops to compute a block's transformed data in, and its products."""
@@ -136,7 +131,7 @@ class _Writer(ABC):
     def product(self, around: SSAValue) -> None:
         """For one pair of coefficients after the other, a product of matrices."""
         s, form = self.s, self.form
-        product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
+        product, stage = form.stages[PRODUCT], self.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
         *tiles, i, column, o = [stage.axes[name] for name, _ in product.spatial]
@@ -153,10 +148,15 @@ class _Writer(ABC):
         step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
         prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
 
+    def stored(self, order: tuple[str, ...]) -> StageHandle:
+        """The transformed image, stored in this order of its axes, of which that of channels is cut into vectors."""
+        data, lanes = self.form.stages[DATA], self.form.channel_lanes
+        return store_as(self.s, Relayout(data.stage.data, data.spatial[-1][0], lanes, order))
+
     def _image(self, around: SSAValue) -> None:
         """A part of the image, with zeros around it."""
         s, form = self.s, self.form
-        image = s.stage(IMAGE)
+        image = self.stage(IMAGE)
         s.compute_at(image, around, "local")
         *_, image_channels = image.axes.values()
         vectors, lane = s.split(s.split(image_channels, form.channel_lanes)[1], _regular_lanes(form))
@@ -224,7 +224,10 @@ class _GridWriter(_Writer):
         # in parallel, cores share the channels: the kernel in front, if it is of this kind, wrote them core by core
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
-        stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
+        stage = store_as(
+            s,
+            Relayout(form.stages[DATA].stage.data, c, form.channel_lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")),
+        )
         n, i, j, channels, p, q, lane = stage.axes.values()
         block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
         s.vectorize(lane)
@@ -237,11 +240,11 @@ class _GridWriter(_Writer):
             s.reorder([n, p, channels, block, q, i, j, lane])
             s.compute_at(stage, around, "local")
         self._image(block)
-        self._transformed(s.stage(ROWS), q)
+        self._transformed(self.stage(ROWS), q)
 
     def result(self, around: SSAValue) -> None:
         s, form = self.s, self.form
-        stage = s.stage(RESULT)
+        stage = self.stage(RESULT)
         s.compute_at(stage, around, "local")
         n, y, x, o = stage.axes.values()
         p, a = s.split(y, form.blocks.tile)
@@ -249,7 +252,7 @@ class _GridWriter(_Writer):
         filters, lane = s.split(o, form.lanes)
         s.reorder([n, p, q, filters, a, b, lane])
         s.vectorize(lane)
-        self._transformed(s.stage(COLUMNS), filters)
+        self._transformed(self.stage(COLUMNS), filters)
 
 
 class _CountedWriter(_Writer):
@@ -285,21 +288,23 @@ class _CountedWriter(_Writer):
         s, form = self.s, self.form
         assert around is not None, "blocks are transformed apart"
         n, t, i, j, c = (name for name, _ in form.stages[DATA].spatial)
-        stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", t, f"{c}.inner")))
+        stage = store_as(
+            s, Relayout(form.stages[DATA].stage.data, c, form.channel_lanes, (n, i, j, f"{c}.outer", t, f"{c}.inner"))
+        )
         n, i, j, channels, t, lane = stage.axes.values()
         s.vectorize(lane)
         s.pragma(t, "loop_partition_hint", 1)  # most tiles have no padding
         s.reorder([n, channels, t, i, j, lane])
         s.compute_at(stage, around, "local")
         self._image(t)
-        self._transformed(s.stage(ROWS), t)
+        self._transformed(self.stage(ROWS), t)
 
     def result(self, around: SSAValue) -> None:
         s, form = self.s, self.form
-        stage = s.stage(RESULT)
+        stage = self.stage(RESULT)
         s.compute_at(stage, around, "local")
         n, t, a, b, o = stage.axes.values()
         filters, lane = s.split(o, form.lanes)
         s.reorder([n, t, filters, a, b, lane])
         s.vectorize(lane)
-        self._transformed(s.stage(COLUMNS), filters)
+        self._transformed(self.stage(COLUMNS), filters)
