@@ -99,7 +99,7 @@ def _affine_step(op: Operation, known: Set[SSAValue]) -> _Step | None:
     """An operator as a step whose factor and shift are known, and x is not; None for another operator."""
     match op:
         case BatchNormOp():
-            return _Step(op, 0) if known.issuperset(op.operands[1:]) and op.input not in known else None
+            return _Step(op, 0) if known >= set(op.operands[1:]) and op.input not in known else None
         case MulOp() | AddOp() | SubOp():
             candidates = range(1 if isinstance(op, SubOp) else 2)
             fitting = [i for i in candidates if op.operands[i] not in known and op.operands[i].type == op.result.type]
