@@ -140,7 +140,7 @@ class DequantizeLast(RewritePattern):
 
 @dataclass(frozen=True)
 class MultiplyBytes(RewritePattern):
-    """((x - z) * s)((w - 0) * t), a product that sums, is (xw - z * sum(w)) * (s * t).
+    """The product of (x - z) * s and w * t is (xw - z * sum(w)) * (s * t), where xw multiplies the bytes x and w.
 
     known: the values that depend on parameters only.
     """
