@@ -19,7 +19,7 @@ from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import plan_for
 from tilework.targets import Target
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.collapse_axes import append_remade, erase_with_views, viewed
@@ -70,7 +70,7 @@ class JoinWithReader(RewritePattern):
 def _is_computed_in_parts(joined: FusedOp, target: Target) -> bool:
     """Whether the rule for a joined group has one of its convolutions made some rows at a time."""
     kernel = _with_packed_parameters(joined, target)
-    return choose_rule(kernel, target).computes_in_parts(kernel, target)
+    return plan_for(kernel, target).computes_in_parts
 
 
 def _only_convolution(group: FusedOp) -> ConvOp | None:
@@ -139,7 +139,7 @@ def _with_packed_parameters(group: FusedOp, target: Target) -> KernelOp:
     """The kernel that the group will be when its parameters have the layouts that the rule for it asks for."""
     kernel, parameters = build_kernel(group.label.data, usual_version(group)), parameters_of(group)
     trial = group.clone()
-    for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
+    for packing in plan_for(kernel, target, parameters).packings:
         unpack_argument(trial, packing.argument, packing.axis, packing.block)
     packed = build_kernel(group.label.data, usual_version(trial))
     trial.erase()
