@@ -9,9 +9,8 @@ from typing import ClassVar, TypeAlias
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.parameters import values_from_parameters
@@ -202,7 +201,10 @@ def _affine_map(step: _Step, write: Writer) -> _Affine:
 
 def _normalization(op: BatchNormOp, write: Writer) -> _Affine:
     """(x - mean) * f + bias == x * f + (bias - mean * f), where f = scale / sqrt(variance + epsilon)."""
-    epsilon = write.insert(_number(op.epsilon.value.data, op.scale.type))
+    dtype = op.dtype()
+    assert isinstance(dtype, AnyFloat)
+    number = DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [op.epsilon.value.data])
+    epsilon = write.insert(ConstantOp(number))
     deviation = write.insert(SqrtOp.of(write.insert(AddOp.of(op.variance, epsilon))))
     factor = write.insert(DivOp.of(op.scale, deviation))
     shift = write.insert(SubOp.of(op.bias, write.insert(MulOp.of(op.mean, factor))))
@@ -212,12 +214,6 @@ def _normalization(op: BatchNormOp, write: Writer) -> _Affine:
 def _beside_channels(vector: SSAValue, norm: BatchNormOp) -> Sequence[Expr]:
     """The dimensions with which a vector over the channels broadcasts along axis 1 of the normalized tensor."""
     return (*dims_of(vector.type), *[const(1)] * (len(norm.dims(0)) - 2))
-
-
-def _number(value: float, like: Attribute) -> ConstantOp:
-    """A scalar of the element type of the tensor type `like`."""
-    assert isa(like, TensorType[AnyFloat])
-    return ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(like.element_type, []), [value]))
 
 
 def _scale_weight(producer: ConvOp | DenseOp, factor: SSAValue, write: Writer) -> SSAValue:

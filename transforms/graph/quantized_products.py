@@ -92,9 +92,9 @@ class QuantizedProducts(GraphPatternPass):
 
 @dataclass(frozen=True)
 class TakeSignOff(RewritePattern):
-    """A whole float as a byte with a sign is it and 128 as a byte without one, less 128 for who reads it as an integer.
+    """A whole float made a signed byte is that float plus 128 made an unsigned one, less 128 as an integer.
 
-    So what a product multiplies are bytes without a sign. known: the values that depend on parameters only.
+    What a product multiplies are bytes without a sign then. known: the values that depend on parameters only.
     """
 
     known: Set[SSAValue]
