@@ -74,7 +74,7 @@ class ReadWhatIsMoved(RewritePattern):
 
 
 class ComputeOneHalf(RewritePattern):
-    """y[i, j] = sum x[k, i] * x[k, j] is y[min(i, j), max(i, j)], so that blocks below the diagonal are not computed."""
+    """y[i, j] = sum x[k, i] * x[k, j] is y[min(i, j), max(i, j)], so no block below the diagonal is computed."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -107,6 +107,8 @@ te.kernel @of_a_sum(%x: tensor<8xf32>) -> tensor<8xf32> {
 // ALONE-LABEL: te.kernel @three_quarters
 // ALONE:         math.powf
 // ALONE-LABEL: te.kernel @half
-// ALONE-NOT:     math.powf
+// ALONE:         math.absf
+// ALONE-LABEL: te.kernel @square_and_cube
+// ALONE:         math.powf
 // RUN: not opt-tool %s --apply-pattern te-expand-powers.expand-power@62 2>&1 | filecheck %s --check-prefix=REFUSED
 // REFUSED: error: te-expand-powers.expand-power does not match at line 62
