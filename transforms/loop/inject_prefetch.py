@@ -60,10 +60,7 @@ class PrefetchAhead(RewritePattern):
             later: dict[Key, Expr] = {op.index: var(op.index) + ahead}
             boxes = [[_shifted(end, later) for end in _region(load, op)] for load in _loads(op, buffer)]
             if boxes:
-                ends = [
-                    (minimum(*(low for low, _ in d)), maximum(*(high for _, high in d)))
-                    for d in zip(*boxes, strict=True)
-                ]
+                ends = [_around(intervals) for intervals in zip(*boxes, strict=True)]
                 _insert(_nest(buffer, ends), op, rewriter)
 
 
@@ -220,6 +217,11 @@ def _is_data(load: LoadOp, loop: ForOp) -> bool:
     """Whether a subscript is computed inside the loop, so that nobody knows it earlier."""
     owners = [operand.owner for operand in load.index_operands]
     return any(isinstance(owner, Operation) and loop.is_ancestor(owner) for owner in owners)
+
+
+def _around(intervals: Sequence[Interval]) -> Interval:
+    """The smallest interval that holds all of these."""
+    return minimum(*(low for low, _ in intervals)), maximum(*(high for _, high in intervals))
 
 
 def _shifted(ends: Interval, later: dict[Key, Expr]) -> Interval:
