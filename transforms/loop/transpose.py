@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -241,7 +241,7 @@ def _outside_unrolled(loop: ForOp) -> ForOp:
     return _outside_unrolled(outer) if isinstance(outer, ForOp) and outer.kind.data is Kind.UNROLLED else loop
 
 
-def _transposed(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int) -> list[Operation]:
+def _transposed(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int) -> Sequence[Operation]:
     """Store the columns that iterations `first`, counted from the first of the loop, and the next ones load."""
     [lanes], width = _vector_type(load).get_shape(), _width(load)
     start = load.exprs[0].substitute({loop.index: loop.lower + first})
