@@ -64,27 +64,38 @@ def rewrite(operations: Iterable[Operation], patterns: Sequence[RewritePattern],
     xDSL's walker would call every pattern for every operation; here a pattern is called for the operations that its
     signature names.
     """
-    interested = _Interested(patterns)
+    interested = Interested(patterns)
     todo = [op for op in operations if interested.patterns(op)]
     todo.reverse()
     changed = False
     while todo:
         op = todo.pop()
         inserted: list[Operation] = []
-        for pattern in interested.patterns(op):
-            if op.parent is None:  # an earlier rewrite has erased it, or what held it
-                break
-            rewriter = PatternRewriter(op)
-            rewriter.operation_insertion_handler.append(inserted.append)
-            pattern.match_and_rewrite(op, rewriter)
-            changed |= rewriter.has_done_action
+        changed |= try_patterns(op, interested, inserted)
         if inserted_too:
             new = [inner for outer in inserted for inner in outer.walk() if interested.patterns(inner)]
             todo.extend(reversed(new))
     return changed
 
 
-class _Interested:
+def try_patterns(op: Operation, interested: Interested, inserted: list[Operation] | None = None) -> bool:
+    """Try patterns once on an operation, for as long as it is there; whether any rewrote something.
+
+    What they insert is added to `inserted`.
+    """
+    changed = False
+    for pattern in interested.patterns(op):
+        if op.parent is None:  # an earlier rewrite has erased it, or what held it
+            break
+        rewriter = PatternRewriter(op)
+        if inserted is not None:
+            rewriter.operation_insertion_handler.append(inserted.append)
+        pattern.match_and_rewrite(op, rewriter)
+        changed |= rewriter.has_done_action
+    return changed
+
+
+class Interested:
     """The patterns for every type of operation."""
 
     def __init__(self, patterns: Sequence[RewritePattern]):

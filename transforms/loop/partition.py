@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
+from tilework.analysis.domains import Scope, Scopes, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.loop.annotations import MASKED, WHOLE
@@ -84,7 +84,7 @@ class _Partitioner:
             if not pieces and _asks_for_quotients(loop, scope):
                 pieces = self._branch(loop, scope)
         for piece in pieces:
-            Simplifier().loop(piece, scope)
+            Simplifier(Scopes({block: scope})).operation(piece)
         op = block.first_op if before is None else before.next_op
         while pieces and op is not after:
             assert op is not None
