@@ -35,6 +35,8 @@ class Partition(TileworkPass):
     loops are, or which of their iterations count.
     An unrolled loop is split with the hint only, its index is a constant anyway; one marked `loop.whole` is not.
     Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
+    This is an algorithm and no pattern: where to cut a loop depends on how the loops around it have been cut, and how
+    much the kernel may still grow.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
     """
 

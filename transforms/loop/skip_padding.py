@@ -16,6 +16,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.lanes import is_lane_mask
 from tilework.dialects import arith
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, YieldOp
+from tilework.dialects.support.inlining import replace_by_block
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.patterns import PatternPass
 
@@ -76,7 +77,7 @@ class StoreWhatTakesPart(RewritePattern):
 
 
 class AddWhatIsNoPadding(RewritePattern):
-    """Nothing is added to a sum where what is added is a multiple of zero: x = x + (c ? y : 0) * w, if c holds."""
+    """Nothing is added to a sum where it is a multiple of zero: x = x + (c ? y : 0) * w is x = x + y * w if c holds."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForOp | IfOp, rewriter: PatternRewriter) -> None:
@@ -86,14 +87,8 @@ class AddWhatIsNoPadding(RewritePattern):
             return
         if others:
             choice.set_conditions(others)
-            return
-        taken = choice.then_body.block
-        end = taken.last_op
-        assert isinstance(end, YieldOp)
-        values = end.operands
-        rewriter.erase(end)
-        rewriter.inline_block(taken, InsertPoint.before(choice))
-        rewriter.replace(choice, [], values)
+        else:
+            replace_by_block(choice, choice.then_body.block, rewriter)
 
 
 def _selected_element(block: Block) -> tuple[arith.SelectOp, IfOp] | None:
