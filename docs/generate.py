@@ -4,7 +4,7 @@
 
 dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
 from the tests that say which of TVM's they stand for. In the README, what stands behind an opt-tool command becomes
-what the command prints; in the pages about plugins, what stands behind the name of a file becomes what is in the file.
+what the command prints; in the pages that show files, what stands behind the name of one becomes what is in it.
 Tests fail where a page is not what this makes.
 """
 
@@ -42,7 +42,7 @@ SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.M
 """A command with the block behind it: command, language, output."""
 SHOWN_FILE = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """The name of a file with the block behind it: name, language, content."""
-PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md")
+PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md", "docs/your-first-rewrite.md")
 LEVELS = ("graph", "te", "schedule", "loop")
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")
