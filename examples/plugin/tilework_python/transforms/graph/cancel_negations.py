@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
-from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.dialects.graph import NegOp
-from tilework.transforms.patterns import PatternPass
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 
 @dataclass(frozen=True)
-class CancelNegations(PatternPass):
+class CancelNegations(GraphPatternPass):
     """Replace a negation of a negation by what is negated.
 
         %1 = graph.neg %0
@@ -20,11 +19,10 @@ class CancelNegations(PatternPass):
     """
 
     name = "graph-cancel-negations"
-    anchor = FuncOp
 
 
 class TwoNegations(RewritePattern):
-    """-(-x) = x."""
+    """neg(neg(x)) is x."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: NegOp, rewriter: PatternRewriter) -> None:
