@@ -146,3 +146,5 @@ te.kernel @moved_twice(%x: tensor<2000x100xf32>) -> tensor<100x100xf32> {
 // BOTH-NEXT:    %{{.*}} = te.compute "y.half"
 // RUN: not opt-tool %s --apply-pattern te-halve-symmetric-products.compute-one-half@18 2>&1 | filecheck %s --check-prefix=REFUSED
 // REFUSED: error: te-halve-symmetric-products.compute-one-half does not match at line 18
+// RUN: not opt-tool %s --apply-pattern te-halve-symmetric-products.read-what-is-moved@20 2>&1 | filecheck %s --check-prefix=ARGUMENT
+// ARGUMENT: error: te-halve-symmetric-products.read-what-is-moved does not match at line 20
