@@ -51,3 +51,21 @@ func.func @apply(%n: index) -> (index, index, index) {
   %2 = loop.apply 2 * %n
   func.return %0, %1, %2 : index, index, index
 }
+
+// Each pattern alone.
+// RUN: opt-tool %s --apply-pattern canonicalize.empty-range | filecheck %s --check-prefix=RANGE
+// RANGE-LABEL: loop.kernel @control
+// RANGE-NOT:     loop.for %n
+// RANGE:         loop.if [0 == 0] {
+// RANGE:         loop.for %i = 2 to 8 "i" {
+// RUN: opt-tool %s --apply-pattern canonicalize.constant-condition | filecheck %s --check-prefix=CONDITION
+// CONDITION-LABEL: loop.kernel @control
+// CONDITION:         loop.for %n = 3 to 3 "n" {
+// CONDITION:         loop.store %one, %y[0]
+// CONDITION-NEXT:    loop.store %two, %y[1]
+// CONDITION:         loop.if [%i - 4 >= 0] {
+// RUN: opt-tool %s --apply-pattern canonicalize.trivial-apply | filecheck %s --check-prefix=APPLY
+// APPLY-LABEL: func.func @apply
+// APPLY-NEXT:    [[C:%[a-z0-9]+]] = arith.constant 12 : index
+// APPLY-NEXT:    [[E:%[a-z0-9]+]] = loop.apply 2 * %n
+// APPLY-NEXT:    func.return %n, [[C]], [[E]]

@@ -21,3 +21,10 @@ schedule.sequence @order {
   schedule.reorder %k, %f, %i_o
   schedule.vectorize %f
 }
+
+// The pattern alone, at one place, and where it refuses.
+// RUN: opt-tool %s --apply-pattern canonicalize.idle-reorder@19 | filecheck %s --check-prefix=ALONE
+// ALONE:      schedule.fuse
+// ALONE-NEXT: schedule.reorder %k, %i_o
+// RUN: not opt-tool %s --apply-pattern canonicalize.idle-reorder@20 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: canonicalize.idle-reorder does not match at line 20

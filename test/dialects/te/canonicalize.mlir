@@ -39,3 +39,11 @@ te.kernel @choices(%x: tensor<12xf32>) -> tensor<8xf32> {
   }
   te.return %y : tensor<8xf32>
 }
+
+// The pattern alone, at one place, and where it refuses.
+// RUN: opt-tool %s --apply-pattern canonicalize.constant-choice@22 | filecheck %s --check-prefix=ALONE
+// ALONE:      te.if_then_else [0 >= 0, i - 3 >= 0, 0 == 0]
+// ALONE:      %b = te.read %x[i + 1]
+// ALONE-NEXT: %c = te.if_then_else [i >= 0, -1 >= 0]
+// RUN: not opt-tool %s --apply-pattern canonicalize.constant-choice --apply-pattern canonicalize.constant-choice@15 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: canonicalize.constant-choice does not match at line 15
