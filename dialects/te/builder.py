@@ -38,8 +38,6 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import arith, loop
-from tilework.dialects.isa.amx import RoundOp
-from tilework.dialects.isa.words import DotOp
 from tilework.dialects.support.names import identifier
 from tilework.dialects.support.shapes import dims_of, scalar_type, tensor_type
 from tilework.dialects.te import (
@@ -317,14 +315,6 @@ class KernelBuilder(Writer):
         """A function of one number, of those in `te_scalars.UNARY`, or on integers in `UNARY_INTEGER`."""
         table = UNARY_INTEGER if a.is_integer else UNARY
         return Scalar(self.insert(table[function](a.value)).value, self, a.unsigned)
-
-    def dot(self, unsigned: Scalar, signed: Scalar) -> Scalar:
-        """The sum of the products of the bytes in two words."""
-        return self.insert(DotOp(unsigned.value, signed.value))
-
-    def round_for_tiles(self, a: Scalar) -> Scalar:
-        """The nearest number of bf16 as machines round for tiles: the smallest are zero."""
-        return self.insert(RoundOp(a.value))
 
     def cast(self, a: Scalar, dtype: Attribute) -> Scalar:
         """The scalar as a number of another type; fractions are cut off, integers wrap around."""
