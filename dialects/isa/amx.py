@@ -243,9 +243,9 @@ class RoundOp(ScalarOp):
             raise VerifyException(f"{self.input.type} is rounded lane by lane, not to {self.result.type}")
 
     def evaluate(self, *operands: Any) -> Any:
-        [a] = operands
-        normal: Any = np.where(np.abs(a) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), a), a)
-        return np.asarray(normal).astype(ml_dtypes.bfloat16)[()]
+        a = np.asarray(operands[0])
+        normal = np.where(np.abs(a) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), a), a)
+        return normal.astype(ml_dtypes.bfloat16)[()]
 
 
 def _lanes(type_: Attribute) -> tuple[int, ...] | None:
