@@ -27,6 +27,7 @@ from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Array, GraphOp
+from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
@@ -114,8 +115,9 @@ class GraphProgram(Program[func.FuncOp]):
 
     @property
     def requirements(self) -> Sequence[Requirement]:
-        stated = [op.requirement for op in self.op.walk() if isinstance(op, RequireOp)]
-        return [*stated, *(r for op in self.op.walk() if isinstance(op, GraphOp) for r in op.requirements())]
+        ops = list(self.in_module().walk())  # there the operators find the kernels that they name
+        stated = [op.requirement for op in ops if isinstance(op, RequireOp)]
+        return [*stated, *(r for op in ops if isinstance(op, GraphOp) for r in op.requirements())]
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         module = self.in_module()
@@ -288,7 +290,8 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
 
 
 def _needed(op: func.FuncOp, siblings: Mapping[str, Operation]) -> dict[str, Operation]:
-    called = {c.kernel_name for c in op.walk() if isinstance(c, CallOp)} | {PREPARE}
+    symbols = [o.callee for o in op.walk() if isinstance(o, CallOp | GraphKernelOp) and o.callee is not None]
+    called = {symbol.root_reference.data for symbol in symbols} | {PREPARE}
     return {n: s for n, s in siblings.items() if n in called or isinstance(s, memref.GlobalOp)}
 
 

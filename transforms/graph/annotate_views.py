@@ -90,9 +90,9 @@ class _Views:
             self._anchored.update(op.results)
 
     def _is_anchored(self, op: GraphOp) -> bool:
-        if op.CATEGORY > Category.INJECTIVE:
+        if op.category > Category.INJECTIVE:
             return True
-        elementwise = op.CATEGORY <= Category.BROADCAST
+        elementwise = op.category <= Category.BROADCAST
         return elementwise and any(v in self._anchored and v.has_one_use() for v in op.operands)
 
     def _is_view_concat(self, op: ConcatOp) -> bool:
@@ -152,4 +152,4 @@ def _are_images(images: Sequence[Expr], apart: Sequence[Expr]) -> bool:
 
 
 def _all_cheap(ops: Iterable[Operation]) -> bool:
-    return all(isinstance(op, GraphOp) and op.CATEGORY <= Category.INJECTIVE for op in ops)
+    return all(isinstance(op, GraphOp) and op.category <= Category.INJECTIVE for op in ops)
