@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact
     from tilework.driver.instrumentation import Instrumentation
     from tilework.driver.replaceable import Replaceable
     from tilework.driver.session import Progress
+    from tilework.frontends.te.operator import Kernel
     from tilework.frontends.te.schedule import Schedule
     from tilework.frontends.te.tensor import Tensor
     from tilework.frontends.te.text import LoweredModule
@@ -37,6 +38,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     instrumentations: Sequence[Instrumentation] = (),
     progress: Progress | None = None,
     precision: str = "default",
+    kernels: Mapping[str, Kernel] | None = None,
 ) -> Module:
     """Compile a model to native code.
 
@@ -46,7 +48,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     (by default a folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of
     the largest and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for
     finite numbers, since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every
-    sum directly.
+    sum directly. kernels: what `tilework.kernel` made of functions of te, for operators of an ONNX model by domain and
+    name, as in {"my.ops::Swish": swish}.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
@@ -59,10 +62,12 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.driver.pool import CompilePool
     from tilework.driver.read_program import is_program_file, read_program
     from tilework.driver.session import Session, silent
+    from tilework.frontends.te.operator import check_kernels
     from tilework.runtime.cache import cache_for
     from tilework.targets import target_to_compile_for
 
     precision_of(precision)
+    defined = check_kernels(kernels)
     _check_options(processes, instrumentations, progress)
     machine = None if target is None else target_to_compile_for(target)
     if is_program_file(model):
@@ -76,7 +81,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     else:
         from tilework.frontends.onnx import import_onnx
 
-        imported = import_onnx(model)
+        imported = import_onnx(model, defined)
         module, arrays = imported.module, dict(imported.parameters)
         del imported  # so that weights can go once they are prepared
     choose_targets(module, machine)
