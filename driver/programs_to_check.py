@@ -38,6 +38,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.driver.compare_answers import Answer, is_exact, largest
 from tilework.driver.fuzz_data import fuzz_array
+from tilework.driver.kernel_function import requirements_of
 from tilework.driver.program_data import Data, laid_out, parameters_of, sample_points, thinned
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.graph import evaluate_function
@@ -184,6 +185,10 @@ class TeProgram(Program[TeKernelOp]):
         axes = [e for c in self.op.computes for _, e in (*c.spatial, *c.reduction)]
         symbols = set(self.op.symbols)
         return types + [e for e in axes if symbols.issuperset(map(str, e.variables()))]
+
+    @property
+    def requirements(self) -> Sequence[Requirement]:
+        return requirements_of(self.op)
 
     @property
     def limits(self) -> Mapping[int, Sequence[Expr]]:

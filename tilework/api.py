@@ -49,7 +49,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     the largest and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for
     finite numbers, since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every
     sum directly. kernels: what `tilework.kernel` made of functions of te, for operators of an ONNX model by domain and
-    name, as in {"my.ops::Swish": swish}.
+    name, as in {"my.ops::Swish": swish}, or for the names in `graph.kernel`s of a module, as in {"swish": swish}.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
@@ -62,6 +62,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.driver.pool import CompilePool
     from tilework.driver.read_program import is_program_file, read_program
     from tilework.driver.session import Session, silent
+    from tilework.frontends.te.graph_kernels import define_kernels
     from tilework.frontends.te.operator import check_kernels
     from tilework.runtime.cache import cache_for
     from tilework.targets import target_to_compile_for
@@ -71,11 +72,12 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     _check_options(processes, instrumentations, progress)
     machine = None if target is None else target_to_compile_for(target)
     if is_program_file(model):
-        model = read_program(model)
+        model = read_program(model, lambda module: define_kernels(module, defined))
     if isinstance(model, ModuleOp):
         if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"parameters= takes a dictionary of arrays, not a {type(parameters).__name__}")
         module, arrays = model.clone(), dict(parameters or {})
+        define_kernels(module, defined)
     elif parameters is not None:
         raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
     else:

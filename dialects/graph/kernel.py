@@ -84,7 +84,8 @@ class KernelOp(GraphOp):
         kernels = _kernels_around(self)
         if name not in kernels:
             there = ", ".join(f"@{other}" for other in kernels) or "none"
-            raise VerifyException(f"there is no te.kernel @{name} in the module; those that it has: {there}")
+            remedy = f'write it, or give tilework.compile kernels={{"{name}": ...}}'
+            raise VerifyException(f"the module has no te.kernel @{name} (its te kernels: {there}): {remedy}")
         return kernels[name]
 
     @property
@@ -99,8 +100,8 @@ class KernelOp(GraphOp):
         kernel = self.kernel
         wanted, given = kernel.function_type.inputs.data, tuple(self.operand_types)
         if len(wanted) != len(given):
-            takes = f"te.kernel @{kernel.sym_name.data} takes {len(wanted)} tensors"
-            raise VerifyException(f"{takes}, but there are {len(given)} operands")
+            takes = f"te.kernel @{kernel.sym_name.data} takes {len(wanted)} tensor{'' if len(wanted) == 1 else 's'}"
+            raise VerifyException(f"{takes}, but the number of operands is {len(given)}")
         for i, (one, other) in enumerate(zip(wanted, given, strict=True)):
             if element_type(one) != element_type(other) or len(dims_of(one)) != len(dims_of(other)):
                 raise VerifyException(_refusal(kernel, i, one, other))
@@ -109,7 +110,8 @@ class KernelOp(GraphOp):
             for axis, (formal, size) in enumerate(zip(dims_of(one), dims_of(other), strict=True)):
                 own = formal.substitute(found)
                 if own != size:
-                    raise SizesDiffer(own, size, _refusal(kernel, i, one, other), (i, axis, own))
+                    message = f"{_refusal(kernel, i, one, other)}{_where(formal, found)}"
+                    raise SizesDiffer(own, size, message, (i, axis, own))
         return found
 
     # -- as an operator
@@ -200,9 +202,15 @@ def _told(wanted: Sequence[Attribute], given: Sequence[Attribute]) -> dict[str, 
         for formal, size in zip(dims_of(one), dims_of(other), strict=True):
             for key in linear_in(formal):
                 factor, rest = formal.coefficient(key), size - formal.offset
-                if (rest // factor) * factor == rest:
+                if (rest // factor) * factor == rest and (rest.constant or 0) >= 0:
                     found.setdefault(cast(str, key), rest // factor)
     return {**{symbol: var(symbol) for symbol in te.symbols_in(wanted)}, **found}
+
+
+def _where(formal: Expr, found: Mapping[str, Expr]) -> str:
+    """What other sizes have said that the symbols in one are."""
+    told = [f"{key} = {found[str(key)]}" for key in formal.variables() if found[str(key)] != var(key)]
+    return f" with {', '.join(told)}" if told else ""
 
 
 def _refusal(kernel: te.KernelOp, operand: int, wanted: Attribute, given: Attribute) -> str:

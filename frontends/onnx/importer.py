@@ -337,9 +337,8 @@ class _Scope:
     def _note_unsupported(self, node: Node) -> None:
         proto = node.proto
         operator = ".".join(f"{part}" for part in (proto.domain, node.op_type, proto.overload) if part)
-        remedy = (
-            "" if node.is_standard else f'; tilework.compile(..., kernels={{"{node.operator}": ...}}) would define it'
-        )
+        definition = f'; tilework.compile(..., kernels={{"{node.operator}": ...}}) would define it'
+        remedy = "" if node.is_standard else definition
         self.unsupported.append(f"{operator} '{node.title}' of ({node.input_types()}){remedy}")
 
     def _define(self, name: str, value: AnyValue) -> None:

@@ -30,10 +30,8 @@ def by_kernel(kernel: Kernel) -> Converter:
         except (TileworkError, VerifyException) as error:
             raise node.error(str(error)) from error
         if len(made.results) < len(node.proto.output):
-            wanted = f"but the node has {len(node.proto.output)} outputs"
-            raise node.error(
-                f"the number of tensors that kernel {kernel.name} returns is {len(made.results)}, {wanted}"
-            )
+            found = f"kernel {kernel.name} returns {len(made.results)} of them"
+            raise node.error(f"the node has {len(node.proto.output)} outputs, but {found}")
         node.emitter.insert(made, node.title)
         return made.results
 

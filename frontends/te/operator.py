@@ -29,7 +29,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
-        self.name = identifier(getattr(function, "__name__", "kernel"))
+        self.name = identifier(getattr(function, "__name__", "")).strip("_") or "kernel"
         self.__doc__ = function.__doc__
 
     def __call__(self, *tensors: Any, **attributes: Any) -> Any:

@@ -69,16 +69,17 @@ class HoldKernel(RewritePattern):
 
 @dataclass(frozen=True)
 class DropDefinition(RewritePattern):
-    """A te kernel goes that only operators have named.
+    """A te kernel goes that operators have named, and that none names any more.
 
-    named: the names of such kernels.
+    named: the names of kernels that nothing but operators has named.
     """
 
     named: Set[str]
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: te.KernelOp, rewriter: PatternRewriter) -> None:
-        if isinstance(op.parent_op(), ModuleOp) and op.sym_name.data in self.named:
+        module, name = op.parent_op(), op.sym_name.data
+        if name in self.named and isinstance(module, ModuleOp) and name not in _named_kernels(module):
             rewriter.erase(op)
 
 

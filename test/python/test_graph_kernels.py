@@ -1,0 +1,523 @@
+"""Operators of networks that a program defines itself, as te kernels: in Python for ONNX nodes, and in text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import f32
+
+import tilework as tw
+from tilework import te
+from tilework.algebra.index_expr import var
+from tilework.dialects.graph.base import Category
+from tilework.dialects.graph.kernel_category import kernel_category
+from tilework.dialects.support.diagnostics import TileworkError, UsageError
+from tilework.dialects.support.shapes import tensor_type
+from tilework.driver.check_semantics import SemanticCheck
+from tilework.runtime.cache import KernelCache
+
+Array = np.ndarray[Any, Any]
+Compiled = Callable[..., tw.Module]
+
+
+@tw.kernel
+def swish(x: te.Tensor, beta: te.Tensor, scale: float = 1.0) -> te.Tensor:
+    """An activation with a number for each channel, which are the last axis."""
+    return te.compute(x.shape, lambda *i: x(*i) * te.sigmoid(scale * beta(i[-1]) * x(*i)), name="swish")
+
+
+@tw.kernel
+def gelu(x: te.Tensor) -> te.Tensor:
+    """As ONNX's own."""
+    half, root = te.const(0.5, "float32"), 2**-0.5
+    return te.compute(x.shape, lambda *i: half * x(*i) * (1.0 + te.erf(x(*i) * root)), name="gelu")
+
+
+@tw.kernel
+def softmax(x: te.Tensor) -> te.Tensor:
+    """Of each row of a matrix."""
+    n, m = x.shape
+    k, k2 = te.reduce_axis((0, m), "k"), te.reduce_axis((0, m), "k2")
+    most = te.compute((n,), lambda i: te.max(x[i, k], axis=k), name="most")
+    e = te.compute((n, m), lambda i, j: te.exp(x[i, j] - most[i]), name="e")
+    total = te.compute((n,), lambda i: te.sum(e[i, k2], axis=k2), name="total")
+    return te.compute((n, m), lambda i, j: e[i, j] / total[i], name="softmax")
+
+
+@tw.kernel
+def transpose(x: te.Tensor) -> te.Tensor:
+    """Of a matrix."""
+    return te.compute(tuple(reversed(x.shape)), lambda i, j: x[j, i], name="transpose")
+
+
+@tw.kernel
+def matmul(a: te.Tensor, b: te.Tensor) -> te.Tensor:
+    """Of matrices."""
+    k = te.reduce_axis((0, a.shape[1]), "k")
+    return te.compute((a.shape[0], b.shape[1]), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="matmul")
+
+
+KERNELS = {f"my.ops::{k.name.capitalize()}": k for k in (swish, gelu, softmax, transpose, matmul)}
+
+FLOAT, HALF, BFLOAT = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16
+
+
+def model(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, Sequence[int | str]],
+    outputs: str = "y",
+    constants: Mapping[str, Array] | None = None,
+    dtype: int = FLOAT,
+) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info(name, dtype, shape) for name, shape in inputs.items()],
+        [helper.make_empty_tensor_value_info(name) for name in outputs.split()],
+        [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()],
+    )
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("my.ops", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
+
+
+def own(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, inputs.split(" "), outputs.split(), domain="my.ops", **attributes)
+
+
+def standard(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, inputs.split(" "), outputs.split(), **attributes)
+
+
+def numbers(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def silu(x: Array, by: Array | float = 1.0) -> Array:
+    return x / (1 + np.exp(-x * by))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """Compiles for this machine; the passes are checked by the interpreters."""
+    cache = KernelCache(tmp_path_factory.mktemp("cache"))
+
+    def compile_(source: Any, kernels: Mapping[str, Any] = KERNELS, **options: Any) -> tw.Module:
+        check = {"instrumentations": [SemanticCheck()]}
+        return tw.compile(source, cache=cache, processes=1, kernels=kernels, **{**check, **options})
+
+    return compile_
+
+
+def refusal(source: Any, kernels: Any, **options: Any) -> str:
+    with pytest.raises(TileworkError) as caught:
+        tw.compile(source, kernels=kernels, **options)
+    return str(caught.value)
+
+
+# ---- as operators of a model -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [[8], ["N"], ["N", 3], ["N", "M"], [1], [7, 1]])
+def test_an_activation_joins_the_layer_in_front_of_it(compiled: Compiled, rows: Sequence[int | str]):
+    nodes = [
+        standard("MatMul", "x w", "h"),
+        own("Swish", "h b", "s", scale=2.0),
+        standard("Relu", "s", "y"),
+    ]
+    w, b = numbers(32, 16), numbers(16, seed=1)
+    module = compiled(model(nodes, {"x": [*rows, 32]}, constants={"w": w, "b": b}))
+    x = numbers(*(5 if isinstance(n, str) else n for n in rows), 32, seed=2)
+    np.testing.assert_allclose(module(x), np.maximum(silu(x @ w, 2 * b), 0), rtol=1e-4, atol=1e-5)
+    assert module.report is not None and module.report.kernels == ["dense_swish_relu"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 31, 64])
+@pytest.mark.parametrize("kernel", ["Gelu", "Softmax", "Transpose"])
+def test_a_kernel_is_as_good_as_the_operator(compiled: Compiled, kernel: str, size: int):
+    attributes = {"Transpose": {"perm": [1, 0]}}.get(kernel, {})
+    models = [
+        model([standard("Neg", "x", "a"), make(kernel, "a", "b", **given), standard("Abs", "b", "y")], {"x": shape})
+        for shape in ([size, 5], ["N", 5], ["N", "M"])
+        for make, given in ((own, {}), (standard, attributes))
+    ]
+    x = numbers(size, 5)
+    first, *others = (compiled(m)(x) for m in models)
+    assert first.shape == ((5, size) if kernel == "Transpose" else (size, 5))
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=1e-5, atol=1e-6)
+
+
+def test_a_product_is_as_good_as_the_operator(compiled: Compiled):
+    w, x = numbers(24, 18), numbers(13, 24, seed=1)
+    mine, theirs = (
+        compiled(model([product, standard("Relu", "h", "y")], {"x": [13, 24]}, constants={"w": w}))
+        for product in (own("Matmul", "x w", "h"), standard("MatMul", "x w", "h"))
+    )
+    np.testing.assert_allclose(mine(x), theirs(x), rtol=1e-5, atol=1e-5)
+    assert mine.report is not None and mine.report.kernels == ["matmul_relu"]
+
+
+def test_images_in_blocks_of_channels(compiled: Compiled):
+    """The kernel takes its operands in their usual order, whatever lies in memory between convolutions."""
+    channels = tw.kernel(lambda x, b: te.compute(x.shape, lambda n, c, i, j: te.max(x[n, c, i, j], b[c]), name="most"))
+    nodes = [
+        standard("Conv", "x w", "h", pads=[1, 1, 1, 1]),
+        own("Channels", "h b", "s"),
+        standard("Conv", "s v", "y", pads=[1, 1, 1, 1]),
+    ]
+    constants = {"w": numbers(32, 16, 3, 3), "v": numbers(16, 32, 3, 3, seed=1), "b": numbers(32, seed=2)}
+    mine = compiled(model(nodes, {"x": [1, 16, 28, 28]}, constants=constants), {"my.ops::Channels": channels})
+    theirs = [nodes[0], standard("Max", "h b", "s"), nodes[2]]
+    reference = compiled(
+        model(theirs, {"x": [1, 16, 28, 28]}, constants={**constants, "b": constants["b"].reshape(32, 1, 1)})
+    )
+    x = numbers(1, 16, 28, 28, seed=3)
+    np.testing.assert_allclose(mine(x), reference(x), rtol=1e-4, atol=1e-3)
+    assert mine.report is not None and mine.report.kernels == ["conv_lambda", "conv"]
+
+
+def test_sizes_that_broadcast(compiled: Compiled):
+    """In front of the kernel two sizes become one, of which only the running model knows which."""
+    nodes = [standard("Add", "x z", "h"), own("Gelu", "h", "g"), standard("Neg", "g", "y")]
+    theirs, sizes = [nodes[0], standard("Gelu", "h", "g"), nodes[2]], {"x": ["N", 4], "z": ["M", 4]}
+    module, reference = (compiled(model(ops, sizes), instrumentations=()) for ops in (nodes, theirs))
+    for n, m in ((3, 3), (1, 5), (4, 1), (1, 1)):
+        x, z = numbers(n, 4), numbers(m, 4, seed=1)
+        np.testing.assert_allclose(module(x, z), reference(x, z), rtol=1e-5, atol=1e-6)
+
+
+def test_parameters_alone_are_computed_before_the_first_run(compiled: Compiled):
+    nodes = [own("Transpose", "w", "t"), standard("MatMul", "x t", "y")]
+    w, x = numbers(16, 40), numbers(3, 40, seed=1)
+    module = compiled(model(nodes, {"x": [3, 40]}, constants={"w": w}))
+    np.testing.assert_allclose(module(x), x @ w.T, rtol=1e-5, atol=1e-5)
+    assert module.report is not None and module.report.kernels == ["dense"]
+
+
+def test_what_is_computed_from_a_default_is_computed_again(compiled: Compiled, tmp_path: Path):
+    """In a saved module, too, which holds the kernel."""
+    made = model([own("Transpose", "w", "t"), standard("MatMul", "x t", "y")], {"x": [3, 40], "w": [16, 40]})
+    w, x = numbers(16, 40), numbers(3, 40, seed=1)
+    made.graph.initializer.append(numpy_helper.from_array(w, "w"))
+    compiled(made).save(tmp_path / "model.tw")
+    module = tw.load(tmp_path / "model.tw")
+    for other in (w, w + 1):
+        [y] = module.run({"x": x, "w": other}).values()
+        np.testing.assert_allclose(y, x @ other.T, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("dtype", "numpy_type"), [(HALF, np.float16), (BFLOAT, ml_dtypes.bfloat16)])
+def test_half_precision_is_given_to_the_kernel_as_it_is(compiled: Compiled, dtype: int, numpy_type: Any):
+    seen: list[str] = []
+
+    @tw.kernel
+    def twice(x: te.Tensor) -> te.Tensor:
+        seen.append(x.dtype)
+        return te.compute(x.shape, lambda i: x[i] + x[i], name="twice")
+
+    nodes = [standard("Neg", "x", "a"), own("Twice", "a", "b"), standard("Abs", "b", "y")]
+    module = compiled(model(nodes, {"x": [33]}, dtype=dtype), {"my.ops::Twice": twice}, instrumentations=())
+    x = numbers(33).astype(numpy_type)
+    np.testing.assert_array_equal(module(x), np.abs(-x + -x))
+    assert set(seen) == {"float16" if dtype == HALF else "bfloat16"}
+
+
+def test_several_results_truth_values_and_operands_that_are_absent(compiled: Compiled):
+    @tw.kernel
+    def split(x: te.Tensor, absent: None, limit: te.Tensor, names: Sequence[int] = ()) -> list[te.Tensor]:
+        assert absent is None and list(names) == [4, 5]
+        k = te.reduce_axis((0, x.shape[0]), "k")
+        less = te.compute(x.shape, lambda i: x[i] < limit[i], name="less")
+        return [less, te.compute((1,), lambda i: te.sum(x[k], axis=k), name="total")]
+
+    nodes = [own("Split", "x  z", "c t", names=[4, 5]), standard("Not", "c", "n")]
+    module = compiled(model(nodes, {"x": [9], "z": [9]}, "n t"), {"my.ops::Split": split})
+    x, z = numbers(9), numbers(9, seed=1)
+    found = module.run({"x": x, "z": z})
+    np.testing.assert_array_equal(found["n"], ~(x < z))
+    np.testing.assert_allclose(found["t"], [x.sum()], rtol=1e-5)
+
+
+def test_what_is_given_stands_before_an_operator_of_the_standard(compiled: Compiled):
+    module = compiled(model([standard("Relu", "x", "y")], {"x": [4, 4]}), {"Relu": transpose})
+    np.testing.assert_array_equal(module(numbers(4, 4)), numbers(4, 4).T)
+
+
+def test_in_a_function_of_the_model_and_in_a_branch(compiled: Compiled):
+    """Wherever a node stands."""
+    result = [helper.make_empty_tensor_value_info("r")]
+    branches = {
+        "then_branch": helper.make_graph([own("Gelu", "x", "r")], "a", [], result),
+        "else_branch": helper.make_graph([standard("Neg", "x", "r")], "b", [], result),
+    }
+    made = model([standard("ReduceSum", "x", "s", keepdims=0), standard("Greater", "s o", "c")], {"x": [6]})
+    made.graph.node.append(standard("If", "c", "h", **branches))
+    made.graph.initializer.append(numpy_helper.from_array(np.float32(0), "o"))
+    made.graph.node.append(helper.make_node("Mine", ["h"], ["y"], domain="local"))
+    inside = [own("Gelu", "a", "r")]
+    made.functions.append(helper.make_function("local", "Mine", ["a"], ["r"], inside, made.opset_import))
+    made.opset_import.append(helper.make_opsetid("local", 1))
+    module, by_itself = compiled(made), compiled(model([own("Gelu", "x", "y")], {"x": [6]}))
+    x = np.abs(numbers(6))
+    np.testing.assert_allclose(module(x), by_itself(by_itself(x)), rtol=1e-5)
+    np.testing.assert_allclose(module(-x), by_itself(x), rtol=1e-5)
+
+
+def test_steps_and_statements(compiled: Compiled):
+    """A scan and an extern are kernels of their own, whose sizes are those of the operands."""
+
+    @tw.kernel
+    def running(x: te.Tensor) -> te.Tensor:
+        n, m = x.shape
+        state = te.placeholder((n, m), name="state")
+        first = te.compute((1, m), lambda _, i: x[0, i], name="first")
+        following = te.compute((n, m), lambda t, i: state[t - 1, i] + x[t, i], name="following")
+        return te.scan(first, following, state, name="running")
+
+    @tw.kernel
+    def backwards(x: te.Tensor) -> te.Tensor:
+        n, m = x.shape
+
+        def write(ins: Any, outs: Any) -> Any:
+            ib = te.ir_builder.create()
+            source, result = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+            with ib.for_range(0, n, name="i") as i, ib.for_range(0, m, name="j") as j:
+                result[i, j] = source[n - 1 - i, j]
+            return ib.get()
+
+        return te.extern((n, m), [x], write, name="backwards")
+
+    nodes = [standard("Neg", "x", "a"), own("Running", "a", "b"), own("Backwards", "b", "c"), standard("Abs", "c", "y")]
+    kernels = {"my.ops::Running": running, "my.ops::Backwards": backwards}
+    for shape in ([7, 3], ["t", 3], ["i", "j"]):
+        module, x = compiled(model(nodes, {"x": shape}), kernels), numbers(7, 3)
+        np.testing.assert_allclose(module(x), np.abs(np.cumsum(-x, 0)[::-1]), rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_returned_unchanged_is_copied(compiled: Compiled):
+    same = tw.kernel(lambda x: [x, x])
+    made = model([own("Same", "x", "a b")], {"x": [5]}, "a b")
+    found = compiled(made, {"my.ops::Same": same}).run({"x": numbers(5)})
+    for name in "ab":
+        np.testing.assert_array_equal(found[name], numbers(5))
+
+
+def test_sizes_that_a_kernel_reads_out_of_are_refused_at_the_call(compiled: Compiled):
+    third = tw.kernel(lambda x: te.compute((1,), lambda i: x[i + 2], name="third"))
+    made = model([own("Third", "x", "y")], {"x": ["N"]})
+    module = compiled(made, {"my.ops::Third": third}, instrumentations=())
+    np.testing.assert_array_equal(module(numbers(3)), numbers(3)[2:])
+    with pytest.raises(TileworkError, match="'third' reads"):
+        module(numbers(2))
+
+
+def test_kernels_are_compiled_in_other_processes_and_found_in_the_cache(tmp_path: Path):
+    """What a kernel says is in the text: two programs that call different kernels by one name share nothing."""
+    cache, x = KernelCache(tmp_path), numbers(3, 8)
+    for factor in (2.0, 3.0):
+
+        @tw.kernel
+        def scaled(x: te.Tensor, by: float = factor) -> te.Tensor:
+            return te.compute(x.shape, lambda *i: x(*i) * by, name="scaled")
+
+        nodes = [standard("MatMul", "x w", "h"), own("Scaled", "h", "y")]
+        made = model(nodes, {"x": [3, 8]}, constants={"w": numbers(8, 8)})
+        for cached in ([], ["dense_scaled"]):
+            module = tw.compile(made, cache=cache, processes=2, kernels={"my.ops::Scaled": scaled})
+            np.testing.assert_allclose(module(x), factor * (x @ numbers(8, 8)), rtol=1e-5, atol=1e-5)
+            assert module.report is not None and module.report.cached == cached
+
+
+def test_equal_operators_are_computed_once(compiled: Compiled):
+    nodes = [own("Gelu", "x", "a"), own("Gelu", "x", "b"), own("Gelu", "z", "c"), standard("Sum", "a b c", "y")]
+    module = compiled(model(nodes, {"x": [4], "z": [4]}))
+    by_itself = compiled(model([own("Gelu", "x", "y")], {"x": [4]}))
+    x, z = numbers(4), numbers(4, seed=1)
+    np.testing.assert_allclose(module(x, z), 2 * by_itself(x) + by_itself(z), rtol=1e-5)
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+ONE = [own("Mine", "x", "y", alpha=1.0)]
+
+
+def test_a_node_without_a_kernel_names_the_argument():
+    assert refusal(model(ONE, {"x": [4]}), None).split("\n") == [
+        "1 node(s) use an operator that Tilework does not support (opset 20):",
+        "  my.ops.Mine 'Mine_0' of (4xf32); tilework.compile(..., kernels={\"my.ops::Mine\": ...}) would define it",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x, alpha: None, "what kernel lambda returns: tensors are expected, not a NoneType"),
+        (lambda x, alpha: [], "kernel lambda returns no tensor"),
+        (lambda x, alpha: 3, "what kernel lambda returns: tensors are expected, not a int"),
+        (
+            lambda x: x,
+            "kernel lambda(x) does not take what it is given, operands: 1, attributes: alpha: "
+            "got an unexpected keyword argument 'alpha'",
+        ),
+        (
+            lambda x, z, alpha: x,
+            "kernel lambda(x, z, alpha) does not take what it is given, operands: 1, attributes: alpha: "
+            "missing a required argument: 'z'",
+        ),
+        (
+            lambda x, alpha: te.compute((5,), lambda i: x[i], name="far"),
+            "compute 'far' reads argument 0 (%x) out of bounds: axis 0 has 4 elements, "
+            "index i runs from 0 to 4, and is 4 at i = 4",
+        ),
+        (
+            lambda x, alpha: te.compute((4,), lambda i: te.placeholder((4,), name="z")[i], name="far"),
+            "placeholder 'z' is read but is not among the arguments",
+        ),
+    ],
+)
+def test_functions_that_define_nothing(function: Any, message: str):
+    found = refusal(model(ONE, {"x": [4]}), {"my.ops::Mine": tw.kernel(function)})
+    assert found == f"Mine 'Mine_0': {message} (inputs: 4xf32)"
+
+
+def test_too_few_results():
+    two = model([own("Gelu", "x", "y z")], {"x": [4]}, "y z")
+    assert refusal(two, KERNELS) == (
+        "Gelu 'Gelu_0': the node has 2 outputs, but kernel gelu returns 1 of them (inputs: 4xf32)"
+    )
+
+
+EXAMPLE = 'as in kernels={"my.ops::Swish": swish}'
+
+
+@pytest.mark.parametrize(
+    ("kernels", "message"),
+    [
+        ([swish], f"kernels= takes a dictionary of kernels by operator, {EXAMPLE}, not a list"),
+        ({3: swish}, f"kernels= names operators by texts, {EXAMPLE}, not by a int"),
+        (
+            {"my.ops::Mine": str.upper},
+            "kernels= has a method_descriptor for my.ops::Mine: decorate the function with @tilework.kernel",
+        ),
+    ],
+)
+def test_what_is_no_dictionary_of_kernels(kernels: Any, message: str):
+    with pytest.raises(UsageError) as caught:
+        tw.compile(model(ONE, {"x": [4]}), kernels=kernels)
+    assert str(caught.value) == message
+
+
+def test_what_is_no_function():
+    with pytest.raises(UsageError, match=r"tilework\.kernel takes a function of tensors, not a int"):
+        tw.kernel(3)  # pyright: ignore[reportArgumentType]
+
+
+# ---- in text ---------------------------------------------------------------------------------------------------------
+
+TEXT = """
+func.func @main(%x: ROWS, %b: tensor<4xf32>) -> ROWS {
+  %h = graph.neg %x : (ROWS) -> ROWS
+  %y = graph.kernel @swish (%h, %b) : (ROWS, tensor<4xf32>) -> RESULT
+  func.return %y : RESULT
+}
+"""
+
+DEFINITION = """
+te.kernel @swish(%x: MATRIX, %b: tensor<?xf32, #graph.dims<[B]>>) -> MATRIX {
+  %y = te.compute "swish" [N: A, j: B] : MATRIX {
+    %0 = te.read %x[N, j] : MATRIX
+    %1 = te.read %b[j] : tensor<?xf32, #graph.dims<[B]>>
+    %2 = arith.mulf %0, %1 : f32
+    te.yield %2 : f32
+  }
+  te.return %y : MATRIX
+}
+"""
+
+ROWS, MATRIX = "tensor<?x4xf32, #graph.dims<[N, 4]>>", "tensor<?x?xf32, #graph.dims<[A, B]>>"
+
+
+def in_file(folder: Path, text: str, result: str = ROWS) -> Path:
+    text = text.replace("MATRIX", MATRIX).replace("ROWS", ROWS).replace("RESULT", result)
+    (folder / "program.mlir").write_text(text)
+    return folder / "program.mlir"
+
+
+def test_a_kernel_of_the_module(compiled: Compiled, tmp_path: Path):
+    """Its axis has the name of a symbol around it."""
+    module = compiled(in_file(tmp_path, DEFINITION + TEXT), {})
+    x, b = numbers(6, 4), numbers(4, seed=1)
+    np.testing.assert_allclose(module(x, b), -x * b, rtol=1e-6)
+    assert module.report is not None and module.report.kernels == ["neg_swish"]
+
+
+def test_a_kernel_of_the_module_from_python(compiled: Compiled, tmp_path: Path):
+    module = compiled(in_file(tmp_path, TEXT), {"swish": swish})
+    x, b = numbers(6, 4), numbers(4, seed=1)
+    np.testing.assert_allclose(module(x, b), silu(-x, b), rtol=1e-5)
+
+
+def test_refusals_of_kernels_for_a_module(tmp_path: Path):
+    both = in_file(tmp_path, DEFINITION + TEXT)
+    assert refusal(both, {"swish": swish}) == (
+        "kernels= defines swish, but so does te.kernel @swish of the module: take one out"
+    )
+    assert f"kernel swish makes {ROWS}, not tensor<4xf32>" in refusal(
+        in_file(tmp_path, TEXT, "tensor<4xf32>").rename(tmp_path / "other.mlir"), {"swish": swish}
+    )
+    assert "the module has no te.kernel @swish" in refusal(in_file(tmp_path, TEXT), {})
+    assert "does not take what it is given, operands: 2" in refusal(in_file(tmp_path, TEXT), {"swish": gelu})
+
+
+# ---- how it is fused -------------------------------------------------------------------------------------------------
+
+N = var("N")
+
+
+def categories(kernel: tw.Kernel, *shapes: Sequence[Any]) -> tuple[Category, ...]:
+    found = kernel_category(kernel.lower([tensor_type(shape, f32) for shape in shapes], {}))
+    return found.whole, *found.arguments
+
+
+def by(function: Any) -> Any:
+    """The kernel of one compute of the shape of its first operand."""
+    return tw.kernel(lambda *t: te.compute(t[0].shape, lambda *i: function(i, *t), name="k"))
+
+
+E, B, I, R, C, O = (  # noqa: E741
+    Category.ELEMENTWISE,
+    Category.BROADCAST,
+    Category.INJECTIVE,
+    Category.REDUCTION,
+    Category.COMPLEX,
+    Category.OPAQUE,
+)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shapes", "expected"),
+    [
+        (gelu, [[3, 4]], [E, E]),
+        (gelu, [[N, 4]], [E, E]),
+        (swish, [[3, 4], [4]], [B, E, B]),
+        (transpose, [[4, 4]], [I, I]),
+        (matmul, [[3, 4], [4, 5]], [C, C, C]),
+        (softmax, [[3, 4]], [O, O]),
+        (by(lambda i, x: x[i[0], i[1]] + x[i[1], i[0]]), [[4, 4]], [I, I]),
+        (by(lambda i, x, z: x[i[0], i[1]] + z[0, i[1]]), [[3, 4], [1, 4]], [B, E, B]),
+        (by(lambda i, x, z: x[i[0], i[1]] + z[0, i[1]]), [[3, 4], [2, 4]], [I, E, I]),
+        (by(lambda i, x, z: x[i[0]] + z[i[0]]), [[3], [5]], [I, E, I]),
+        (by(lambda i, x: x[i[0]] + i[0]), [[3]], [I, E]),
+        (by(lambda i, x: te.if_then_else(i[0] < 2, x[i[0]], 0.0)), [[3]], [I, E]),
+        (by(lambda i, x: te.if_then_else(x[i[0]] < 2, x[i[0]], 0.0)), [[3]], [E, E]),
+    ],
+)
+def test_categories(kernel: Any, shapes: Sequence[Any], expected: Sequence[Category]):
+    assert categories(kernel, *shapes) == tuple(expected)
