@@ -21,6 +21,8 @@ from tilework.dialects.graph.kernel_category import kernel_category
 from tilework.dialects.support.diagnostics import TileworkError, UsageError
 from tilework.dialects.support.shapes import tensor_type
 from tilework.driver.check_semantics import SemanticCheck
+from tilework.frontends.onnx.kernels import by_kernel
+from tilework.frontends.onnx.node import converter
 from tilework.runtime.cache import KernelCache
 
 Array = np.ndarray[Any, Any]
@@ -248,6 +250,12 @@ def test_several_results_truth_values_and_operands_that_are_absent(compiled: Com
 def test_what_is_given_stands_before_an_operator_of_the_standard(compiled: Compiled):
     module = compiled(model([standard("Relu", "x", "y")], {"x": [4, 4]}), {"Relu": transpose})
     np.testing.assert_array_equal(module(numbers(4, 4)), numbers(4, 4).T)
+
+
+def test_a_converter_that_a_plugin_registers(compiled: Compiled):
+    converter("Twice", domain="plugin.ops")(by_kernel(tw.kernel(lambda x: te.compute(x.shape, lambda i: x[i] * 2.0))))
+    made = model([helper.make_node("Twice", ["x"], ["y"], domain="plugin.ops")], {"x": [3]})
+    np.testing.assert_array_equal(compiled(made, {})(numbers(3)), 2 * numbers(3))
 
 
 def test_in_a_function_of_the_model_and_in_a_branch(compiled: Compiled):
