@@ -28,7 +28,11 @@ def test_the_kernel_of_a_module(tmp_path: Path):
     [text] = re.findall(r"\n\n```mlir\n(te\.kernel @scale.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "kernel.mlir").write_text(text)
     (tmp_path / "named.mlir").write_text(text[text.index("func.func") :])
-    scale = tw.kernel(lambda x, by: te.compute(x.shape, lambda i, c: x[i, c] * by[c], name="scale"))
+
+    @tw.kernel
+    def scale(x: te.Tensor, by: te.Tensor) -> te.Tensor:
+        return te.compute(x.shape, lambda i, c: x[i, c] * by[c], name="scale")
+
     x, by = np.random.rand(8, 16).astype(np.float32) - 0.5, np.random.rand(16).astype(np.float32)
     for name, kernels in (("kernel.mlir", None), ("named.mlir", {"scale": scale})):
         m = tw.compile(tmp_path / name, kernels=kernels)
