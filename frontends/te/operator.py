@@ -87,6 +87,12 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     """
     if not callable(function):
         raise UsageError(f"tilework.kernel takes a function of tensors, not {kind(function)}")
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError):
+        raise UsageError(
+            "tilework.kernel takes a function whose parameters Python knows; write one around it"
+        ) from None
     return Kernel(function)
 
 

@@ -10,99 +10,18 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-from xdsl.dialects.builtin import f32
+from kernel_models import BFLOAT, FLOAT, HALF, KERNELS, model, numbers, own, silu, standard, transpose
+from onnx import helper, numpy_helper
 
 import tilework as tw
 from tilework import te
-from tilework.algebra.index_expr import var
-from tilework.dialects.graph.base import Category
-from tilework.dialects.graph.kernel_category import kernel_category
-from tilework.dialects.support.diagnostics import TileworkError, UsageError
-from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.driver.check_semantics import SemanticCheck
 from tilework.frontends.onnx.kernels import by_kernel
 from tilework.frontends.onnx.node import converter
 from tilework.runtime.cache import KernelCache
 
-Array = np.ndarray[Any, Any]
 Compiled = Callable[..., tw.Module]
-
-
-@tw.kernel
-def swish(x: te.Tensor, beta: te.Tensor, scale: float = 1.0) -> te.Tensor:
-    """An activation with a number for each channel, which are the last axis."""
-    return te.compute(x.shape, lambda *i: x(*i) * te.sigmoid(scale * beta(i[-1]) * x(*i)), name="swish")
-
-
-@tw.kernel
-def gelu(x: te.Tensor) -> te.Tensor:
-    """As ONNX's own."""
-    half, root = te.const(0.5, "float32"), 2**-0.5
-    return te.compute(x.shape, lambda *i: half * x(*i) * (1.0 + te.erf(x(*i) * root)), name="gelu")
-
-
-@tw.kernel
-def softmax(x: te.Tensor) -> te.Tensor:
-    """Of each row of a matrix."""
-    n, m = x.shape
-    k, k2 = te.reduce_axis((0, m), "k"), te.reduce_axis((0, m), "k2")
-    most = te.compute((n,), lambda i: te.max(x[i, k], axis=k), name="most")
-    e = te.compute((n, m), lambda i, j: te.exp(x[i, j] - most[i]), name="e")
-    total = te.compute((n,), lambda i: te.sum(e[i, k2], axis=k2), name="total")
-    return te.compute((n, m), lambda i, j: e[i, j] / total[i], name="softmax")
-
-
-@tw.kernel
-def transpose(x: te.Tensor) -> te.Tensor:
-    """Of a matrix."""
-    return te.compute(tuple(reversed(x.shape)), lambda i, j: x[j, i], name="transpose")
-
-
-@tw.kernel
-def matmul(a: te.Tensor, b: te.Tensor) -> te.Tensor:
-    """Of matrices."""
-    k = te.reduce_axis((0, a.shape[1]), "k")
-    return te.compute((a.shape[0], b.shape[1]), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="matmul")
-
-
-KERNELS = {f"my.ops::{k.name.capitalize()}": k for k in (swish, gelu, softmax, transpose, matmul)}
-
-FLOAT, HALF, BFLOAT = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16
-
-
-def model(
-    nodes: Sequence[onnx.NodeProto],
-    inputs: Mapping[str, Sequence[int | str]],
-    outputs: str = "y",
-    constants: Mapping[str, Array] | None = None,
-    dtype: int = FLOAT,
-) -> onnx.ModelProto:
-    graph = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info(name, dtype, shape) for name, shape in inputs.items()],
-        [helper.make_empty_tensor_value_info(name) for name in outputs.split()],
-        [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()],
-    )
-    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("my.ops", 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
-
-
-def own(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
-    return helper.make_node(op, inputs.split(" "), outputs.split(), domain="my.ops", **attributes)
-
-
-def standard(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
-    return helper.make_node(op, inputs.split(" "), outputs.split(), **attributes)
-
-
-def numbers(*shape: int, seed: int = 0) -> Array:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def silu(x: Array, by: Array | float = 1.0) -> Array:
-    return x / (1 + np.exp(-x * by))
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +34,6 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
         return tw.compile(source, cache=cache, processes=1, kernels=kernels, **{**check, **options})
 
     return compile_
-
-
-def refusal(source: Any, kernels: Any, **options: Any) -> str:
-    with pytest.raises(TileworkError) as caught:
-        tw.compile(source, kernels=kernels, **options)
-    return str(caught.value)
 
 
 # ---- as operators of a model -----------------------------------------------------------------------------------------
@@ -351,181 +264,52 @@ def test_equal_operators_are_computed_once(compiled: Compiled):
     np.testing.assert_allclose(module(x, z), 2 * by_itself(x) + by_itself(z), rtol=1e-5)
 
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
-
-ONE = [own("Mine", "x", "y", alpha=1.0)]
-
-
-def test_a_node_without_a_kernel_names_the_argument():
-    assert refusal(model(ONE, {"x": [4]}), None).split("\n") == [
-        "1 node(s) use an operator that Tilework does not support (opset 20):",
-        "  my.ops.Mine 'Mine_0' of (4xf32); tilework.compile(..., kernels={\"my.ops::Mine\": ...}) would define it",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (lambda x, alpha: None, "what kernel lambda returns: tensors are expected, not a NoneType"),
-        (lambda x, alpha: [], "kernel lambda returns no tensor"),
-        (lambda x, alpha: 3, "what kernel lambda returns: tensors are expected, not a int"),
-        (
-            lambda x: x,
-            "kernel lambda(x) does not take what it is given, operands: 1, attributes: alpha: "
-            "got an unexpected keyword argument 'alpha'",
-        ),
-        (
-            lambda x, z, alpha: x,
-            "kernel lambda(x, z, alpha) does not take what it is given, operands: 1, attributes: alpha: "
-            "missing a required argument: 'z'",
-        ),
-        (
-            lambda x, alpha: te.compute((5,), lambda i: x[i], name="far"),
-            "compute 'far' reads argument 0 (%x) out of bounds: axis 0 has 4 elements, "
-            "index i runs from 0 to 4, and is 4 at i = 4",
-        ),
-        (
-            lambda x, alpha: te.compute((4,), lambda i: te.placeholder((4,), name="z")[i], name="far"),
-            "placeholder 'z' is read but is not among the arguments",
-        ),
-    ],
-)
-def test_functions_that_define_nothing(function: Any, message: str):
-    found = refusal(model(ONE, {"x": [4]}), {"my.ops::Mine": tw.kernel(function)})
-    assert found == f"Mine 'Mine_0': {message} (inputs: 4xf32)"
-
-
-def test_too_few_results():
-    two = model([own("Gelu", "x", "y z")], {"x": [4]}, "y z")
-    assert refusal(two, KERNELS) == (
-        "Gelu 'Gelu_0': the node has 2 outputs, but kernel gelu returns 1 of them (inputs: 4xf32)"
+def test_rows_of_attention(compiled: Compiled):
+    """A kernel that goes element by element stands between a product and a softmax as any operator does."""
+    q, k, v = numbers(2, 16, 8), numbers(2, 8, 32, seed=1), numbers(2, 32, 8, seed=2)
+    sizes = {"q": q.shape, "k": k.shape, "v": v.shape}
+    mine, theirs = (
+        compiled(
+            model(
+                [
+                    standard("MatMul", "q k", "s"),
+                    make("Gelu", "s", "g"),
+                    standard("Softmax", "g", "p", axis=-1),
+                    standard("MatMul", "p v", "y"),
+                ],
+                sizes,
+            )
+        )
+        for make in (own, standard)
     )
+    np.testing.assert_allclose(mine(q, k, v), theirs(q, k, v), rtol=1e-4, atol=1e-5)
+    assert mine.report is not None and mine.report.kernels == ["matmul_gelu_softmax_matmul"]
 
 
-EXAMPLE = 'as in kernels={"my.ops::Swish": swish}'
+def test_in_each_step_of_a_scan(compiled: Compiled):
+    def scan(make: Any) -> onnx.ModelProto:
+        nodes = [make("Gelu", "s", "g"), standard("Add", "g x", "n"), standard("Identity", "n", "o")]
+        inputs = [helper.make_tensor_value_info(name, FLOAT, [4]) for name in "sx"]
+        body = helper.make_graph(nodes, "body", inputs, [helper.make_empty_tensor_value_info(name) for name in "no"])
+        step = standard("Scan", "h xs", "end ys", num_scan_inputs=1, body=body)
+        return model([step], {"h": [4], "xs": [40, 4]}, "end ys")
+
+    h, xs = numbers(4), numbers(40, 4, seed=1)
+    mine, theirs = (compiled(scan(make)).run({"h": h, "xs": xs}) for make in (own, standard))
+    for name in ("end", "ys"):
+        np.testing.assert_allclose(mine[name], theirs[name], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("kernels", "message"),
-    [
-        ([swish], f"kernels= takes a dictionary of kernels by operator, {EXAMPLE}, not a list"),
-        ({3: swish}, f"kernels= names operators by texts, {EXAMPLE}, not by a int"),
-        (
-            {"my.ops::Mine": str.upper},
-            "kernels= has a method_descriptor for my.ops::Mine: decorate the function with @tilework.kernel",
-        ),
-    ],
-)
-def test_what_is_no_dictionary_of_kernels(kernels: Any, message: str):
-    with pytest.raises(UsageError) as caught:
-        tw.compile(model(ONE, {"x": [4]}), kernels=kernels)
-    assert str(caught.value) == message
+def test_attributes_of_every_type(compiled: Compiled):
+    seen: dict[str, Any] = {}
 
+    @tw.kernel
+    def noted(x: te.Tensor, **attributes: Any) -> te.Tensor:
+        seen.update(attributes)
+        return te.compute((), lambda: x() + attributes["n"], name="noted")
 
-def test_what_is_no_function():
-    with pytest.raises(UsageError, match=r"tilework\.kernel takes a function of tensors, not a int"):
-        tw.kernel(3)  # pyright: ignore[reportArgumentType]
-
-
-# ---- in text ---------------------------------------------------------------------------------------------------------
-
-TEXT = """
-func.func @main(%x: ROWS, %b: tensor<4xf32>) -> ROWS {
-  %h = graph.neg %x : (ROWS) -> ROWS
-  %y = graph.kernel @swish (%h, %b) : (ROWS, tensor<4xf32>) -> RESULT
-  func.return %y : RESULT
-}
-"""
-
-DEFINITION = """
-te.kernel @swish(%x: MATRIX, %b: tensor<?xf32, #graph.dims<[B]>>) -> MATRIX {
-  %y = te.compute "swish" [N: A, j: B] : MATRIX {
-    %0 = te.read %x[N, j] : MATRIX
-    %1 = te.read %b[j] : tensor<?xf32, #graph.dims<[B]>>
-    %2 = arith.mulf %0, %1 : f32
-    te.yield %2 : f32
-  }
-  te.return %y : MATRIX
-}
-"""
-
-ROWS, MATRIX = "tensor<?x4xf32, #graph.dims<[N, 4]>>", "tensor<?x?xf32, #graph.dims<[A, B]>>"
-
-
-def in_file(folder: Path, text: str, result: str = ROWS) -> Path:
-    text = text.replace("MATRIX", MATRIX).replace("ROWS", ROWS).replace("RESULT", result)
-    (folder / "program.mlir").write_text(text)
-    return folder / "program.mlir"
-
-
-def test_a_kernel_of_the_module(compiled: Compiled, tmp_path: Path):
-    """Its axis has the name of a symbol around it."""
-    module = compiled(in_file(tmp_path, DEFINITION + TEXT), {})
-    x, b = numbers(6, 4), numbers(4, seed=1)
-    np.testing.assert_allclose(module(x, b), -x * b, rtol=1e-6)
-    assert module.report is not None and module.report.kernels == ["neg_swish"]
-
-
-def test_a_kernel_of_the_module_from_python(compiled: Compiled, tmp_path: Path):
-    module = compiled(in_file(tmp_path, TEXT), {"swish": swish})
-    x, b = numbers(6, 4), numbers(4, seed=1)
-    np.testing.assert_allclose(module(x, b), silu(-x, b), rtol=1e-5)
-
-
-def test_refusals_of_kernels_for_a_module(tmp_path: Path):
-    both = in_file(tmp_path, DEFINITION + TEXT)
-    assert refusal(both, {"swish": swish}) == (
-        "kernels= defines swish, but so does te.kernel @swish of the module: take one out"
-    )
-    assert f"kernel swish makes {ROWS}, not tensor<4xf32>" in refusal(
-        in_file(tmp_path, TEXT, "tensor<4xf32>").rename(tmp_path / "other.mlir"), {"swish": swish}
-    )
-    assert "the module has no te.kernel @swish" in refusal(in_file(tmp_path, TEXT), {})
-    assert "does not take what it is given, operands: 2" in refusal(in_file(tmp_path, TEXT), {"swish": gelu})
-
-
-# ---- how it is fused -------------------------------------------------------------------------------------------------
-
-N = var("N")
-
-
-def categories(kernel: tw.Kernel, *shapes: Sequence[Any]) -> tuple[Category, ...]:
-    found = kernel_category(kernel.lower([tensor_type(shape, f32) for shape in shapes], {}))
-    return found.whole, *found.arguments
-
-
-def by(function: Any) -> Any:
-    """The kernel of one compute of the shape of its first operand."""
-    return tw.kernel(lambda *t: te.compute(t[0].shape, lambda *i: function(i, *t), name="k"))
-
-
-E, B, I, R, C, O = (  # noqa: E741
-    Category.ELEMENTWISE,
-    Category.BROADCAST,
-    Category.INJECTIVE,
-    Category.REDUCTION,
-    Category.COMPLEX,
-    Category.OPAQUE,
-)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "shapes", "expected"),
-    [
-        (gelu, [[3, 4]], [E, E]),
-        (gelu, [[N, 4]], [E, E]),
-        (swish, [[3, 4], [4]], [B, E, B]),
-        (transpose, [[4, 4]], [I, I]),
-        (matmul, [[3, 4], [4, 5]], [C, C, C]),
-        (softmax, [[3, 4]], [O, O]),
-        (by(lambda i, x: x[i[0], i[1]] + x[i[1], i[0]]), [[4, 4]], [I, I]),
-        (by(lambda i, x, z: x[i[0], i[1]] + z[0, i[1]]), [[3, 4], [1, 4]], [B, E, B]),
-        (by(lambda i, x, z: x[i[0], i[1]] + z[0, i[1]]), [[3, 4], [2, 4]], [I, E, I]),
-        (by(lambda i, x, z: x[i[0]] + z[i[0]]), [[3], [5]], [I, E, I]),
-        (by(lambda i, x: x[i[0]] + i[0]), [[3]], [I, E]),
-        (by(lambda i, x: te.if_then_else(i[0] < 2, x[i[0]], 0.0)), [[3]], [I, E]),
-        (by(lambda i, x: te.if_then_else(x[i[0]] < 2, x[i[0]], 0.0)), [[3]], [E, E]),
-    ],
-)
-def test_categories(kernel: Any, shapes: Sequence[Any], expected: Sequence[Category]):
-    assert categories(kernel, *shapes) == tuple(expected)
+    table = numpy_helper.from_array(np.arange(3))
+    node = own("Noted", "x", "y", n=3, ratio=0.5, word="ab", sizes=[1, 2], table=table)
+    assert compiled(model([node], {"x": []}), {"my.ops::Noted": noted})(np.float32(2)) == 5
+    np.testing.assert_array_equal(seen.pop("table"), [0, 1, 2])
+    assert seen == {"n": 3, "ratio": 0.5, "word": "ab", "sizes": [1, 2]}
