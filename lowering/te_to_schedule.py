@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from tilework.analysis.program_targets import target_of
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import plan_for
 from tilework.transforms.base import TileworkPass
 
 
@@ -37,7 +37,6 @@ class TeToSchedule(TileworkPass):
         for kernel in [k for k in op.ops if isinstance(k, KernelOp)]:
             if kernel.sym_name.data in scheduled:
                 continue
-            target = target_of(kernel)
-            sequence = choose_rule(kernel, target).schedule(kernel, target)
+            sequence = plan_for(kernel, target_of(kernel)).schedule(kernel)
             sequence.location = kernel.location
             op.body.block.insert_op_after(sequence, kernel)

@@ -1,16 +1,28 @@
-"""The rules of a target family, found in its folder, most beneficial first."""
+"""The rules of a target family, found in its folder, and the plans that they make: one for each kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence, Set
 from functools import cache
 from inspect import isabstract, isclass
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
+from tilework.analysis.kernel_content import content_of_kernel
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
 from tilework.plugins.packages import Folder, folders_of
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Plan, ScheduleRule
 from tilework.targets import Target
+
+MOST_PLANS = 256
+"""So many plans are kept, those made last: each holds a copy of its kernel."""
+
+
+class Chosen(NamedTuple):
+    """The rule for a kernel, and its plan."""
+
+    rule: ScheduleRule[Any]
+    plan: Plan[Any]
 
 
 def rules_for(family: str) -> tuple[ScheduleRule[Any], ...]:
@@ -35,9 +47,35 @@ def _order(rule: ScheduleRule[Any]) -> tuple[int, str]:
     return -rule.BENEFIT, type(rule).__name__
 
 
-def choose_rule(kernel: KernelOp, target: Target) -> ScheduleRule[Any]:
-    """The most beneficial rule that matches the kernel."""
-    for rule in rules_for(target.family):
-        if rule.matches(kernel, target):
-            return rule
+def choose_rule(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Chosen:
+    """The most beneficial rule that matches the kernel, with its plan; of kernels of the same text the first is asked
+    about.
+
+    parameters: the arguments, by number, that may get other layouts. Raises CompileError where no rule matches.
+    """
+    rules = rules_for(target.family)
+    key = rules, content_of_kernel(kernel), target, frozenset(parameters)
+    chosen = _known.get(key)
+    if chosen is None:
+        chosen = _known[key] = _choose(kernel, target, parameters, rules)
+        if len(_known) > MOST_PLANS:
+            del _known[next(iter(_known))]
+    return chosen
+
+
+def plan_for(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Plan[Any]:
+    """The plan of the rule that `choose_rule` finds."""
+    return choose_rule(kernel, target, parameters).plan
+
+
+_known: dict[Hashable, Chosen] = {}
+"""By the rules that there are, what a kernel computes, the target, and the parameters."""
+
+
+def _choose(kernel: KernelOp, target: Target, parameters: Set[int], rules: Sequence[ScheduleRule[Any]]) -> Chosen:
+    own = kernel.clone()
+    for rule in rules:
+        plan = rule.match(own, target, parameters)
+        if plan is not None:
+            return Chosen(rule, plan)
     raise CompileError(f"no schedule rule for @{kernel.sym_name.data}", kernel)

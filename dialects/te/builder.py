@@ -18,7 +18,19 @@ from contextlib import contextmanager
 from typing import cast
 
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, FunctionType, IntegerAttr, IntegerType, bf16, f16, f32, i1, i64
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    bf16,
+    f16,
+    f32,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -89,12 +101,13 @@ class KernelBuilder(Writer):
         dims: Sequence[ExprLike],
         body: Callable[..., ScalarLike | Reduction],
         dtype: Attribute | None = None,
+        role: str | None = None,
     ) -> Tensor:
         """Append a compute whose element at the axes is `body(*axes)`; `stage` gets a suffix if it is taken.
 
-        `dtype` is needed only where the body is a Python number.
+        `dtype` is needed only where the body is a Python number. `role` says to rules which part of an algorithm it is.
         """
-        [tensor] = self.compute_all(stage, dims, body, None if dtype is None else [dtype])
+        [tensor] = self.compute_all(stage, dims, body, None if dtype is None else [dtype], role)
         return tensor
 
     def compute_all(
@@ -103,10 +116,12 @@ class KernelBuilder(Writer):
         dims: Sequence[ExprLike],
         body: Callable[..., ScalarLike | Sequence[ScalarLike] | Reduction],
         dtypes: Sequence[Attribute] | None = None,
+        role: str | None = None,
     ) -> list[Tensor]:
         """Append a compute of several results: their elements at the axes are `body(*axes)`.
 
-        `dtypes` are needed only where elements are Python numbers.
+        `dtypes` are needed only where elements are Python numbers. `role` says to rules which part of an algorithm it
+        is.
         """
         axes = self._name_axes(body, dims, taken=self._symbols)
         block = Block()
@@ -121,7 +136,8 @@ class KernelBuilder(Writer):
                 values = self._scalars(element, dtypes)
                 self.insert(YieldOp([v.value for v in values]))
         types = [tensor_type(dims, v.dtype) for v in values]
-        op = ComputeOp(self.unique_stage(stage), axes, reduce_axes, types, Region(block))
+        part = None if role is None else StringAttr(role)
+        op = ComputeOp(self.unique_stage(stage), axes, reduce_axes, types, Region(block), part)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 

@@ -75,7 +75,7 @@ class _Inlining:
         )
         body = clone_body(op, self._names, self.values)
         types = [self._type(type_) for type_ in op.result_types]
-        return ComputeOp(self._k.unique_stage(op.stage.data), spatial, reduction, types, body)
+        return ComputeOp(self._k.unique_stage(op.stage.data), spatial, reduction, types, body, op.role)
 
     def _scan(self, op: ScanOp) -> ScanOp:
         groups = [[self.values[v] for v in group] for group in (op.inits, op.updates, op.states, op.outputs)]

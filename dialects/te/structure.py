@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -134,12 +135,14 @@ class KernelOp(IRDLOperation):
 class ComputeOp(IRDLOperation):
     """One tensor: its element at each point of the spatial axes. `stage` is the name schedules know it by.
 
+    `role` says which part of an algorithm it is, to schedule rules made for that: its name may be another one.
     A compute with several results makes tensors of one shape at once. The extents of reduce axes may depend on the
     spatial axes; an extent below zero counts as zero.
     """
 
     name = "te.compute"
     stage = prop_def(StringAttr)
+    role = opt_prop_def(StringAttr)
     axes = prop_def(ArrayAttr[StringAttr])
     extents = prop_def(TeIndexAttr)
     reduce_axes = prop_def(ArrayAttr[StringAttr])
@@ -155,10 +158,12 @@ class ComputeOp(IRDLOperation):
         reduce_axes: Sequence[tuple[str, ExprLike]],
         result_types: Sequence[Attribute],
         body: Region,
+        role: StringAttr | None = None,
     ):
         super().__init__(
             properties={
                 "stage": StringAttr(stage),
+                "role": role,
                 "axes": ArrayAttr(StringAttr(n) for n, _ in axes),
                 "extents": TeIndexAttr.of(e for _, e in axes),
                 "reduce_axes": ArrayAttr(StringAttr(n) for n, _ in reduce_axes),
@@ -225,15 +230,19 @@ class ComputeOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ComputeOp:
         stage = parser.parse_str_literal()
+        role = StringAttr(parser.parse_str_literal()) if parser.parse_optional_keyword("role") else None
         axes = _parse_axes(parser)
         reduce_axes = _parse_axes(parser) if parser.parse_optional_keyword("reduce") else []
         parser.parse_punctuation(":")
         result_types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        return ComputeOp(stage, axes, reduce_axes, result_types, parser.parse_region())
+        return ComputeOp(stage, axes, reduce_axes, result_types, parser.parse_region(), role)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_string_literal(self.stage.data)
+        if self.role is not None:
+            printer.print_string(" role ")
+            printer.print_string_literal(self.role.data)
         printer.print_string(f" [{_axes_text(self.spatial)}]")
         if self.reduction:
             printer.print_string(f" reduce [{_axes_text(self.reduction)}]")

@@ -7,17 +7,18 @@ runs over blocks of rows, each of which does everything.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
 from tilework.dialects.isa.amx import COLUMNS, ROWS, SCOPE
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
-from tilework.rules.base import ScheduleRule
-from tilework.rules.cpu.bf16x_form import DATA, PRODUCT, Bf16xForm, Place, bf16x_form, cycles_alone
+from tilework.rules.base import Plan, ScheduleRule
+from tilework.rules.cpu.bf16x_form import Bf16xForm, Place, bf16x_form, cycles_alone
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
@@ -31,28 +32,27 @@ class Bf16x(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return bf16x_form(kernel, target) is not None
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Bf16xPlan | None:
+        form = bf16x_form(kernel, target)
+        return form and Bf16xPlan(kernel, target, parameters, form)
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        form = _form(kernel, target)
-        multiplying = cycles_alone(form, target)
-        fetching = memory_cycles(kernel, parameters, target)
-        return overlapped(multiplying, fetching, target) + elementwise_cycles(form.final, target)
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _form(kernel, target)
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+@dataclass(frozen=True, eq=False)
+class Bf16xPlan(Plan[CpuTarget]):
+    """How rows are taken in blocks."""
+
+    form: Bf16xForm
+
+    @property
+    def cycles(self) -> float:
+        multiplying = cycles_alone(self.form, self.target)
+        fetching = memory_cycles(self.kernel, self.parameters, self.target)
+        return overlapped(multiplying, fetching, self.target) + elementwise_cycles(self.form.final, self.target)
+
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        _Writer(s, form, target).write()
-        return s.finish()
-
-
-def _form(kernel: KernelOp, target: CpuTarget) -> Bf16xForm:
-    form = bf16x_form(kernel, target)
-    assert form is not None, "the rule matches"
-    return form
+        _Writer(s, self.form, self.target).write()
 
 
 class _Writer:
@@ -130,7 +130,7 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The numbers of rows; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        stage, lanes = s.stage(DATA), self.target.lanes(32)
+        stage, lanes = s.stage(form.data.stage.data), self.target.lanes(32)
         *others, number, row, place = stage.axes.values()
         *counts, numbers, rows, _ = (extent for _, extent in form.data.spatial)
         vectors, lane = vectors_and_lanes(s, place, lanes)
@@ -157,7 +157,7 @@ class _Writer:
     def product(self, around: SSAValue) -> None:
         """Tiles of it, in registers for them, then in a buffer."""
         s, form = self.s, self.form
-        stage = s.stage(PRODUCT)
+        stage = s.stage(form.product.stage.data)
         tiles = s.cache_write(stage, SCOPE)
         s.compute_at(stage, around, "local")
         j, row, column = list(stage.axes.values())[:3]

@@ -10,14 +10,12 @@ from math import prod
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.sizes import USUAL, bits_of, size_of
-from tilework.dialects.graph.algorithms.bf16x import CHANNELS, COLUMNS, ROWS
+from tilework.dialects.graph.algorithms.bf16x import CHANNELS, COLUMNS, DATA, PRODUCT, ROLES, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.costs import elementwise_cycles
-from tilework.rules.cpu.fast_products import inlined_stages, sizes_of
+from tilework.rules.cpu.fast_products import inlined_stages, role_of, sizes_of
 from tilework.targets.cpu.machines import TileUnit
 from tilework.targets.cpu.target import CpuTarget
-
-DATA, PRODUCT = STAGES = "bf16x_data", "bf16x_product"
 
 TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
 
@@ -108,7 +106,7 @@ def bf16x_form(kernel: KernelOp, target: CpuTarget) -> Bf16xForm | None:
     vectors."""
     if not target.multiplies_tiles:
         return None
-    found = inlined_stages(kernel, STAGES)
+    found = inlined_stages(kernel, ROLES)
     if found is None:
         return None
     inlined, stages, final = found
@@ -183,7 +181,7 @@ def _taken(final: ComputeOp) -> tuple[Expr, ...] | None:
     """Where the last stage reads the product, if it does at one place only."""
     domain = Domain({name: (0, extent - 1) for name, extent in final.spatial})
     owners = ((r, r.tensor.owner) for r in final.reads)
-    reads = [r for r, owner in owners if isinstance(owner, ComputeOp) and owner.stage.data == PRODUCT]
+    reads = [r for r, owner in owners if isinstance(owner, ComputeOp) and role_of(owner) == PRODUCT]
     places = {tuple(map(domain.simplify, r.exprs)) for r in reads}
     return places.pop() if len(places) == 1 else None
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import ClassVar
 
 from tilework.analysis.sizes import bits_of
-from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.cpu.any_order import is_row, schedule_rows
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
@@ -18,7 +18,7 @@ from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import store_as
-from tilework.rules.cpu.stages import plan_stages
+from tilework.rules.cpu.stages import StagePlan, plan_stages
 from tilework.rules.cpu.steps import schedule_step
 from tilework.rules.cpu.tiled_reduction import tile_reduction, tile_within
 from tilework.rules.cpu.total import schedule_total
@@ -36,23 +36,32 @@ class Default(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 0
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return True
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> DefaultPlan:
+        return DefaultPlan(kernel, target, parameters, plan_stages(kernel, target, parameters))
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        return kernel_cycles(kernel, plan_stages(kernel, target, parameters).stages, target, parameters)
 
-    def computes_in_parts(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        plan = plan_stages(kernel, target)
+@dataclass(frozen=True, eq=False)
+class DefaultPlan(Plan[CpuTarget]):
+    """What becomes of the stages."""
+
+    stages: StagePlan
+
+    @property
+    def cycles(self) -> float:
+        return kernel_cycles(self.kernel, self.stages.stages, self.target, self.parameters)
+
+    @property
+    def packings(self) -> Sequence[Packing]:
+        return packings_for_tiles(self.stages, self.target, self.parameters)
+
+    @property
+    def computes_in_parts(self) -> bool:
+        plan, target = self.stages, self.target
         readers = [root for producer, (root, _) in plan.parts.items() if plan.sums(producer)]
         return any(rows_of(plan, root, plan.anchored.get(root, root), target) is not None for root in readers)
 
-    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
-        return packings_for_tiles(kernel, target, parameters)
-
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        s = ScheduleBuilder(kernel)
-        plan = plan_stages(kernel, target)
+    def write(self, s: ScheduleBuilder) -> None:
+        plan, target = self.stages, self.target
         for name in plan.inlined:
             s.compute_inline(s.stage(name))
         stored = {r.stored: store_as(s, r) for r in plan.relayouts}
@@ -91,7 +100,6 @@ class Default(ScheduleRule[CpuTarget]):
                 schedule_total(s, summed, reduction, target)
         for compute in plan.steps:
             schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
-        return s.finish()
 
 
 def _sum_part(

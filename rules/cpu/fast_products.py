@@ -15,22 +15,34 @@ from tilework.scheduling.dataflow.inline import inline_computes
 
 
 def inlined_stages(
-    kernel: KernelOp, names: Sequence[str]
+    kernel: KernelOp, roles: Sequence[str]
 ) -> tuple[list[str], Mapping[str, ComputeOp], ComputeOp] | None:
-    """The stages besides those of these names, inlined in the last one; the stages by name; and the last one.
+    """The names of the stages without one of these roles, inlined in the last one; those with one, by role; and the
+    last one.
 
-    None for a kernel that lacks some of them, has several results, or more that cannot be inlined.
+    None for a kernel that lacks a role, has several results, or more stages that cannot be inlined.
     """
-    if not {c.stage.data for c in kernel.computes}.issuperset(names) or len(kernel.results_returned) != 1:
+    parts = {c for c in kernel.computes if role_of(c) in roles}
+    if {*map(role_of, parts)} != {*roles} or len(parts) != len(roles) or len(kernel.results_returned) != 1:
         return None
-    inlined = [c.stage.data for c in kernel.computes if c.stage.data not in names]
+    inlined = [c.stage.data for c in kernel.computes if c not in parts]
     final = inlined.pop()
     stages = _copied(kernel, {*inlined, final})
     if any(stages[name].reduction or len(stages[name].results) > 1 for name in (*inlined, final)):
         return None
     inline_computes([stages.pop(name) for name in inlined])
     last = stages.pop(final)
-    return inlined, stages, last
+    return inlined, {role_of(stage): stage for stage in stages.values()}, last
+
+
+def role_of(compute: ComputeOp) -> str:
+    """Which part of an algorithm a stage is; empty for one that is none."""
+    return "" if compute.role is None else compute.role.data
+
+
+def part_of(kernel: KernelOp, role: str) -> ComputeOp | None:
+    """The first stage with a role."""
+    return next((c for c in kernel.computes if role_of(c) == role), None)
 
 
 def _copied(kernel: KernelOp, names: Set[str]) -> dict[str, ComputeOp]:
@@ -50,10 +62,10 @@ def _copied(kernel: KernelOp, names: Set[str]) -> dict[str, ComputeOp]:
     return stages
 
 
-def takes(compute: ComputeOp, stage: str, exprs: tuple[Expr, ...]) -> bool:
-    """Whether a compute reads a stage of that name at this place; by name, since what is copied reads other copies."""
+def takes(compute: ComputeOp, role: str, exprs: tuple[Expr, ...]) -> bool:
+    """Whether a compute reads the stage with a role at this place; by role, since what is copied reads other copies."""
     owners = (r.tensor.owner for r in compute.reads if r.exprs == exprs)
-    return any(isinstance(owner, ComputeOp) and owner.stage.data == stage for owner in owners)
+    return any(isinstance(owner, ComputeOp) and role_of(owner) == role for owner in owners)
 
 
 def sizes_of(compute: ComputeOp) -> list[int]:

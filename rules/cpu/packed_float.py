@@ -12,19 +12,17 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import const, var
-from tilework.dialects.graph.algorithms.packed_float import LANES, WordFormat, place_of_output
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.graph.algorithms.packed_float import LANES, PRODUCT, WordFormat, place_of_output
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
-from tilework.rules.cpu.fast_products import inlined_stages, sizes_of, takes
+from tilework.rules.cpu.fast_products import inlined_stages, part_of, sizes_of, takes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import axes_of
 from tilework.targets.cpu.target import CpuTarget
-
-PRODUCT = "packed_float_product"
 
 STEPS = 2
 """Shifts and the like: to make a float of a weight's bits, or to take those of the last weight from a word."""
@@ -53,27 +51,33 @@ class PackedFloat(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return _form(kernel, target) is not None
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> PackedFloatPlan | None:
+        form = _form(kernel, target)
+        return form and PackedFloatPlan(kernel, target, parameters, form)
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        form = _known_form(kernel, target)
+
+@dataclass(frozen=True, eq=False)
+class PackedFloatPlan(Plan[CpuTarget]):
+    """How many outputs are computed at a time."""
+
+    form: PackedFloatForm
+
+    @property
+    def cycles(self) -> float:
+        form, target = self.form, self.target
         blocks, channels = sizes_of(form.product)[-3], form.product.reduction[0][1].offset
         format = form.format
         vectors = blocks * channels * LANES / target.lanes(32)
         multiplying = form.rows * format.weights / target.multiplies_per_cycle
         taking_apart = STEPS * (format.weights + format.words) / target.machine.core.steps_per_cycle
-        fetching = memory_cycles(kernel, parameters, target)
+        fetching = memory_cycles(self.kernel, self.parameters, target)
         behind = elementwise_cycles(form.final, target)
         return overlapped(vectors * (multiplying + taking_apart), fetching, target) + behind
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _known_form(kernel, target)
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        _product(s, form, _final(s, form, target), target)
-        return s.finish()
+        _product(s, self.form, _final(s, self.form, self.target), self.target)
 
 
 def _form(kernel: KernelOp, target: CpuTarget) -> PackedFloatForm | None:
@@ -105,14 +109,9 @@ def _takes_rows(final: ComputeOp, format: WordFormat) -> bool:
 
 def _is_computed_before(kernel: KernelOp, product: ComputeOp) -> bool:
     """Whether the stages inlined in the product do more than move what it multiplies."""
-    [alone] = (c for c in kernel.computes if c.stage.data == PRODUCT)
+    alone = part_of(kernel, PRODUCT)
+    assert alone is not None
     return [type(op) for op in alone.body.walk()] != [type(op) for op in product.body.walk()]
-
-
-def _known_form(kernel: KernelOp, target: CpuTarget) -> PackedFloatForm:
-    form = _form(kernel, target)
-    assert form is not None, "the rule matches"
-    return form
 
 
 def _final(s: ScheduleBuilder, form: PackedFloatForm, target: CpuTarget) -> SSAValue:
@@ -130,7 +129,7 @@ def _final(s: ScheduleBuilder, form: PackedFloatForm, target: CpuTarget) -> SSAV
 
 def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target: CpuTarget) -> None:
     """Of all rows, so that each word is loaded once."""
-    stage = s.stage(PRODUCT)
+    stage = s.stage(form.product.stage.data)
     sums = s.cache_write(stage, "register")
     s.compute_at(stage, around, "local")
     s.compute_at(sums, around)

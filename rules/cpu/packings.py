@@ -6,19 +6,19 @@ from collections.abc import Hashable, Sequence, Set
 
 from tilework.algebra.index_expr import const, var
 from tilework.analysis.sizes import bits_of, bytes_of
-from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.dialects.te import ComputeOp
 from tilework.rules.base import Packing
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
-from tilework.rules.cpu.stages import plan_stages
+from tilework.rules.cpu.stages import StagePlan
 from tilework.rules.cpu.tiled_reduction import block_sizes
 from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget
 
 
-def packings_for_tiles(kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
-    """The layouts in which the tiles of a kernel would rather read some of the arguments numbered `parameters`."""
-    plan = plan_stages(kernel, target, parameters)
+def packings_for_tiles(plan: StagePlan, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
+    """The layouts in which the tiles of a kernel would rather read some of the arguments numbered `parameters`, for
+    which its stages are planned."""
     tiled = [*plan.anchored.values(), *(c for c in plan.roots if c.reduction and c.spatial)]
     wanted: dict[int, list[Packing]] = {}
     for compute in reversed(tiled):  # of several that read a parameter, the first has its way

@@ -14,7 +14,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
-from tilework.rules.cpu.stages import Plan
+from tilework.rules.cpu.stages import StagePlan
 from tilework.targets.cpu.target import CpuTarget
 
 
@@ -39,7 +39,7 @@ class Rows:
 
 
 def rows_for(
-    plan: Plan, producer: ComputeOp, reduction: ComputeOp, tile: Tile | None, most: int, target: CpuTarget
+    plan: StagePlan, producer: ComputeOp, reduction: ComputeOp, tile: Tile | None, most: int, target: CpuTarget
 ) -> Rows | None:
     """The most rows of a part of the producer that take at most `most` bytes; None where all of them do, or none.
 
@@ -120,7 +120,7 @@ class Around:
     fixed: frozenset[str]
 
 
-def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: CpuTarget) -> Rows | None:
+def rows_of(plan: StagePlan, root: ComputeOp, reduction: ComputeOp, target: CpuTarget) -> Rows | None:
     """How many positions of a reduction to take at a time, so that what they read of a producer's part is small.
 
     It stays in the nearest cache where that is possible, if it can be beside as much of what it is made of.
@@ -133,7 +133,7 @@ def rows_of(plan: Plan, root: ComputeOp, reduction: ComputeOp, target: CpuTarget
     return None
 
 
-def _most_bytes(plan: Plan, producer: ComputeOp, target: CpuTarget) -> Sequence[int]:
+def _most_bytes(plan: StagePlan, producer: ComputeOp, target: CpuTarget) -> Sequence[int]:
     """How large a part may be, what is better first."""
     if plan.sums(producer):
         _, shared = plan.parts[producer]
@@ -145,7 +145,7 @@ def _most_bytes(plan: Plan, producer: ComputeOp, target: CpuTarget) -> Sequence[
 
 
 def loop_of_part(
-    plan: Plan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None, target: CpuTarget
+    plan: StagePlan, compute: ComputeOp, around: Sequence[Around], rows: Rows | None, target: CpuTarget
 ) -> SSAValue | None:
     """The innermost of the loops around the reader's tile in which a stage has a part that is small."""
     _, shared = plan.parts[compute]

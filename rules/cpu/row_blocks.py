@@ -7,16 +7,17 @@ stays in a near cache. What belongs to no row, such as a copy of a matrix that a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
 from tilework.analysis.sizes import bits_of, size_of
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
@@ -25,6 +26,7 @@ from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import joins_parts, reads_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
+from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within
 from tilework.targets.cpu.target import CpuTarget
 
@@ -45,30 +47,33 @@ class RowBlocks(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return row_form(kernel, target) is not None
-
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> RowPlan | None:
         form = row_form(kernel, target)
-        assert form is not None, "the rule matches"
-        around = {p.reduction: form.rows[p.reduction][:-1] for p in form.products.values()}
-        return kernel_cycles(kernel, form.stages, target, parameters, around)
+        return form and RowPlan(kernel, target, parameters, form)
 
-    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
+
+@dataclass(frozen=True, eq=False)
+class RowPlan(Plan[CpuTarget]):
+    """How many rows are taken at a time."""
+
+    form: RowForm
+
+    @property
+    def cycles(self) -> float:
+        around = {p.reduction: self.form.rows[p.reduction][:-1] for p in self.form.products.values()}
+        return kernel_cycles(self.kernel, self.form.stages, self.target, self.parameters, around)
+
+    @property
+    def packings(self) -> Sequence[Packing]:
         """Ask for the layout that tiles want of a matrix that multiplies one row: tiles compute the kernel then."""
-        form = row_form(kernel, target)
-        assert form is not None, "the rule matches"
-        multiplies = any(len(reads_of(c)) > 1 for c in form.summaries)
-        return packings_for_tiles(kernel, target, parameters) if multiplies else ()
+        if all(len(reads_of(c)) <= 1 for c in self.form.summaries):
+            return ()
+        return packings_for_tiles(plan_stages(self.kernel, self.target, self.parameters), self.target, self.parameters)
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = row_form(kernel, target)
-        assert form is not None, "the rule matches"
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        _Writer(s, form, target).write()
-        return s.finish()
+        _Writer(s, self.form, self.target).write()
 
 
 class _Writer:

@@ -15,7 +15,7 @@ from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
 from tilework.rules.cpu.readers import readers_of
 from tilework.rules.cpu.reads import Axis, Read, reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
-from tilework.rules.cpu.stages import Plan, plan_stages
+from tilework.rules.cpu.stages import StagePlan, plan_stages
 from tilework.scheduling.dataflow.inline import inline_computes
 from tilework.targets.cpu.target import CpuTarget
 
@@ -99,7 +99,7 @@ def _length_of(compute: ComputeOp, rows: Sequence[str]) -> int | None:
 
 
 def _inside(
-    plan: Plan, final: ComputeOp, rows: Container[ComputeOp], summaries: Sequence[ComputeOp]
+    plan: StagePlan, final: ComputeOp, rows: Container[ComputeOp], summaries: Sequence[ComputeOp]
 ) -> tuple[list[ComputeOp], dict[ComputeOp, ComputeOp]]:
     """The stages of a block, in order; and the products among them, each with its reduction.
 

@@ -30,7 +30,7 @@ LARGEST_COPY = 16
 
 
 @dataclass(frozen=True)
-class Plan:
+class StagePlan:
     """`inlined` stages by name; `relayouts` of others; `copies` of arguments; `roots` as they look after all that.
 
     `anchored`: root -> the reduction inside it. `steps` are what scans compute in each step. `parts`: roots that only a
@@ -56,7 +56,7 @@ class Plan:
         return bool(self.anchored.get(root, root).reduction)
 
 
-def plan_stages(kernel: KernelOp, target: CpuTarget, parameters: Set[int] = frozenset()) -> Plan:
+def plan_stages(kernel: KernelOp, target: CpuTarget, parameters: Set[int] = frozenset()) -> StagePlan:
     """Decide on a copy of the kernel. parameters: the arguments whose layouts may be chosen."""
     copy = kernel.clone()
     inlined: list[str] = []
@@ -95,7 +95,7 @@ def plan_stages(kernel: KernelOp, target: CpuTarget, parameters: Set[int] = froz
         axes = _own_part(producer, anchored.get(producer, producer), reduction)
         if axes is not None:
             parts[producer] = root, axes
-    return Plan(inlined, relayouts, copies, roots, anchored, steps, parts)
+    return StagePlan(inlined, relayouts, copies, roots, anchored, steps, parts)
 
 
 def _only_reader(compute: ComputeOp) -> ComputeOp | None:

@@ -9,6 +9,7 @@ weights is read once; or it runs over blocks of rows, each of which does everyth
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
@@ -16,10 +17,10 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import const
 from tilework.algebra.strassen import DATA_ADDITIONS, OUTPUT_ADDITIONS, PRODUCTS
 from tilework.analysis.sizes import bytes_of, size_of
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
-from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.cpu.costs import (
     again_cycles,
     between_cycles,
@@ -34,7 +35,7 @@ from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import axes_of, iterations, reads_of
 from tilework.rules.cpu.register_tile import tile_cost
-from tilework.rules.cpu.strassen_form import DATA, PRODUCT, RESULT, StrassenForm, inner, strassen_form
+from tilework.rules.cpu.strassen_form import StrassenForm, strassen_form
 from tilework.targets.cpu.target import CpuTarget
 
 
@@ -43,30 +44,36 @@ class Strassen(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return strassen_form(kernel, target) is not None
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> StrassenPlan | None:
+        form = strassen_form(kernel, target)
+        return form and StrassenPlan(kernel, target, parameters, form)
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        form = _form(kernel, target)
+
+@dataclass(frozen=True, eq=False)
+class StrassenPlan(Plan[CpuTarget]):
+    """How rows are taken in blocks."""
+
+    form: StrassenForm
+
+    @property
+    def cycles(self) -> float:
+        kernel, form, target = self.kernel, self.form, self.target
         readers = min(form.passes, target.cores)  # cores with blocks of their own, that may share no cache
-        fetching = readers * memory_cycles(kernel, parameters, target)
-        fetching += again_cycles(kernel, parameters, form.passes - readers, target)
+        fetching = readers * memory_cycles(kernel, self.parameters, target)
+        fetching += again_cycles(kernel, self.parameters, form.passes - readers, target)
         fetching += size_of(form.batch) * form.blocks.again / target.kept_speed(bytes_of(form.data.results[0].type))
-        multiplying = _product_cycles(form, target, parameters)
+        multiplying = _product_cycles(form, target, self.parameters)
         adding = overlapped(_sum_cycles(form, target), _between_cycles(form, target), target)
         return overlapped(multiplying, fetching, target) + adding + elementwise_cycles(form.final, target)
 
-    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
-        form = _form(kernel, target)
-        return pack_outputs(form.product, form.span, parameters)
+    @property
+    def packings(self) -> Sequence[Packing]:
+        return pack_outputs(self.form.product, self.form.span, self.parameters)
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _form(kernel, target)
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        _Writer(s, form, target).write()
-        return s.finish()
+        _Writer(s, self.form, self.target).write()
 
 
 def _between_cycles(form: StrassenForm, target: CpuTarget) -> float:
@@ -98,12 +105,6 @@ def _sum_cycles(form: StrassenForm, target: CpuTarget) -> float:
     of_result = (products + OUTPUT_ADDITIONS * sum(additions)) / target.vectors_per_cycle
     vectors = rows * size_of(form.batch) / form.lanes
     return vectors * (sizes_of(form.data)[-1] * of_data + outputs * of_result)
-
-
-def _form(kernel: KernelOp, target: CpuTarget) -> StrassenForm:
-    form = strassen_form(kernel, target)
-    assert form is not None, "the rule matches"
-    return form
 
 
 class _Writer:
@@ -141,7 +142,7 @@ class _Writer:
         first, second = reversed(loops) if form.blocks.together else loops
         s.reorder([*batch, first[0], second[0], row, o, vectors, down, across, lane])
         s.unroll(o)
-        for name in inner(RESULT, form.levels):
+        for name in form.of_result:
             self.within(name, vectors)
         leading = [(axis, n) for axis, (_, n) in zip(batch, form.batch, strict=True)]
         if form.blocks.together:
@@ -153,7 +154,7 @@ class _Writer:
     def data(self, around: SSAValue | None) -> None:
         """The sums of quarters, some channels at a time; in front of all else, in parallel, or inside a loop."""
         s, form = self.s, self.form
-        stage = s.stage(DATA)
+        stage = s.stage(form.data.stage.data)
         axes, (rows, _) = list(stage.axes.values()), form.part
         batch, (i, *products, c) = axes[: len(form.batch)], axes[len(form.batch) :]
         channels, lane = s.split(c, form.lanes)
@@ -165,7 +166,7 @@ class _Writer:
             [*_, channels] = parallel_prefix(s, outer, self.work, self.target)
         else:
             s.compute_at(stage, around, "local")
-        for name in inner(DATA, form.levels):
+        for name in form.of_data:
             self.within(name, channels)
 
     def within(self, name: str, around: SSAValue) -> None:
@@ -180,7 +181,7 @@ class _Writer:
     def product(self, around: SSAValue) -> None:
         """Of one pair of sums after the other."""
         s, form = self.s, self.form
-        stage = s.stage(PRODUCT)
+        stage = s.stage(form.product.stage.data)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
         axes = list(stage.axes.values())

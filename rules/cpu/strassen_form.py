@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.strassen import PRODUCTS
 from tilework.analysis.sizes import bits_of
+from tilework.dialects.graph.algorithms.strassen import PRODUCT, RESULT, ROLES, SUMS, role_of
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import balanced, inlined_stages, sizes_of, takes
+from tilework.rules.cpu.fast_products import balanced, inlined_stages, part_of, sizes_of, takes
 from tilework.rules.cpu.reads import Axes, reads_of
 from tilework.targets.cpu.target import CpuTarget
 
-DATA, PRODUCT, RESULT = STAGES = "strassen_data", "strassen_product", "strassen_result"
 
-
-def inner(stage: str, levels: int) -> list[str]:
-    """The names of the stages that DATA and RESULT are computed from, level by level."""
-    return [f"{stage}_{left}" for left in range(1, levels)]
+def _inner(part: str, levels: int) -> list[str]:
+    """The roles of the stages that those with SUMS and RESULT are computed from, level by level."""
+    return [role_of(part, left) for left in range(1, levels)]
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,7 @@ class StrassenForm:
     """The stages by what they compute, once those `inlined` are.
 
     first: what reads the quarters, `data` if there is one level. levels: on which quarters are taken of quarters.
+    of_data, of_result: the names of the stages between two levels that sum quarters, and products, level by level.
     images: whether the last one is an image in blocks of channels; else its last axes are rows and outputs. block: how
     many outputs lie side by side, or are taken so. A product is computed for `rows` rows and `vectors` of `lanes`
     outputs at a time.
@@ -51,6 +51,8 @@ class StrassenForm:
     product: ComputeOp
     final: ComputeOp
     levels: int
+    of_data: Sequence[str]
+    of_result: Sequence[str]
     images: bool
     lanes: int
     block: int
@@ -97,15 +99,15 @@ class StrassenForm:
 
 def strassen_form(kernel: KernelOp, target: CpuTarget) -> StrassenForm | None:
     """The form of a kernel, None if it is another, its sizes are not known, or do not fill vectors and blocks."""
-    whole, summed = kernel.compute(PRODUCT), kernel.compute(RESULT)
+    whole, summed = part_of(kernel, PRODUCT), part_of(kernel, RESULT)
     if whole is None or summed is None:
         return None
     levels = len(whole.spatial) - len(summed.spatial)
-    found = inlined_stages(kernel, [*STAGES, *inner(DATA, levels), *inner(RESULT, levels)])
+    found = inlined_stages(kernel, [*ROLES, *_inner(SUMS, levels), *_inner(RESULT, levels)])
     if found is None:
         return None
     inlined, stages, final = found
-    data, product = stages[DATA], stages[PRODUCT]
+    data, product = stages[SUMS], stages[PRODUCT]
     lanes, channels = target.lanes(bits_of(final.result.type)), sizes_of(data)[-1]
     *batch, rows, outputs = sizes_of(product)
     del batch[len(batch) - levels :]
@@ -115,7 +117,7 @@ def strassen_form(kernel: KernelOp, target: CpuTarget) -> StrassenForm | None:
         return None
     if not takes(final, RESULT, _taken(final, images)):
         return None
-    first = stages[[DATA, *inner(DATA, levels)][-1]]
+    first = stages[[SUMS, *_inner(SUMS, levels)][-1]]
     vectors = max(block // lanes, 1 if outputs % (2 * lanes) else 2)
     tile_rows = _rows_at_once(product, vectors, target)
     products = PRODUCTS**levels
@@ -123,8 +125,10 @@ def strassen_form(kernel: KernelOp, target: CpuTarget) -> StrassenForm | None:
     if 2 * blocks.rows < min(rows, tile_rows):
         return None
     at_once = balanced(blocks.rows, tile_rows)
+    of_data, of_result = ([stages[r].stage.data for r in _inner(part, levels)] for part in (SUMS, RESULT))
     return StrassenForm(
-        [*inlined, RESULT], first, data, product, final, levels, images, lanes, block, vectors, blocks, at_once
+        *([*inlined, stages[RESULT].stage.data], first, data, product, final),
+        *(levels, of_data, of_result, images, lanes, block, vectors, blocks, at_once),
     )
 
 

@@ -23,11 +23,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import const
 from tilework.analysis.sizes import bits_of, bytes_of, size_of
 from tilework.analysis.tall_products import is_tall_product, symmetric_block
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.index_attr import TeIndexAttr
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, YieldOp
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.cpu.block_sums import adds_floats
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise
@@ -65,26 +65,29 @@ class TallProduct(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 2
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return _form(kernel, target) is not None
-
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> TallPlan | None:
         form = _form(kernel, target)
-        assert form is not None, "the rule matches"
-        return kernel_cycles(kernel, [*form.before, form.product], target, parameters)
+        return form and TallPlan(kernel, target, parameters, form)
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _form(kernel, target)
-        assert form is not None, "the rule matches"
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+
+@dataclass(frozen=True, eq=False)
+class TallPlan(Plan[CpuTarget]):
+    """How the product is taken in blocks of terms and panels of results."""
+
+    form: _Form
+
+    @property
+    def cycles(self) -> float:
+        return kernel_cycles(self.kernel, [*self.form.before, self.form.product], self.target, self.parameters)
+
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        for compute in form.before:
-            schedule_elementwise(s, s.stage(compute.stage.data), compute, target, None)
-        _schedule_product(s, form, target)
-        for compute in form.after:
-            schedule_elementwise(s, s.stage(compute.stage.data), compute, target, None)
-        return s.finish()
+        for compute in self.form.before:
+            schedule_elementwise(s, s.stage(compute.stage.data), compute, self.target, None)
+        _schedule_product(s, self.form, self.target)
+        for compute in self.form.after:
+            schedule_elementwise(s, s.stage(compute.stage.data), compute, self.target, None)
 
 
 def _form(kernel: KernelOp, target: CpuTarget) -> _Form | None:

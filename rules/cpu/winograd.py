@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -17,10 +18,11 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
 from tilework.analysis.sizes import bytes_of, count_of
-from tilework.dialects.schedule import SequenceOp, Tail
+from tilework.dialects.graph.algorithms.winograd import COLUMNS, DATA, IMAGE, PRODUCT, RESULT, ROWS
+from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
-from tilework.rules.base import Packing, ScheduleRule
+from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.cpu.costs import again_cycles, elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
@@ -28,17 +30,7 @@ from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
 from tilework.rules.cpu.reads import axes_of, iterations, reads_of
 from tilework.rules.cpu.relayout import Relayout, store_as
-from tilework.rules.cpu.winograd_form import (
-    COLUMNS,
-    DATA,
-    IMAGE,
-    PRODUCT,
-    RESULT,
-    ROWS,
-    WinogradForm,
-    form_of,
-    lanes_along,
-)
+from tilework.rules.cpu.winograd_form import WinogradForm, form_of, lanes_along
 from tilework.targets.cpu.target import CpuTarget
 
 
@@ -47,13 +39,22 @@ class WinogradConv(ScheduleRule[CpuTarget]):
 
     BENEFIT: ClassVar[int] = 1
 
-    def matches(self, kernel: KernelOp, target: CpuTarget) -> bool:
-        return form_of(kernel, target) is not None
+    def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> WinogradPlan | None:
+        form = form_of(kernel, target)
+        return form and WinogradPlan(kernel, target, parameters, form)
 
-    def cycles(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> float:
-        form = _form(kernel, target)
-        fetching = memory_cycles(kernel, parameters, target)
-        fetching += again_cycles(kernel, parameters, form.blocks.passes * form.image_blocks - 1, target)
+
+@dataclass(frozen=True, eq=False)
+class WinogradPlan(Plan[CpuTarget]):
+    """How tiles are taken in blocks."""
+
+    form: WinogradForm
+
+    @property
+    def cycles(self) -> float:
+        form, target = self.form, self.target
+        fetching = memory_cycles(self.kernel, self.parameters, target)
+        fetching += again_cycles(self.kernel, self.parameters, form.blocks.passes * form.image_blocks - 1, target)
         multiplying = iterations(form.stages[PRODUCT]) / form.lanes / target.multiplies_per_cycle
         of_data = sum(elementwise_cycles(form.stages[name], target) for name in (IMAGE, ROWS, DATA))
         results = form.stages[COLUMNS], form.stages[RESULT], form.last.compute
@@ -62,23 +63,14 @@ class WinogradConv(ScheduleRule[CpuTarget]):
         moving = _data_again(form, target) / target.bandwidth.piecewise + _exchanged(form, target)
         return overlapped(multiplying, fetching, target) + transforming + moving
 
-    def packings(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> Sequence[Packing]:
-        form = _form(kernel, target)
-        return pack_outputs(form.stages[PRODUCT], form.span, parameters)
+    @property
+    def packings(self) -> Sequence[Packing]:
+        return pack_outputs(self.form.stages[PRODUCT], self.form.span, self.parameters)
 
-    def schedule(self, kernel: KernelOp, target: CpuTarget) -> SequenceOp:
-        form = _form(kernel, target)
-        s = ScheduleBuilder(kernel)
-        for name in form.inlined:
+    def write(self, s: ScheduleBuilder) -> None:
+        for name in self.form.inlined:
             s.compute_inline(s.stage(name))
-        (_CountedWriter if form.is_counted else _GridWriter)(s, form, target).write()
-        return s.finish()
-
-
-def _form(kernel: KernelOp, target: CpuTarget) -> WinogradForm:
-    form = form_of(kernel, target)
-    assert form is not None, "the rule matches"
-    return form
+        (_CountedWriter if self.form.is_counted else _GridWriter)(s, self.form, self.target).write()
 
 
 def _data_again(form: WinogradForm, target: CpuTarget) -> int:
@@ -120,6 +112,10 @@ class _Writer(ABC):
         self.product(around_products)
         self.result(around_products)
 
+    def stage(self, role: str) -> StageHandle:
+        """The stage with a role."""
+        return self.s.stage(self.form.stages[role].stage.data)
+
     @abstractmethod
     def final(self) -> tuple[SSAValue, SSAValue]:
         """The loops to compute a block's transformed data in, and its products."""
@@ -135,7 +131,7 @@ class _Writer(ABC):
     def product(self, around: SSAValue) -> None:
         """For one pair of coefficients after the other, a product of matrices."""
         s, form = self.s, self.form
-        product, stage = form.stages[PRODUCT], s.stage(PRODUCT)
+        product, stage = form.stages[PRODUCT], self.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
         s.compute_at(stage, around, "local")
         *tiles, i, column, o = [stage.axes[name] for name, _ in product.spatial]
@@ -152,10 +148,15 @@ class _Writer(ABC):
         step = Step(filters, prod(form.at_once), form.vectors, form.lanes)
         prefetch_operands(s, product, step, (c, form.channel_lanes), loops, self.target)
 
+    def stored(self, order: tuple[str, ...]) -> StageHandle:
+        """The transformed image, stored in this order of its axes, of which that of channels is cut into vectors."""
+        data, lanes = self.form.stages[DATA], self.form.channel_lanes
+        return store_as(self.s, Relayout(data.stage.data, data.spatial[-1][0], lanes, order))
+
     def _image(self, around: SSAValue) -> None:
         """A part of the image, with zeros around it."""
         s, form = self.s, self.form
-        image = s.stage(IMAGE)
+        image = self.stage(IMAGE)
         s.compute_at(image, around, "local")
         *_, image_channels = image.axes.values()
         vectors, lane = s.split(s.split(image_channels, form.channel_lanes)[1], _regular_lanes(form))
@@ -223,7 +224,10 @@ class _GridWriter(_Writer):
         # in parallel, cores share the channels: the kernel in front, if it is of this kind, wrote them core by core
         s, form = self.s, self.form
         n, p, q, i, j, c = (name for name, _ in form.stages[DATA].spatial)
-        stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")))
+        stage = store_as(
+            s,
+            Relayout(form.stages[DATA].stage.data, c, form.channel_lanes, (n, i, j, f"{c}.outer", p, q, f"{c}.inner")),
+        )
         n, i, j, channels, p, q, lane = stage.axes.values()
         block, q = s.split(q, form.blocks.columns, Tail.PARTITION)
         s.vectorize(lane)
@@ -236,11 +240,11 @@ class _GridWriter(_Writer):
             s.reorder([n, p, channels, block, q, i, j, lane])
             s.compute_at(stage, around, "local")
         self._image(block)
-        self._transformed(s.stage(ROWS), q)
+        self._transformed(self.stage(ROWS), q)
 
     def result(self, around: SSAValue) -> None:
         s, form = self.s, self.form
-        stage = s.stage(RESULT)
+        stage = self.stage(RESULT)
         s.compute_at(stage, around, "local")
         n, y, x, o = stage.axes.values()
         p, a = s.split(y, form.blocks.tile)
@@ -248,7 +252,7 @@ class _GridWriter(_Writer):
         filters, lane = s.split(o, form.lanes)
         s.reorder([n, p, q, filters, a, b, lane])
         s.vectorize(lane)
-        self._transformed(s.stage(COLUMNS), filters)
+        self._transformed(self.stage(COLUMNS), filters)
 
 
 class _CountedWriter(_Writer):
@@ -284,21 +288,23 @@ class _CountedWriter(_Writer):
         s, form = self.s, self.form
         assert around is not None, "blocks are transformed apart"
         n, t, i, j, c = (name for name, _ in form.stages[DATA].spatial)
-        stage = store_as(s, Relayout(DATA, c, form.channel_lanes, (n, i, j, f"{c}.outer", t, f"{c}.inner")))
+        stage = store_as(
+            s, Relayout(form.stages[DATA].stage.data, c, form.channel_lanes, (n, i, j, f"{c}.outer", t, f"{c}.inner"))
+        )
         n, i, j, channels, t, lane = stage.axes.values()
         s.vectorize(lane)
         s.pragma(t, "loop_partition_hint", 1)  # most tiles have no padding
         s.reorder([n, channels, t, i, j, lane])
         s.compute_at(stage, around, "local")
         self._image(t)
-        self._transformed(s.stage(ROWS), t)
+        self._transformed(self.stage(ROWS), t)
 
     def result(self, around: SSAValue) -> None:
         s, form = self.s, self.form
-        stage = s.stage(RESULT)
+        stage = self.stage(RESULT)
         s.compute_at(stage, around, "local")
         n, t, a, b, o = stage.axes.values()
         filters, lane = s.split(o, form.lanes)
         s.reorder([n, t, filters, a, b, lane])
         s.vectorize(lane)
-        self._transformed(s.stage(COLUMNS), filters)
+        self._transformed(self.stage(COLUMNS), filters)

@@ -11,16 +11,11 @@ from dataclasses import dataclass
 
 from tilework.algebra.index_expr import Expr, ceildiv, var
 from tilework.analysis.sizes import bits_of, size_of, usual_size
-from tilework.dialects.graph.algorithms.winograd import IMAGE_RANK
+from tilework.dialects.graph.algorithms.winograd import COLUMNS, DATA, IMAGE, IMAGE_RANK, PRODUCT, RESULT, ROLES, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.cpu.fast_products import balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.reads import iterations, reads_of
 from tilework.targets.cpu.target import CpuTarget
-
-IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = STAGES = (
-    *("winograd_image", "winograd_rows", "winograd_data"),
-    *("winograd_product", "winograd_columns", "winograd_result"),
-)
 
 MOST_OPEN = 8
 """Tiles that are multiplied at a time where nobody knows how many there are: each number of them is code of its own."""
@@ -72,7 +67,7 @@ class Last:
 
 @dataclass(frozen=True)
 class WinogradForm:
-    """The stages by name and the last one, as they look once the stages `inlined` are.
+    """The stages by role and the last one, as they look once the stages `inlined` are.
 
     A product is computed for tiles of `at_once` (images, rows, columns; or images, tiles) and `vectors` of `lanes`
     filters at a time, tiles are transformed for `channel_lanes` channels.
@@ -121,7 +116,7 @@ class WinogradForm:
 
 def form_of(kernel: KernelOp, target: CpuTarget) -> WinogradForm | None:
     """The form of a kernel, None if it is another, sizes but those of images are not known or do not fill vectors."""
-    found = inlined_stages(kernel, STAGES)
+    found = inlined_stages(kernel, ROLES)
     if found is None:
         return None
     inlined, stages, final = found

@@ -74,8 +74,9 @@ class KernelStages:
             self._stages[op.stage.data] = op
 
     def replace(self, old: ComputeOp, *new: ComputeOp) -> None:
-        """Put stages in place of one; the last of them makes its tensors."""
+        """Put stages in place of one; the last of them makes its tensors, and has its role."""
         self.insert_before(old, *new)
+        new[-1].role = old.role
         replace_values(old.results, new[-1].results)
         erase(old)
 

@@ -25,7 +25,7 @@
 // LOOPS:         arith.maximumf
 
 te.kernel @dense_relu(%x: tensor<64x64xf32>, %u: tensor<4x2x2x16x16x2xbf16>) -> tensor<64x64xf32> {
-  %bf16x_data = te.compute "bf16x_data" [c: 2, p: 2, row: 95, place: 32] : tensor<2x2x95x32xbf16> {
+  %bf16x_data = te.compute "bf16x_data" role "bf16x.data" [c: 2, p: 2, row: 95, place: 32] : tensor<2x2x95x32xbf16> {
     %0 = te.if_then_else [p - 1 >= 0] : bf16 {
       %1 = te.if_then_else [-row + 63 >= 0] : f32 {
         %2 = te.read %x[row, 32 * c + place] : tensor<64x64xf32>
@@ -52,7 +52,7 @@ te.kernel @dense_relu(%x: tensor<64x64xf32>, %u: tensor<4x2x2x16x16x2xbf16>) -> 
     }
     te.yield %0 : bf16
   }
-  %bf16x_product = te.compute "bf16x_product" [j: 4, row: 95, l: 16] reduce [c: 2, p: 2, q: 2, pair: 16, place: 2] : tensor<4x95x16xf32> {
+  %bf16x_product = te.compute "bf16x_product" role "bf16x.product" [j: 4, row: 95, l: 16] reduce [c: 2, p: 2, q: 2, pair: 16, place: 2] : tensor<4x95x16xf32> {
     %12 = te.if_then_else [p - q >= 0] : bf16 {
       %13 = te.read %bf16x_data[c, p, row, 2 * pair + place] : tensor<2x2x95x32xbf16>
       te.yield %13 : bf16

@@ -25,7 +25,7 @@
 // LOOPS:                 arith.bitcast %{{.*}} : vector<16xi32> to vector<16xf32>
 
 te.kernel @f24(%x: tensor<1x512xf32>, %u: tensor<16x513x3x16xi32>, %b: tensor<1000xf32>) -> tensor<1x1000xf32> {
-  %packed_float_product = te.compute "packed_float_product" [i: 1, j: 16, v: 4, l: 16] reduce [c: 512] : tensor<1x16x4x16xf32> {
+  %packed_float_product = te.compute "packed_float_product" role "packed_float.product" [i: 1, j: 16, v: 4, l: 16] reduce [c: 512] : tensor<1x16x4x16xf32> {
     %0 = te.if_then_else [-v + 2 >= 0] : i32 {
       %1 = te.read %u[j, c, v, l] : tensor<16x513x3x16xi32>
       %2 = arith.constant -256 : i32

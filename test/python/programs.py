@@ -1,15 +1,18 @@
-"""What tests do to programs again and again: name a target, run a phase."""
+"""What tests do to programs again and again: name a target, run a phase, ask a rule for its plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.program_targets import HOST, set_targets
 from tilework.dialects.support.registration import make_context
+from tilework.dialects.te import KernelOp
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.phases import run_phase
+from tilework.rules.base import Plan, ScheduleRule
 from tilework.targets import Target, parse_target
 
 
@@ -29,3 +32,10 @@ def apply_phase(phase: str, module: ModuleOp, instrumentations: Sequence[Instrum
     if "tilework.targets" not in module.attributes:
         for_target(module)
     run_phase(phase, make_context(), module, instrumentations)
+
+
+def plan_by(rule: ScheduleRule[Any], kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Plan[Any]:
+    """The plan of one rule for a kernel that it matches."""
+    plan = rule.match(kernel, target, parameters)
+    assert plan is not None
+    return plan

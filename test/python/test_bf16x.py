@@ -29,7 +29,7 @@ from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import kernel_symbols, run_kernel
 from tilework.rules.cpu.bf16x_form import bf16x_form
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import plan_for
 from tilework.targets import Target, parse_target
 from tilework.targets.cpu.host import host_target
 
@@ -196,7 +196,7 @@ def arrays_for(kernel: KernelOp, **sizes: int):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_loops_on_tiles(kernel: KernelOp):
-    sequence = choose_rule(kernel, TILES).schedule(kernel, TILES)
+    sequence = plan_for(kernel, TILES).schedule(kernel)
     assert any(isinstance(op, TensorizeOp) for op in sequence.walk())
     arrays = arrays_for(kernel)
     module = ModuleOp([kernel.clone(), sequence])
@@ -212,7 +212,7 @@ def test_loops_on_tiles(kernel: KernelOp):
 @pytest.mark.skipif(not host_target().multiplies_tiles, reason="this machine multiplies no tiles")
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_compiled_kernels(run_kernel_everywhere, kernel: KernelOp):
-    sequence = choose_rule(kernel, host_target()).schedule(kernel, host_target())
+    sequence = plan_for(kernel, host_target()).schedule(kernel)
     run_kernel_everywhere(kernel, arrays_for(kernel), sequence)
 
 
@@ -237,7 +237,7 @@ OPEN = [
 
 @pytest.mark.parametrize("kernel", OPEN, ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_loops_for_any_number_of_rows_or_images(kernel: KernelOp):
-    module = ModuleOp([kernel.clone(), choose_rule(kernel, TILES).schedule(kernel, TILES)])
+    module = ModuleOp([kernel.clone(), plan_for(kernel, TILES).schedule(kernel)])
     apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
     assert any(isinstance(op, TileMulFOp) for op in lowered.walk())
@@ -253,14 +253,14 @@ def test_loops_for_any_number_of_rows_or_images(kernel: KernelOp):
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kernel", OPEN, ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_compiled_kernels_for_any_number(run_kernel_everywhere, kernel: KernelOp, sizes: dict[str, int]):
-    sequence = choose_rule(kernel, host_target()).schedule(kernel, host_target())
+    sequence = plan_for(kernel, host_target()).schedule(kernel)
     run_kernel_everywhere(kernel, arrays_for(kernel, **sizes), sequence)
 
 
 def test_buffers_fit_on_a_stack():
     """Also with the whole lines of numbers that fill a block."""
     kernel = conv_relu(416, 480, 13, stride=2, numbers=3, in_blocks=False, width=27)
-    module = ModuleOp([kernel.clone(), choose_rule(kernel, TILES).schedule(kernel, TILES)])
+    module = ModuleOp([kernel.clone(), plan_for(kernel, TILES).schedule(kernel)])
     apply_phase("compile-kernel", module)
     buffers = [op.memref.type for op in module.walk() if isinstance(op, AllocaOp)]
     sizes = [prod(t.get_shape()) * element_dtype(t.element_type).itemsize for t in buffers]

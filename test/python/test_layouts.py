@@ -20,7 +20,7 @@ from tilework.rules.cpu.parts import Rows, rows_for
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import plan_for
 from tilework.targets import parse_target
 from tilework.targets.cpu.host import host_target
 from tilework.targets.cpu.target import CpuTarget
@@ -122,7 +122,7 @@ def test_scheduled_kernels(run_kernel_everywhere, case, cpu):
     kernel = conv_relu(case)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, target).schedule(kernel))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_images_are_padded_one_by_one():
     """Weights stay in the nearest cache from tile to tile, not from image to image."""
     kernel = conv_relu(Case(8, 32, (28, 28), window=7, pads=(3, 3, 3, 3), images=8))
     target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=1 -cache-sizes=49152,2097152,33554432")
-    sequence = str(choose_rule(kernel, target).schedule(kernel, target))
+    sequence = str(plan_for(kernel, target).schedule(kernel))
     assert "schedule.compute_at %pad, %n_1" in sequence
     assert "schedule.reorder %n_1, %o_o, %y_o, %x_o" in sequence
 
@@ -168,7 +168,7 @@ def test_large_parts_are_padded_some_rows_at_a_time(run_kernel_everywhere, monke
     target = with_parts(monkeypatch, SERVER, most)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, target).schedule(kernel))
 
 
 @pytest.mark.parametrize("window", [1, 3])
@@ -176,7 +176,7 @@ def test_each_core_copies_the_rows_that_it_reads(run_kernel_everywhere, window: 
     """Not the whole image before all else, half of it for another core; all filters follow each block of rows."""
     kernel = conv_relu(Case(64, 48, (32 * window, 28), window=window, stride=2, pads=(window // 2,) * 4))
     target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=49152,2097152,33554432")
-    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    sequence = plan_for(kernel, target).schedule(kernel)
     stage = "picked" if window == 1 else "cache"
     assert f"schedule.compute_at %{stage}, %y_o" in str(sequence)
     rng = np.random.default_rng(0)
@@ -201,7 +201,7 @@ def test_sums_read_copies_of_planes_that_share_places_of_a_cache(run_kernel_ever
     assert plan_stages(kernel, target, {0}).copies == []  # what is packed before needs no copy
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, target).schedule(kernel))
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_sums_read_copies_of_planes_that_share_places_of_a_cache(run_kernel_ever
 )
 def test_rows_are_copied_for_all_filters_only_if_these_are_near_and_rows_enough(target: str):
     kernel, machine = conv_relu(Case(64, 48, (16 * 2, 14), window=1, stride=2, pads=(0,) * 4)), parse_target(target)
-    assert "compute_at %picked" not in str(choose_rule(kernel, machine).schedule(kernel, machine))
+    assert "compute_at %picked" not in str(plan_for(kernel, machine).schedule(kernel))
 
 
 @pytest.mark.parametrize("depth", [8192, 40], ids=["large", "small"])
@@ -224,7 +224,7 @@ def test_parts_that_move_with_axes_outside_of_them(run_kernel_everywhere, depth:
     exp = apply(k, graph.ExpOp, k.argument(TensorType(f32, [4, 16, depth]), "x"))
     kernel = k.finish([k.compute("sum", (4, 16), lambda i, j: k.sum((depth - 4,), lambda r: exp[(i, j, i + r)]))])
     arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, SERVER).schedule(kernel, SERVER))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, SERVER).schedule(kernel))
 
 
 @pytest.mark.parametrize("rows", [(), (6,)], ids=["all", "rows"])
@@ -235,14 +235,14 @@ def test_sums_of_what_is_computed_before(run_kernel_everywhere, monkeypatch, row
     exp = apply(k, graph.ExpOp, k.argument(TensorType(f32, [*rows, 50]), "x"))
     kernel = k.finish([k.compute("sum", rows, lambda *i: k.sum((50,), lambda r: exp[(*i, r)]))])
     arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, target).schedule(kernel))
 
 
 def test_a_sum_that_reads_nothing(run_kernel_everywhere):
     k = KernelBuilder("count")
     kernel = k.finish([k.compute("count", (6,), lambda i: k.sum((50,), lambda r: k.constant(1.0, f32)))])
     arrays = [np.zeros(t.get_shape(), np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, host_target()).schedule(kernel))
 
 
 def test_a_packed_weight_does_not_change_the_result():
@@ -265,7 +265,7 @@ def test_a_packed_weight_does_not_change_the_result():
 )
 def test_weights_lie_as_sums_run(case: Case, packings: list[Packing]):
     kernel, target = conv_relu(case), parse_target("llvm -mcpu=skylake-avx512")
-    assert choose_rule(kernel, target).packings(kernel, target, {1}) == packings
+    assert plan_for(kernel, target, {1}).packings == packings
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_weights_each_of_which_is_used_once_come_in_two_streams(rows: int, input
     k = KernelBuilder("dense")
     x, w = k.argument(TensorType(f32, [rows, inputs]), "x"), k.argument(TensorType(f32, [1000, inputs]), "w")
     kernel, target = k.finish([apply(k, graph.DenseOp, x, w)]), parse_target("llvm -mcpu=znver4")
-    assert choose_rule(kernel, target).packings(kernel, target, {1}) == [Packing(1, 0, block)]
+    assert plan_for(kernel, target, {1}).packings == [Packing(1, 0, block)]
 
 
 def packed_dense(rows: int, inputs: int, blocks: int, block: int = 32) -> KernelOp:
@@ -302,14 +302,14 @@ def test_the_last_block_of_a_weight_need_not_be_full(run_kernel_everywhere, rows
     w = apply(k, graph.UnpackOp, packed, axis=IntegerAttr(0, i64), size=IntegerAttr(outputs, i64))
     kernel = k.finish([apply(k, graph.DenseOp, x, w)])
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, host_target()).schedule(kernel))
 
 
 @pytest.mark.parametrize(("inputs", "ahead"), [(512, [64]), (16, [])], ids=["large", "small"])
 def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs: int, ahead: list[int]):
     """So many rows of 32 numbers, 8 kB, before they are multiplied with."""
     kernel, target = packed_dense(14, inputs, 4), parse_target("llvm -mcpu=skylake-avx512")
-    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    sequence = plan_for(kernel, target).schedule(kernel)
     assert [o.offset.value.data for o in sequence.walk() if isinstance(o, schedule.PrefetchOp)] == ahead
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
@@ -327,7 +327,7 @@ def test_large_packed_weights_are_asked_for_early(run_kernel_everywhere, inputs:
 )
 def test_what_only_reads_is_not_asked_for_where_the_hardware_reads_ahead(cpu: str, kernel: KernelOp, asked: bool):
     target = parse_target(f"llvm -mcpu={cpu}")
-    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    sequence = plan_for(kernel, target).schedule(kernel)
     assert any(isinstance(o, schedule.PrefetchOp) for o in sequence.walk()) == asked
 
 
@@ -338,7 +338,7 @@ def test_tiles_ask_for_the_next_block(run_kernel_everywhere, rows: int, blocks: 
     """Where weights come from memory, 96 kB of them in a block, and several tiles share it."""
     kernel = packed_dense(rows, 512, blocks, 48)
     target = parse_target("llvm -mcpu=skylake-avx512 -num-cores=2 -cache-sizes=32768,1048576,33554432")
-    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    sequence = plan_for(kernel, target).schedule(kernel)
     assert len([o for o in sequence.walk() if isinstance(o, schedule.PrefetchOp) and o.spread]) == spread
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
@@ -369,7 +369,7 @@ def test_weights_that_do_not_stay_near_are_read_once(
     """All rows are multiplied with a block of weights before the next is read, from memory or the second cache."""
     kernel = packed_dense(28, steps, 4)
     target = parse_target(f"llvm -mcpu=skylake-avx512 -cache-sizes={caches[0]},{caches[1]},33554432")
-    sequence = choose_rule(kernel, target).schedule(kernel, target)
+    sequence = plan_for(kernel, target).schedule(kernel)
     assert f"schedule.reorder {order}" in str(sequence)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]

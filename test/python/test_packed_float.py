@@ -20,7 +20,7 @@ from tilework.dialects.te.builder import KernelBuilder
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.rules.cpu.packed_float import PackedFloat
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import choose_rule, plan_for
 from tilework.targets import Target, parse_target
 from tilework.targets.cpu.host import host_target
 
@@ -169,9 +169,9 @@ def test_loops(shape: tuple[int, ...], outputs: int, bits: int, target: Target):
     kernel = dense_relu(*shape, outputs=outputs, bits=bits)
     arrays, expected = arrays_for(*shape, outputs=outputs, bits=bits)
     np.testing.assert_array_equal(run_kernel(kernel, arrays)[0], expected)
-    rule = choose_rule(kernel, target)
+    rule, plan = choose_rule(kernel, target)
     assert isinstance(rule, PackedFloat) == (target is ZEN or (bits == 24 and expected.size == outputs))
-    module = ModuleOp([kernel.clone(), rule.schedule(kernel, target)])
+    module = ModuleOp([kernel.clone(), plan.schedule(kernel)])
     apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
     found = np.empty_like(expected)
@@ -183,7 +183,7 @@ def test_loops(shape: tuple[int, ...], outputs: int, bits: int, target: Target):
 def test_compiled_kernels(run_kernel_everywhere, shape: tuple[int, ...], outputs: int, bits: int):
     kernel = dense_relu(*shape, outputs=outputs, bits=bits)
     arrays, _ = arrays_for(*shape, outputs=outputs, bits=bits)
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, host_target()).schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, host_target()).schedule(kernel))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_compiled_kernels(run_kernel_everywhere, shape: tuple[int, ...], outputs
     ids=["more rows than registers hold", "the same of 28 bits", "rows that have to be computed before"],
 )
 def test_what_it_does_not_fit_is_left_to_the_default_rule(kernel: KernelOp):
-    assert not isinstance(choose_rule(kernel, ZEN), PackedFloat)
+    assert not isinstance(choose_rule(kernel, ZEN).rule, PackedFloat)
 
 
 @pytest.mark.parametrize("types", [[tensor(var("N"), 64), tensor(32, 64)], [tensor(0, 64), tensor(32, 64)]], ids=str)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs import plan_by
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr
@@ -68,7 +69,7 @@ def test_rows(kernel: KernelOp, expected: Rows | None):
     plan = plan_stages(kernel, target)
     [root] = [c for c in plan.roots if c.stage.data == "bias"]
     assert rows_of(plan, root, plan.anchored[root], target) == expected
-    assert Default().computes_in_parts(kernel, target) == (expected is not None)
+    assert plan_by(Default(), kernel, target).computes_in_parts == (expected is not None)
 
 
 def test_parts_fit_on_the_stack():
@@ -84,4 +85,4 @@ def test_parts_fit_on_the_stack():
 def test_results_stay(run_kernel_everywhere, kernel: KernelOp, target):
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, Default().schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_by(Default(), kernel, target).schedule(kernel))

@@ -180,13 +180,14 @@ def test_a_dialect_of_a_plugin(tmp_path: Path):
 def test_a_rule_for_processors(tmp_path: Path):
     """The one with the highest benefit writes the schedule, wherever it comes from."""
     text = """
-from tilework.dialects.schedule.builder import ScheduleBuilder
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Plan, ScheduleRule
 
 class Plain(ScheduleRule):
     BENEFIT = 1000
-    def matches(self, kernel, target): return True
-    def schedule(self, kernel, target): return ScheduleBuilder(kernel).finish()
+    def match(self, kernel, target, parameters): return PlainPlan(kernel, target, parameters)
+
+class PlainPlan(Plan):
+    def write(self, s): pass
 """
     plugin = make_plugin(tmp_path / "plain_rule", {"rules/cpu/plain.py": text})
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from programs import apply_phase
+from programs import apply_phase, plan_by
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -20,7 +20,7 @@ from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.rules.cpu.strassen import Strassen
 from tilework.rules.cpu.strassen_form import strassen_form
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import choose_rule, plan_for
 from tilework.runtime.cache import KernelCache
 from tilework.targets import Target, parse_target
 from tilework.targets.cpu.host import host_target
@@ -78,7 +78,7 @@ def run(run_kernel_everywhere, kernel: KernelOp, target: Target | None = None) -
     target = target or host_target()
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, choose_rule(kernel, target).schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_for(kernel, target).schedule(kernel))
 
 
 DENSE = [
@@ -108,7 +108,7 @@ CONV = [
 @pytest.mark.parametrize("kernel", [*DENSE, *CONV], ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_scheduled_kernels(run_kernel_everywhere, kernel: KernelOp):
     if host_target().lanes(32) == 16:  # of which half the outputs are multiples
-        assert isinstance(choose_rule(kernel, host_target()), Strassen)
+        assert isinstance(choose_rule(kernel, host_target()).rule, Strassen)
     run(run_kernel_everywhere, kernel)
 
 
@@ -116,7 +116,7 @@ def test_scheduled_kernels(run_kernel_everywhere, kernel: KernelOp):
 @pytest.mark.parametrize("kernel", CONV, ids=lambda k: f"{k.body.block.arg_types[0]}")
 def test_blocks_of_several_vectors(run_kernel_everywhere, kernel: KernelOp, cpu: str):
     target = parse_target(f"llvm -mcpu={cpu}")
-    assert isinstance(choose_rule(kernel, target), Strassen)
+    assert isinstance(choose_rule(kernel, target).rule, Strassen)
     run(run_kernel_everywhere, kernel, target)
 
 
@@ -128,7 +128,7 @@ def test_blocks_of_several_vectors(run_kernel_everywhere, kernel: KernelOp, cpu:
 def test_what_it_does_not_fit_is_left_to_the_default_rule(run_kernel_everywhere, kernel: KernelOp):
     target = parse_target("llvm -mcpu=skylake-avx512")
     assert strassen_form(kernel, target) is None
-    assert not isinstance(choose_rule(kernel, target), Strassen)
+    assert not isinstance(choose_rule(kernel, target).rule, Strassen)
     run(run_kernel_everywhere, kernel)
 
 
@@ -147,7 +147,7 @@ IMAGE = conv_relu(256, 512, 28, 28, stride=2)  # blocks of its rows are no rows 
 )
 def test_buffers_fit_on_the_stack(kernel: KernelOp, cpu: str):
     target, copy = parse_target(f"llvm -mcpu={cpu}"), kernel.clone()
-    module = ModuleOp([copy, Strassen().schedule(copy, target)])
+    module = ModuleOp([copy, plan_by(Strassen(), copy, target).schedule(copy)])
     apply_phase("compile-kernel", module)
     assert "define" in emit_kernels(module, target)
 
@@ -219,7 +219,7 @@ def test_sums_of_quarters_that_stay_in_no_cache_cost_more_than_those_that_do():
     )
     form = strassen_form(kernel, small)
     assert form is not None and form.blocks.together
-    slow, fast = (Strassen().cycles(kernel, target, {1}) for target in (small, large))
+    slow, fast = (plan_by(Strassen(), kernel, target, {1}).cycles for target in (small, large))
     assert slow > 1.1 * fast
 
 
@@ -233,14 +233,14 @@ def test_lines_of_blocks_are_asked_for_again_where_loads_are_free(cpu: str, requ
     types = x.value.type, TensorType(f32, (256, 7, 256))
     kernel = k.finish([graph.StrassenDenseOp.of(*TestOp(result_types=types).results).define(k, x, u)])
     target = parse_target(f"llvm -mcpu={cpu} -num-cores=1 -cache-sizes=49152,1048576,33554432")
-    schedule = choose_rule(kernel, target).schedule(kernel, target)
+    schedule = plan_for(kernel, target).schedule(kernel)
     assert [op.spread is not None for op in schedule.walk() if isinstance(op, PrefetchOp)] == requests
 
 
 def test_multiplying_costs_more_where_loads_slow_it():
     kernel = dense_relu(400, 512, 512)
     fast, slow = (
-        Strassen().cycles(kernel, parse_target(f"llvm -mcpu={cpu} -cache-sizes=49152,2097152,33554432"), {1})
+        plan_by(Strassen(), kernel, parse_target(f"llvm -mcpu={cpu} -cache-sizes=49152,2097152,33554432"), {1}).cycles
         for cpu in ("skylake-avx512", "sapphirerapids")
     )
     assert slow > 1.15 * fast

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from programs import apply_phase, for_target
+from programs import apply_phase, for_target, plan_by
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -110,11 +110,11 @@ SHAPES = [
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_scheduled_kernels(run_kernel_everywhere, shape):
     kernel = conv_relu(*shape)
-    rule = choose_rule(kernel, host_target())
+    rule, plan = choose_rule(kernel, host_target())
     assert isinstance(rule, WinogradConv)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan.schedule(kernel))
 
 
 @pytest.mark.parametrize("cpu", ["skylake-avx512", "haswell", "neoverse-n1"])
@@ -125,7 +125,7 @@ def test_blocks_of_one_or_more_vectors(run_kernel_everywhere, shape: tuple[int, 
     assert form is not None and form.span % 16 == 0
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, target).schedule(kernel))
 
 
 def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):
@@ -134,7 +134,7 @@ def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):
     for kernel in (*taps, conv_relu(16, 16, 6, 9, 4, batch=3), *strided):
         rng = np.random.default_rng(0)
         arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-        run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, host_target()))
+        run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, host_target()).schedule(kernel))
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_vectors_of_channels(cpu: str, channels: int, lanes: int):
 def test_phases_as_channels(run_kernel_everywhere, channels: int):
     """Twelve of them, which are three vectors of 4 where vectors of 8 have no masks; a vector, and several."""
     kernel = conv_relu(channels, 32, 9, 17, 4, window=8, stride=2, depth=2)
-    rule = choose_rule(kernel, host_target())
+    rule, plan = choose_rule(kernel, host_target())
     assert isinstance(rule, WinogradConv)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan.schedule(kernel))
 
 
 def conv_of_slices(batch: int, extents: tuple[int, int, int], slices: list[int], block: int) -> KernelOp:
@@ -189,11 +189,11 @@ def test_slices_are_images(
     run_kernel_everywhere, batch: int, extents: tuple[int, int, int], slices: list[int], block: int
 ):
     kernel = conv_of_slices(batch, extents, slices, block)
-    rule = choose_rule(kernel, host_target())
+    rule, plan = choose_rule(kernel, host_target())
     assert isinstance(rule, WinogradConv)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan.schedule(kernel))
 
 
 @pytest.mark.parametrize(("channels", "filters"), [(0, 16), (16, 0)])
@@ -219,11 +219,11 @@ def test_slices_of_a_symbolic_batch_count_each():
 @pytest.mark.parametrize(("channels", "filters"), [(5, 7), (17, 16), (0, 16)])
 def test_vectors_that_are_not_filled_are_left_to_the_default_rule(run_kernel_everywhere, channels: int, filters: int):
     kernel = conv_relu(channels, filters, 6, 9, 4)
-    rule = choose_rule(kernel, host_target())
+    rule, plan = choose_rule(kernel, host_target())
     assert not isinstance(rule, WinogradConv)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, host_target()))
+    run_kernel_everywhere(kernel, arrays, plan.schedule(kernel))
 
 
 @pytest.mark.parametrize("cpu", ["neoverse-n1", "haswell", "skylake-avx512"])
@@ -242,7 +242,7 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
     """Also where the last tiles of a block that are multiplied at once are fewer."""
     target = parse_target(f"llvm -mcpu={cpu}")
     kernel = conv_relu(*shape)
-    module = ModuleOp([kernel, WinogradConv().schedule(kernel, target)])
+    module = ModuleOp([kernel, plan_by(WinogradConv(), kernel, target).schedule(kernel)])
     apply_phase("compile-kernel", module)
     assert "define" in emit_kernels(module, target)
 
@@ -302,7 +302,7 @@ def test_small_images_are_multiplied_together(
     assert (form.blocks.together, form.blocks.images, form.at_once) == (together, images, at_once)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, target).schedule(kernel))
 
 
 def test_each_core_transforms_the_rows_of_tiles_that_it_multiplies(run_kernel_everywhere):
@@ -312,19 +312,19 @@ def test_each_core_transforms_the_rows_of_tiles_that_it_multiplies(run_kernel_ev
     assert form is not None and not form.blocks.together
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, WinogradConv().schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, target).schedule(kernel))
 
 
 def test_weights_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():
     small, large = (parse_target(f"llvm -mcpu=znver4 -cache-sizes=32768,{n << 20},33554432") for n in (1, 4))
     kernel = conv_relu(64, 128, 56, 56, 4)
-    assert WinogradConv().cycles(kernel, small, {1}) > WinogradConv().cycles(kernel, large, {1})
+    assert plan_by(WinogradConv(), kernel, small, {1}).cycles > plan_by(WinogradConv(), kernel, large, {1}).cycles
 
 
 def test_tiles_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():
     small, large = (parse_target(f"llvm -mcpu=znver4 -cache-sizes=32768,{n << 20},33554432") for n in (1, 4))
     kernel = conv_relu(128, 128, 28, 28, 4, stride=2)
-    assert WinogradConv().cycles(kernel, small, {1}) > WinogradConv().cycles(kernel, large, {1})
+    assert plan_by(WinogradConv(), kernel, small, {1}).cycles > plan_by(WinogradConv(), kernel, large, {1}).cycles
 
 
 def test_tiles_that_other_cores_transform_are_expected_to_take_more_time():
@@ -332,7 +332,9 @@ def test_tiles_that_other_cores_transform_are_expected_to_take_more_time():
     one, two = (parse_target(f"llvm -mcpu=znver4 -num-cores={n} -cache-sizes=32768,1048576,33554432") for n in (1, 2))
     for size, dearer in ((14, True), (56, False)):
         kernel = conv_relu(128, 128, size, size, 4)
-        assert (WinogradConv().cycles(kernel, two, {1}) > WinogradConv().cycles(kernel, one, {1})) == dearer
+        assert (
+            plan_by(WinogradConv(), kernel, two, {1}).cycles > plan_by(WinogradConv(), kernel, one, {1}).cycles
+        ) == dearer
 
 
 def test_fewer_products_are_expected_to_take_less_time():
@@ -342,7 +344,7 @@ def test_fewer_products_are_expected_to_take_less_time():
         for channels, size in ((64, 56), (256, 14)):
             small, large = (conv_relu(channels, channels, size, size, tile) for tile in (2, 4))
             rule = WinogradConv()
-            assert rule.cycles(large, target, {1}) < rule.cycles(small, target, {1})
+            assert plan_by(rule, large, target, {1}).cycles < plan_by(rule, small, target, {1}).cycles
 
 
 @pytest.mark.parametrize(
@@ -365,7 +367,9 @@ def test_cores_share_few_filters(shape: tuple[int, ...], vectors: int):
 def test_cores_transform_the_channels_that_they_wrote():
     """A kernel of small images leaves its filters core by core, and the next one like it reads them so."""
     kernel = conv_relu(256, 256, 14, 14, 4)
-    sequence = str(WinogradConv().schedule(kernel, parse_target("llvm -mcpu=skylake-avx512 -num-cores=2")))
+    sequence = str(
+        plan_by(WinogradConv(), kernel, parse_target("llvm -mcpu=skylake-avx512 -num-cores=2")).schedule(kernel)
+    )
     assert "schedule.parallel %c_outer" in sequence
 
 

@@ -344,8 +344,8 @@ class Algorithms:
     def _cycles(self, group: FusedOp, least_benefit: int = 0) -> float:
         """Infinite where only rules of less benefit match, which are not made for such kernels."""
         kernel = build_kernel(group.label.data, usual_version(group))
-        rule = choose_rule(kernel, self.target)
-        return rule.cycles(kernel, self.target, parameters_of(group)) if rule.BENEFIT >= least_benefit else inf
+        rule, plan = choose_rule(kernel, self.target, parameters_of(group))
+        return plan.cycles if rule.BENEFIT >= least_benefit else inf
 
 
 def parameters_of(group: FusedOp) -> frozenset[int]:

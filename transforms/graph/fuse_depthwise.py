@@ -25,7 +25,7 @@ from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import plan_for
 from tilework.targets import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
@@ -68,7 +68,7 @@ class FuseDepthwise(TileworkPass):
             if reader is None or joined is None:
                 continue
             kernel = _with_packed_parameters(joined, target)
-            if choose_rule(kernel, target).computes_in_parts(kernel, target):
+            if plan_for(kernel, target).computes_in_parts:
                 _replace(group, reader, joined)
             else:
                 joined.erase()  # it uses what both read
@@ -140,7 +140,7 @@ def _with_packed_parameters(group: FusedOp, target: Target) -> KernelOp:
     """The kernel that the group will be when its parameters have the layouts that the rule for it asks for."""
     kernel, parameters = build_kernel(group.label.data, usual_version(group)), parameters_of(group)
     trial = group.clone()
-    for packing in choose_rule(kernel, target).packings(kernel, target, parameters):
+    for packing in plan_for(kernel, target, parameters).packings:
         unpack_argument(trial, packing.argument, packing.axis, packing.block)
     packed = build_kernel(group.label.data, usual_version(trial))
     trial.erase()

@@ -18,7 +18,7 @@ from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.rules.base import Packing
-from tilework.rules.registry import choose_rule
+from tilework.rules.registry import plan_for
 from tilework.targets import Target
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
@@ -65,7 +65,7 @@ def _asked(group: FusedOp, target: Target, parameters: Set[int]) -> Sequence[Pac
     if not parameters:
         return ()
     kernel = build_kernel(group.label.data, usual_version(group))
-    return choose_rule(kernel, target).packings(kernel, target, parameters)
+    return plan_for(kernel, target, parameters).packings
 
 
 def _pack(group: FusedOp, packing: Packing) -> None:

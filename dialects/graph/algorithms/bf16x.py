@@ -40,6 +40,9 @@ PAIRS = ROWS
 
 CHANNELS = PAIRS * PAIR
 
+DATA, PRODUCT = ROLES = "bf16x.data", "bf16x.product"
+"""The stages of a product: the numbers of what is multiplied, and the sums of their products."""
+
 SMALLEST = np.finfo(np.float32).tiny
 """What is smaller counts as zero."""
 
@@ -361,7 +364,7 @@ def _product(
 
     phases = [f"f{i}" for i in range(len(taps))]
     dims = (blocks, *map(const, rows.phases), numbers, rows.needed, const(CHANNELS))
-    data = k.compute("bf16x_data", dims, with_axes(["c", *phases, "p", "row", "place"], number))
+    data = k.compute("bf16x_data", dims, with_axes(["c", *phases, "p", "row", "place"], number), role=DATA)
 
     def sum_(j: Expr, row: Expr, column: Expr):
         def term(c: Expr, *rest: Expr):
@@ -373,7 +376,8 @@ def _product(
         names = ["c", *(f"t{i}" for i in range(len(taps))), "p", "q", "pair", "place"]
         return k.sum((blocks, *taps, numbers, numbers, pairs, pair), with_axes(names, term))
 
-    return k.compute("bf16x_product", (groups, rows.results, columns), with_axes(["j", "row", "l"], sum_))
+    body = with_axes(["j", "row", "l"], sum_)
+    return k.compute("bf16x_product", (groups, rows.results, columns), body, role=PRODUCT)
 
 
 def _number(k: KernelBuilder, p: Expr, count: int, value: Callable[[], Scalar]) -> Scalar:

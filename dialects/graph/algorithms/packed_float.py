@@ -33,6 +33,9 @@ from tilework.dialects.graph.windows import with_axes
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
+PRODUCT = "packed_float.product"
+"""The role of the stage that takes weights from words, and multiplies with them."""
+
 LANES = 16
 """Weights side by side, of each that share words: a vector, or several."""
 
@@ -248,7 +251,8 @@ class PackedFloatDenseOp(GraphOp):
 
         rows = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
         block = (blocks, const(format.weights), const(LANES))
-        product = k.compute("packed_float_product", (*x.dims[:-1], *block), with_axes([*rows, "j", "v", "l"], sum_))
+        body = with_axes([*rows, "j", "v", "l"], sum_)
+        product = k.compute("packed_float_product", (*x.dims[:-1], *block), body, role=PRODUCT)
 
         def element(*index: Expr):
             *at, o = index

@@ -32,6 +32,9 @@ from tilework.dialects.graph.windows import spatial_axes, with_axes
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
+SUMS, PRODUCT, RESULT = ROLES = "strassen.data", "strassen.product", "strassen.result"
+"""The stages of a product: sums of quarters, their products, and sums of these."""
+
 
 @irdl_op_definition
 class StrassenWeightOp(GraphOp):
@@ -83,7 +86,8 @@ class StrassenWeightOp(GraphOp):
 
         def stage(level: int, before: Callable[..., Scalar]) -> Tensor:
             row = with_axes(["o", *_numbers(depth), "c"], _rows(k, WEIGHT, 1 + level, before))
-            return k.compute(_name("weight", depth - 1 - level), (filters, *_counts(level + 1, depth), channels), row)
+            name = _stage(role_of("strassen.weight", depth - 1 - level))
+            return k.compute(name, (filters, *_counts(level + 1, depth), channels), row)
 
         made = stage(0, quarters)
         for level in range(1, depth):
@@ -231,9 +235,10 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
     *names, i, o = _axes(first + 2)
 
     def stage(
-        stem: str, left: int, dims: Sequence[Expr], axes: Sequence[str], body: Callable[..., Scalar | Reduction]
+        part: str, left: int, dims: Sequence[Expr], axes: Sequence[str], body: Callable[..., Scalar | Reduction]
     ) -> Tensor:
-        return k.compute(_name(stem, left), (*batch, *dims), with_axes([*names, *axes], body))
+        role = role_of(part, left)
+        return k.compute(_stage(role), (*batch, *dims), with_axes([*names, *axes], body), role=role)
 
     def quarters(*at: Expr):
         b, row, numbers, c = at[:first], parts * at[first], at[first + 1 : -1], at[-1]
@@ -248,7 +253,7 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
     for level in range(depth):
         dims = (height, *_counts(level + 1, depth), channels)
         row = _rows(k, DATA, first + 1 + level, data)
-        data = partial(_element, stage("data", depth - 1 - level, dims, [i, *_numbers(depth), "c"], row))
+        data = partial(_element, stage(SUMS, depth - 1 - level, dims, [i, *_numbers(depth), "c"], row))
 
     def product(*at: Expr):
         b, products, (i, o) = at[:first], at[first:-2], at[-2:]
@@ -259,11 +264,11 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
         return k.sum((channels,), term)
 
     dims = (*levels, height, filters)
-    results = partial(_element, stage("product", 0, dims, [*_numbers(depth), i, o], product))
+    results = partial(_element, stage(PRODUCT, 0, dims, [*_numbers(depth), i, o], product))
     for level in reversed(range(1, depth)):
         dims = (*_counts(level, depth), height, filters)
         row = _rows(k, OUTPUT, first + level, results)
-        results = partial(_element, stage("result", level, dims, [*_numbers(depth), i, o], row))
+        results = partial(_element, stage(RESULT, level, dims, [*_numbers(depth), i, o], row))
 
     def result(*at: Expr):
         *b, i, o = at
@@ -272,7 +277,7 @@ def _product(k: KernelBuilder, batch: Sequence[Expr], rows: Expr, u: Tensor, ele
         numbers = [2 * below + beside for below, beside in zip(lower, right, strict=True)]
         return _rows(k, OUTPUT, first, results)(*b, *numbers, i // parts, o % filters)
 
-    return stage("result", 0, (rows, filters * parts), [i, o], result)
+    return stage(RESULT, 0, (rows, filters * parts), [i, o], result)
 
 
 def _element(tensor: Tensor, *at: Expr) -> Scalar:
@@ -293,9 +298,14 @@ def _counts(products: int, levels: int) -> list[Expr]:
     return [const(PRODUCTS if level < products else 4) for level in range(levels)]
 
 
-def _name(stem: str, left: int) -> str:
-    """Of a stage with so many levels to follow."""
-    return f"strassen_{stem}_{left}" if left else f"strassen_{stem}"
+def role_of(part: str, left: int = 0) -> str:
+    """The role of a stage with so many levels to follow, given that of the one with none."""
+    return f"{part}.{left}" if left else part
+
+
+def _stage(role: str) -> str:
+    """The name of the stage with this role."""
+    return role.replace(".", "_")
 
 
 def _place(halves: Sequence[Expr]) -> Expr:

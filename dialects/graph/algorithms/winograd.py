@@ -37,6 +37,13 @@ from tilework.dialects.te.builder import KernelBuilder, Tensor
 IMAGE_RANK = 4
 """Of tensors with images of two axes."""
 
+IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = ROLES = (
+    *("winograd.image", "winograd.rows", "winograd.data"),
+    *("winograd.product", "winograd.columns", "winograd.result"),
+)
+"""The stages of a convolution: the image with zeros around it, its tiles transformed along one axis, and along both,
+their products, and these transformed back along one axis, and along both."""
+
 _FILTERS_AT_ONCE = 32
 """So that transforming the weights of a large network takes little memory besides."""
 
@@ -251,17 +258,17 @@ class WinogradConvOp(GraphOp):
         def result_of_tile(n: Expr, t: Expr, a: Expr, b: Expr, o: Expr):
             return combined(k, matrices.output, b, lambda s: of_columns[n, t, a, s, o])
 
-        def stage(name: str, shape: Sequence[ExprLike], names: str, body: Callable[..., Any]):
-            return k.compute(f"winograd_{name}", (*tiles, *shape), with_axes((*axes, *names), body))
+        def stage(role: str, shape: Sequence[ExprLike], names: str, body: Callable[..., Any]):
+            return k.compute(_stage(role), (*tiles, *shape), with_axes((*axes, *names), body), role=role)
 
-        of_rows = stage("rows", (count, count, channels), "ijc", rows)
-        transformed = stage("data", (count, count, channels), "ijc", data)
-        products = stage("product", (count, count, filters), "ijo", multiplied)
-        of_columns = stage("columns", (m, count, filters), "ajo", columns)
+        of_rows = stage(ROWS, (count, count, channels), "ijc", rows)
+        transformed = stage(DATA, (count, count, channels), "ijc", data)
+        products = stage(PRODUCT, (count, count, filters), "ijo", multiplied)
+        of_columns = stage(COLUMNS, (m, count, filters), "ajo", columns)
         if is_grid:
-            results = k.compute("winograd_result", (batch, *(t * m for t in grid), filters), result)
+            results = k.compute(_stage(RESULT), (batch, *(t * m for t in grid), filters), result, role=RESULT)
         else:
-            results = stage("result", (m, m, filters), "abo", result_of_tile)
+            results = stage(RESULT, (m, m, filters), "abo", result_of_tile)
 
         def element(n: Expr, o: Expr, *position: Expr):
             *z, y, x_ = position
@@ -283,7 +290,7 @@ class WinogradConvOp(GraphOp):
             inside = [p for i, e in zip(at, extents, strict=True) for p in (at_least(i, 0), less_than(i, e))]
             return k.if_then_else(inside, lambda: x[n, c, *at], lambda: 0.0, x.dtype)
 
-        return k.compute("winograd_image", (batch, *reach, depth**2 * channels), element)
+        return k.compute(_stage(IMAGE), (batch, *reach, depth**2 * channels), element, role=IMAGE)
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
@@ -308,6 +315,11 @@ class WinogradConvOp(GraphOp):
         y = (at @ product @ at.T).transpose(0, 1, 2, 4, 3, 5)
         whole = y.reshape(*y.shape[:2], tiles[0] * m, tiles[1] * m)
         return np.ascontiguousarray(whole[..., : sizes[0], : sizes[1]])
+
+
+def _stage(role: str) -> str:
+    """The name of the stage with this role."""
+    return role.replace(".", "_")
 
 
 def _phases(c: Expr, channels: Expr, depth: int) -> tuple[Expr, Expr, Expr]:

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s --mlir-print-op-generic | opt-tool | filecheck %s
 // RUN: opt-tool %s --mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
 
-// A reduction, and an element-wise compute that reads it.
+// A reduction, and an element-wise compute that reads it, which says what part of an algorithm it is.
 // CHECK-LABEL: te.kernel @dense_relu(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x64xf32>) -> tensor<?x32xf32, #graph.dims<[N, 32]>> {
 // CHECK-NEXT:    %dense = te.compute "dense" [i: N, j: 32] reduce [k: 64] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
 // CHECK-NEXT:      %a = te.read %x[i, k] : tensor<?x64xf32, #graph.dims<[N, 64]>>
@@ -10,13 +10,14 @@
 // CHECK-NEXT:      %p = arith.mulf %a, %b : f32
 // CHECK-NEXT:      te.reduce add %p : f32
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %relu = te.compute "relu" [i: N, j: 32] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
+// CHECK-NEXT:    %relu = te.compute "relu" role "example.activation" [i: N, j: 32] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
 // CHECK:           te.yield %{{.*}} : f32
 // CHECK:         te.return %relu : tensor<?x32xf32, #graph.dims<[N, 32]>>
 // GENERIC:       "te.kernel"() <{sym_name = "dense_relu"
 // GENERIC:       "te.compute"() <{stage = "dense", axes = ["i", "j"], extents = #te.index<[N, 32]>, reduce_axes = ["k"], reduce_extents = #te.index<[64]>}>
 // GENERIC:       "te.read"(%x) <{indices = #te.index<[i, k]>}>
 // GENERIC:       "te.reduce"(%p) <{kind = "add"
+// GENERIC:       "te.compute"() <{stage = "relu", role = "example.activation", axes
 te.kernel @dense_relu(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x64xf32>) -> tensor<?x32xf32, #graph.dims<[N, 32]>> {
   %dense = te.compute "dense" [i: N, j: 32] reduce [k: 64] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
     %a = te.read %x[i, k] : tensor<?x64xf32, #graph.dims<[N, 64]>>
@@ -24,7 +25,7 @@ te.kernel @dense_relu(%x: tensor<?x64xf32, #graph.dims<[N, 64]>>, %w: tensor<32x
     %p = arith.mulf %a, %b : f32
     te.reduce add %p : f32
   }
-  %relu = te.compute "relu" [i: N, j: 32] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
+  %relu = te.compute "relu" role "example.activation" [i: N, j: 32] : tensor<?x32xf32, #graph.dims<[N, 32]>> {
     %a = te.read %dense[i, j] : tensor<?x32xf32, #graph.dims<[N, 32]>>
     %z = arith.constant 0.0 : f32
     %m = arith.maximumf %a, %z : f32

@@ -1,21 +1,24 @@
 """The rule for kernels in Python: what is no sum is computed where it is read."""
 
-from tilework.dialects.schedule import SequenceOp
+from collections.abc import Set
+
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
-from tilework.rules.base import ScheduleRule
+from tilework.rules.base import Plan, ScheduleRule
 from tilework.targets import Target
 
 
 class InlineAll(ScheduleRule[Target]):
     """For every kernel."""
 
-    def matches(self, kernel: KernelOp, target: Target) -> bool:
-        return True
+    def match(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Plan[Target]:
+        return InlinePlan(kernel, target, parameters)
 
-    def schedule(self, kernel: KernelOp, target: Target) -> SequenceOp:
-        s = ScheduleBuilder(kernel)
-        for compute in kernel.computes:
-            if not compute.reduction and compute.result not in kernel.results_returned:
+
+class InlinePlan(Plan[Target]):
+    """Everything is inlined but for sums and results."""
+
+    def write(self, s: ScheduleBuilder) -> None:
+        for compute in self.kernel.computes:
+            if not compute.reduction and compute.result not in self.kernel.results_returned:
                 s.compute_inline(s.stage(compute.stage.data))
-        return s.finish()
