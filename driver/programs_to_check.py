@@ -110,7 +110,8 @@ class GraphProgram(Program[func.FuncOp]):
 
     @property
     def dims(self) -> list[Expr]:
-        types = (value.type for op in self.op.walk() for value in op.results)
+        ops = (op for op in self.op.walk() if not isinstance(op.parent_op(), TeKernelOp))  # these have other symbols
+        types = (value.type for op in ops for value in op.results)
         made = [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
         return made
 

@@ -17,6 +17,8 @@ from tilework.runtime.module import Module
 from tilework.runtime.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
+    from xdsl.dialects.builtin import ModuleOp
+
     from tilework.driver.compile_model import CompiledModel
     from tilework.driver.instrumentation import Instrumentation
     from tilework.driver.replaceable import Replaceable
@@ -62,22 +64,20 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.driver.pool import CompilePool
     from tilework.driver.read_program import is_program_file, read_program
     from tilework.driver.session import Session, silent
-    from tilework.frontends.te.graph_kernels import define_kernels
-    from tilework.frontends.te.operator import check_kernels
     from tilework.runtime.cache import cache_for
     from tilework.targets import target_to_compile_for
 
     precision_of(precision)
-    defined = check_kernels(kernels)
+    defined = _checked_kernels(kernels)
     _check_options(processes, instrumentations, progress)
     machine = None if target is None else target_to_compile_for(target)
     if is_program_file(model):
-        model = read_program(model, lambda module: define_kernels(module, defined))
+        model = read_program(model, lambda module: _define_kernels(module, defined))
     if isinstance(model, ModuleOp):
         if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"parameters= takes a dictionary of arrays, not a {type(parameters).__name__}")
         module, arrays = model.clone(), dict(parameters or {})
-        define_kernels(module, defined)
+        _define_kernels(module, defined)
     elif parameters is not None:
         raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
     else:
@@ -136,6 +136,21 @@ def build(
     from tilework.frontends.te import build as te_build
 
     return te_build.build(s, args, target, name, cache, checked)
+
+
+def _checked_kernels(given: object) -> Mapping[str, Kernel]:
+    if given is None:
+        return {}
+    from tilework.frontends.te.operator import check_kernels  # te takes 0.1 s to import
+
+    return check_kernels(given)
+
+
+def _define_kernels(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:
+    if kernels:
+        from tilework.frontends.te.graph_kernels import define_kernels  # as above
+
+        define_kernels(module, kernels)
 
 
 def _check_options(processes: object, instrumentations: object, progress: object) -> None:

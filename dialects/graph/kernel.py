@@ -80,13 +80,13 @@ class KernelOp(GraphOp):
         """The kernel that it holds or names. Raises VerifyException where there is none."""
         if self.callee is None:
             return cast(te.KernelOp, self.body.block.first_op)
-        name = self.callee.root_reference.data
-        kernels = _kernels_around(self)
-        if name not in kernels:
-            there = ", ".join(f"@{other}" for other in kernels) or "none"
+        name, kernels = self.callee.root_reference.data, _kernels_around(self)
+        found = next((kernel for kernel in kernels if kernel.sym_name.data == name), None)
+        if found is None:
+            there = ", ".join(f"@{kernel.sym_name.data}" for kernel in kernels) or "none"
             remedy = f'write it, or give tilework.compile kernels={{"{name}": ...}}'
             raise VerifyException(f"the module has no te.kernel @{name} (its te kernels: {there}): {remedy}")
-        return kernels[name]
+        return found
 
     @property
     def label(self) -> str:
@@ -182,14 +182,14 @@ class KernelOp(GraphOp):
             printer.print_region(self.body)
 
 
-def _kernels_around(op: Operation) -> dict[str, te.KernelOp]:
-    """The te kernels of the module that an operation is in, by name."""
+def _kernels_around(op: Operation) -> list[te.KernelOp]:
+    """The te kernels of the module that an operation is in."""
     around: Operation | None = op
     while around is not None and not isinstance(around, ModuleOp):
         around = around.parent_op()
     if around is None:
-        return {}
-    return {kernel.sym_name.data: kernel for kernel in around.ops if isinstance(kernel, te.KernelOp)}
+        return []
+    return [kernel for kernel in around.ops if isinstance(kernel, te.KernelOp)]
 
 
 def _told(wanted: Sequence[Attribute], given: Sequence[Attribute]) -> dict[str, Expr]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import onnx
 from xdsl.dialects import func
@@ -39,8 +40,10 @@ from tilework.frontends.onnx.types import (
 )
 from tilework.frontends.onnx.value_names import kind_name
 from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
-from tilework.frontends.te.operator import Kernel
 from tilework.plugins.packages import Folder, folders_of
+
+if TYPE_CHECKING:  # a model without kernels of the program's own needs no te
+    from tilework.frontends.te.operator import Kernel
 
 OLDEST_OPSET = 1
 
@@ -290,8 +293,7 @@ class _Scope:
             raise node.error(f"it is in {DEEPEST} functions that call each other")
         graph, opset = called(function, node), opset_of(function, self.opset)
         _check_opset(opset, f"function {function.name}")
-        inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, {}, self.decisions, self.kernels)
-        inside.calls = (*self.calls, key)
+        inside = replace(self, opset=opset, values={}, ranks={}, calls=(*self.calls, key))
         try:
             outputs = inside.outputs_of(graph, [value for value in node.inputs if value is not None])
         except TileworkError as error:

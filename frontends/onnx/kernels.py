@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -13,7 +13,9 @@ from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx.node import Converter, Node
 from tilework.frontends.onnx.types import require_addressable
-from tilework.frontends.te.operator import Kernel
+
+if TYPE_CHECKING:  # as in importer.py
+    from tilework.frontends.te.operator import Kernel
 
 
 def by_kernel(kernel: Kernel) -> Converter:

@@ -99,8 +99,6 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 def check_kernels(given: object) -> dict[str, Kernel]:
     """Kernels by the operators that they define. Raises UsageError for anything else."""
     example = 'as in kernels={"my.ops::Swish": swish}'
-    if given is None:
-        return {}
     if not isinstance(given, Mapping):
         raise UsageError(f"kernels= takes a dictionary of kernels by operator, {example}, not {kind(given)}")
     checked: dict[str, Kernel] = {}
