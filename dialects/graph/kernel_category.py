@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xdsl.dialects.arith import MulfOp, MuliOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects import arith
 from tilework.dialects.graph.base import Category
-from tilework.dialects.isa.words import DotOp
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, ReturnOp
 
-PRODUCTS = (MulfOp, MuliOp, DotOp)
+PRODUCTS = (arith.MulfOp, arith.MuliOp)
 
 
 @dataclass(frozen=True)

@@ -262,6 +262,7 @@ def test_equal_operators_are_computed_once(compiled: Compiled):
     by_itself = compiled(model([own("Gelu", "x", "y")], {"x": [4]}))
     x, z = numbers(4), numbers(4, seed=1)
     np.testing.assert_allclose(module(x, z), 2 * by_itself(x) + by_itself(z), rtol=1e-5)
+    assert module.report is not None and module.report.kernels == ["gelu_gelu_add_add"]
 
 
 def test_rows_of_attention(compiled: Compiled):

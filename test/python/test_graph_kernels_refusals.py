@@ -166,6 +166,23 @@ def test_a_kernel_that_no_operator_names_keeps_its_name(tmp_path: Path):
     assert module.report is not None and module.report.kernels == ["neg_relu", "neg_relu_1"]
 
 
+def test_a_kernel_on_two_devices(tmp_path: Path):
+    """The definition is shared; each group's kernel is compiled for its device."""
+    group = """
+  %g = graph.fused "swish" (%h, %b) : (ROWS, tensor<4xf32>) -> (ROWS) attributes {device = "npu0"} {
+  ^bb0(%p: ROWS, %q: tensor<4xf32>):
+    %r = graph.kernel @swish (%p, %q) : (ROWS, tensor<4xf32>) -> ROWS
+    graph.yield %r : ROWS
+  }
+  %y = graph.kernel @swish (%g, %b)"""
+    targets = 'attributes {tilework.targets = {host = "llvm", npu0 = "llvm -mcpu=haswell"}}'
+    text = (DEFINITION + TEXT).replace("\n  %y = graph.kernel @swish (%h, %b)", group)
+    module = compiled(tmp_path, f"builtin.module {targets} {{{text}}}")
+    x, b = numbers(6, 4), numbers(4, seed=1)
+    np.testing.assert_allclose(module(x, b), -x * b * b, rtol=1e-6)
+    assert [device.name for device in module.manifest.devices] == ["npu0"]
+
+
 def test_refusals_of_kernels_for_a_module(tmp_path: Path):
     both = in_file(tmp_path, DEFINITION + TEXT)
     assert refusal(both, {"swish": swish}) == (
