@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from math import gcd
 
@@ -117,10 +117,13 @@ def scope_at(op: Operation) -> Scope:
 
 
 class Scopes:
-    """The scopes in which operations stand, as they are when they are first asked for."""
+    """The scopes in which operations stand, as they are when they are first asked for.
 
-    def __init__(self) -> None:
-        self._of_blocks: dict[Block, Scope] = {}
+    known: those of some blocks.
+    """
+
+    def __init__(self, known: Mapping[Block, Scope] | None = None) -> None:
+        self._of_blocks: dict[Block, Scope] = {**(known or {})}
 
     def at(self, op: Operation) -> Scope:
         """The scope in which `op` stands."""
@@ -131,6 +134,10 @@ class Scopes:
             own = kernel_scope(parent) if isinstance(parent, KernelOp) else scope_of_block(block, self.at(parent))
             self._of_blocks[block] = own
         return self._of_blocks[block]
+
+    def forget(self, block: Block) -> None:
+        """Work out the scope of a block again when it is asked for next: what is around the block has changed."""
+        self._of_blocks.pop(block, None)
 
 
 def scope_of_block(block: Block, outer: Scope) -> Scope:

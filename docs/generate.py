@@ -4,7 +4,7 @@
 
 dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
 from the tests that say which of TVM's they stand for. In the README, what stands behind an opt-tool command becomes
-what the command prints; in the pages about plugins, what stands behind the name of a file becomes what is in the file.
+what the command prints; in the pages that show files, what stands behind the name of one becomes what is in it.
 Tests fail where a page is not what this makes.
 """
 
@@ -33,6 +33,7 @@ from tilework.driver.pipeline_text import pipeline_text
 from tilework.driver.registry import tilework_passes
 from tilework.lowering.pipelines import PIPELINES
 from tilework.tools.lit_in_process import run_line
+from tilework.transforms.patterns import PatternPass, pattern_name
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "test" / "dialects"
@@ -41,7 +42,7 @@ SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.M
 """A command with the block behind it: command, language, output."""
 SHOWN_FILE = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """The name of a file with the block behind it: name, language, content."""
-PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md")
+PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md", "docs/your-first-rewrite.md")
 LEVELS = ("graph", "te", "schedule", "loop")
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")
@@ -65,13 +66,19 @@ def dialects_page() -> str:
 
 
 def passes_page() -> str:
-    """Every pass: what it does, an example, its options; and the named pipelines."""
+    """Every pass: what it does, an example, its patterns and options; and the named pipelines."""
+    passes = {name: load() for name, load in tilework_passes().items()}
+    reasons = {name: reason for name, pass_type in passes.items() if (reason := why_no_pattern(pass_type))}
     lines = [
         *("# Passes", "", NOTE, ""),
         "`opt-tool --list-passes` lists these with xDSL's; [opt-tool](opt-tool.md) says how to run them.",
         "`canonicalize`, `cse` and `dce` are xDSL's, with the canonicalizations of our operations.",
+        "",
+        "A pass is a set of rewrite patterns where its rewrites are local. `opt-tool --list-patterns` lists these with",
+        "those of `canonicalize`, and `--apply-pattern NAME[@LINE]` applies one alone. A pass that is none says why:",
+        "",
+        *(f"- `{name}`: {reason}" for name, reason in reasons.items()),
     ]
-    passes = {name: load() for name, load in tilework_passes().items()}
     lowerings = [name for name in passes if "-to-" in name]
     sections = {f"On {level}": [n for n in passes if n.startswith(level) and n not in lowerings] for level in LEVELS}
     others = [name for name in passes if name not in (*lowerings, *(n for names in sections.values() for n in names))]
@@ -201,9 +208,23 @@ def _pass(pass_type: type[ModulePass]) -> Iterator[str]:
         yield "```"
         yield from example
         yield "```"
+    yield from _patterns(pass_type)
     for option in options_of(pass_type):
         default = "required" if option.default is None else f"default {option.default}"
         yield f"- option `{option.name}`: {option.type}, {default}"
+
+
+def _patterns(pass_type: type[ModulePass]) -> Iterator[str]:
+    """The rewrite patterns of a pass."""
+    for pattern in pass_type.pattern_types() if issubclass(pass_type, PatternPass) else ():
+        yield f"- pattern `{pattern_name(pass_type.name, pattern)}`: {_first_paragraph(pattern)}"
+
+
+def why_no_pattern(pass_type: type[ModulePass]) -> str | None:
+    """Why a pass is no set of rewrite patterns, as its docstring says; None where it does not."""
+    text = " ".join(inspect.cleandoc(pass_type.__doc__ or "").split())
+    found = re.search(r"This is an? \w+ and no pattern: (.*?\.)(?= |$)", text)
+    return None if found is None else found.group(1)
 
 
 def _examples(text: str) -> Iterator[list[str]]:

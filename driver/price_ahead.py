@@ -16,7 +16,7 @@ from tilework.driver.session import Session
 from tilework.driver.worker import FailedKernel, Outcome, PricedKernel, PriceJob, raise_failure
 from tilework.runtime.cache import source_hash
 from tilework.targets import Target
-from tilework.transforms.graph.algorithms import Algorithm, Algorithms, algorithms_for, question_of
+from tilework.transforms.graph.algorithms import Algorithms, Choice, algorithms_for, question_of
 from tilework.transforms.graph.layout_search import LayoutSearch
 from tilework.transforms.graph.lone_groups import alone
 
@@ -38,7 +38,7 @@ def price_ahead(main: FuncOp, session: Session) -> None:
             job = PriceJob(text, group.label.data, weights, precision, cost=len(text))
             key, question = _key(job, target), question_of(group)
             if (entry := cache.get(key)) is not None:
-                algorithms.tell(question, Algorithm.from_json(entry[1]))
+                algorithms.tell(question, Choice.from_json(entry[1]))
             else:
                 jobs.append(job)
                 waiting.append((key, algorithms, question))
@@ -49,7 +49,7 @@ def price_ahead(main: FuncOp, session: Session) -> None:
             raise_failure(outcome)
         assert isinstance(outcome, PricedKernel)
         key, algorithms, question = waiting[index]
-        algorithms.tell(question, Algorithm.from_json(outcome.algorithm))
+        algorithms.tell(question, Choice.from_json(outcome.algorithm))
         cache.put(key, b"", outcome.algorithm)
 
     session.pool.run(jobs, on_done)

@@ -29,8 +29,12 @@ def tilework_passes() -> dict[str, PassFactory]:
 
 
 def all_passes() -> dict[str, PassFactory]:
-    """Our own passes and xDSL's, of which `canonicalize` has options here; and what applies one pattern alone."""
-    ours: dict[str, PassFactory] = {"canonicalize": lambda: Canonicalize, "apply-pattern": _apply_pattern}
+    """Our own passes and xDSL's, some of which are our own kinds of them; and what applies one pattern alone."""
+    ours: dict[str, PassFactory] = {
+        "canonicalize": lambda: Canonicalize,
+        "apply-pattern": _apply_pattern,
+        "apply-pdl": _apply_pdl,
+    }
     return {**get_all_passes(), **ours, **tilework_passes()}
 
 
@@ -38,6 +42,12 @@ def _apply_pattern() -> type[ModulePass]:
     from tilework.driver.apply_pattern import ApplyPattern  # which asks for the passes
 
     return ApplyPattern
+
+
+def _apply_pdl() -> type[ModulePass]:
+    from tilework.driver.apply_pdl import ApplyPdl  # which takes a while to import, with xDSL's interpreter
+
+    return ApplyPdl
 
 
 def load_pass(module_name: str, name: str) -> type[TileworkPass]:

@@ -26,6 +26,7 @@ class ApplySchedule(TileworkPass):
                                                          schedule.sequence @relu { ... }   // from the file
 
     The file may hold kernels too, as a schedule printed from Python does; they are not looked at.
+    This is an algorithm and no pattern: it reads a file.
     Requires te kernels, those of the file without a schedule; leaves them as they are, each with a sequence behind it.
     """
 

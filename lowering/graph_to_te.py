@@ -60,6 +60,7 @@ class GraphToTe(TileworkPass):
     Results become further arguments, which the kernels write to; parameters become globals without a value; symbols
     are bound to the inputs' dimensions and checked where they occur again. Operators marked `graph.view` become views
     of buffers. Groups that compute the same share a kernel.
+    This is a lowering and no pattern: what the function and its arguments become depends on all that it computes.
     Requires graph-fuse-operators; leaves no graph operation but in @prepare.
     """
 

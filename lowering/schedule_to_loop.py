@@ -67,6 +67,7 @@ class ScheduleToLoop(TileworkPass):
       %y = te.compute "y" [i: 64] ...            ->      loop.for %i = 0 to 4 "i.outer" parallel {
     schedule.sequence @k { split, parallel }               loop.for %i_1 = 0 to 16 "i.inner" {
 
+    This is a lowering and no pattern: a nest is built for a whole kernel, for which bounds of all stages are inferred.
     Requires sequences without primitives that rewrite te (`schedule-apply-dataflow` applies those); a kernel without a
     sequence runs serially, stage by stage. Leaves no te and no schedule operations. Temporaries of stages at the root
     become scratch arguments, those of stages computed at an axis buffers inside that loop.

@@ -25,6 +25,7 @@ class TeToSchedule(TileworkPass):
                                                            %io, %ii = schedule.split %i factor 16
                                                            schedule.vectorize %ii
 
+    This is an algorithm and no pattern: a rule looks at a whole kernel, and rewrites nothing of it.
     Requires te kernels; leaves them as they are, each with a sequence behind it.
     """
 

@@ -1,16 +1,18 @@
-"""The rules of a target family, found in its folder, and the plans that they make: one for each kernel."""
+"""The rules of a target family, found in its folder, and the plans that they make, one for each kernel; and algorithms,
+found in theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from inspect import isabstract, isclass
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 from tilework.analysis.kernel_content import content_of_kernel
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
-from tilework.plugins.packages import Folder, folders_of
+from tilework.plugins.packages import Folder, by_name, folders_of
+from tilework.rules.algorithms.base import Algorithm
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.targets import Target
 
@@ -30,17 +32,33 @@ def rules_for(family: str) -> tuple[ScheduleRule[Any], ...]:
     return _rules_in(folders_of(f"rules/{family}"))
 
 
+def algorithms() -> Mapping[str, type[Algorithm]]:
+    """The algorithms in `rules/algorithms/` of the tree and of plugins, by the names of their classes."""
+    return _algorithms_in(folders_of("rules/algorithms"))
+
+
 @cache
 def _rules_in(folders: tuple[Folder, ...]) -> tuple[ScheduleRule[Any], ...]:
-    rules: list[ScheduleRule[Any]] = []
+    return tuple(sorted((rule() for rule in _classes_in(folders, ScheduleRule)), key=_order))
+
+
+@cache
+def _algorithms_in(folders: tuple[Folder, ...]) -> Mapping[str, type[Algorithm]]:
+    named = ((algorithm.__name__, algorithm) for algorithm in _classes_in(folders, Algorithm))
+    return by_name("algorithms", sorted(named, key=_first), lambda algorithm: algorithm.__module__)
+
+
+def _classes_in(folders: tuple[Folder, ...], base: type[Any]) -> Iterator[Any]:
+    """The classes of a kind that the files of folders define, but for those that are bases of others."""
     for module in (folder.load(name) for folder in folders for name in folder.modules()):
-        members = [member for member in vars(module).values() if _is_rule(member)]
-        rules += [member() for member in members if member.__module__ == module.__name__]
-    return tuple(sorted(rules, key=_order))
+        for member in vars(module).values():
+            if isclass(member) and issubclass(member, base) and not isabstract(member):
+                if member.__module__ == module.__name__:
+                    yield member
 
 
-def _is_rule(member: Any) -> TypeGuard[type[ScheduleRule[Any]]]:
-    return not isabstract(member) and isclass(member) and issubclass(member, ScheduleRule)
+def _first(named: tuple[str, Any]) -> str:
+    return named[0]
 
 
 def _order(rule: ScheduleRule[Any]) -> tuple[int, str]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from inspect import getclosurevars, isabstract, isclass
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 from xdsl.context import Context
 from xdsl.ir import Operation
@@ -26,8 +26,11 @@ class PatternPass(TileworkPass):
 
     Its patterns are those that its module defines or imports. A subclass says no more, unless patterns need its options
     or what is known of all of the anchor (`patterns`), or not all operations are looked at, outer ones first
-    (`operations`).
+    (`operations`), or one rewrite makes room for the next (`inserted_too`).
     """
+
+    inserted_too: ClassVar[bool] = False
+    """Whether patterns are tried on what a pattern inserts, too, before the operations that come next."""
 
     @classmethod
     def pattern_types(cls) -> list[type[RewritePattern]]:
@@ -45,7 +48,7 @@ class PatternPass(TileworkPass):
     def run(self, ctx: Context, op: Operation) -> None:
         operations = list(self.operations(op))
         if operations:
-            rewrite(operations, self.patterns(op))
+            rewrite(operations, self.patterns(op), inserted_too=self.inserted_too)
 
 
 def _is_pattern(member: object) -> TypeGuard[type[RewritePattern]]:
@@ -54,25 +57,45 @@ def _is_pattern(member: object) -> TypeGuard[type[RewritePattern]]:
     return not member.__module__.startswith("xdsl.")
 
 
-def rewrite(operations: Iterable[Operation], patterns: Sequence[RewritePattern]) -> bool:
+def rewrite(operations: Iterable[Operation], patterns: Sequence[RewritePattern], *, inserted_too: bool = False) -> bool:
     """Try patterns once on each operation that is still there when its turn comes; whether any rewrote something.
 
-    What patterns insert is not tried. xDSL's walker would call every pattern for every operation; here a pattern is
-    called for the operations that its signature names.
+    What patterns insert is tried with `inserted_too` only, as soon as the operation is done that it was inserted for.
+    xDSL's walker would call every pattern for every operation; here a pattern is called for the operations that its
+    signature names.
     """
-    interested = _Interested(patterns)
+    interested = Interested(patterns)
+    todo = [op for op in operations if interested.patterns(op)]
+    todo.reverse()
     changed = False
-    for op in [op for op in operations if interested.patterns(op)]:
-        for pattern in interested.patterns(op):
-            if op.parent is None:  # an earlier rewrite has erased it, or what held it
-                break
-            rewriter = PatternRewriter(op)
-            pattern.match_and_rewrite(op, rewriter)
-            changed |= rewriter.has_done_action
+    while todo:
+        op = todo.pop()
+        inserted: list[Operation] = []
+        changed |= try_patterns(op, interested, inserted)
+        if inserted_too:
+            new = [inner for outer in inserted for inner in outer.walk() if interested.patterns(inner)]
+            todo.extend(reversed(new))
     return changed
 
 
-class _Interested:
+def try_patterns(op: Operation, interested: Interested, inserted: list[Operation] | None = None) -> bool:
+    """Try patterns once on an operation, for as long as it is there; whether any rewrote something.
+
+    What they insert is added to `inserted`.
+    """
+    changed = False
+    for pattern in interested.patterns(op):
+        if op.parent is None:  # an earlier rewrite has erased it, or what held it
+            break
+        rewriter = PatternRewriter(op)
+        if inserted is not None:
+            rewriter.operation_insertion_handler.append(inserted.append)
+        pattern.match_and_rewrite(op, rewriter)
+        changed |= rewriter.has_done_action
+    return changed
+
+
+class Interested:
     """The patterns for every type of operation."""
 
     def __init__(self, patterns: Sequence[RewritePattern]):

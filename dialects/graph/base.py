@@ -101,9 +101,9 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from tilework.dialects.graph.canonicalization import GraphCanonicalization  # which imports the operators
+        from tilework.dialects.graph.canonicalization import PATTERNS  # which imports the operators
 
-        return (GraphCanonicalization(),)
+        return PATTERNS
 
     def verify_(self) -> None:
         for i in range(len(self.operands)):

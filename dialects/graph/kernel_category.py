@@ -9,7 +9,7 @@ scans and externs. These are TVM's kinds of patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -82,7 +82,8 @@ def _category_of_compute(compute: ComputeOp) -> Category:
     """How a compute makes an element of all that it reads."""
     if compute.reduction:
         return Category.COMPLEX if _sums_products(compute) or _has_windows(compute) else Category.REDUCTION
-    if any(_asks_for_place(op) for op in compute.body.walk()):
+    axes = {name for name, _ in compute.spatial}
+    if any(_asks_for_place(op, axes) for op in compute.body.walk()):
         return Category.INJECTIVE
     return max((_category_of_read(compute, read) for read in compute.reads), default=Category.ELEMENTWISE)
 
@@ -103,9 +104,16 @@ def _category_of_read(compute: ComputeOp, read: ReadOp) -> Category:
     return Category.BROADCAST if is_in_order else Category.INJECTIVE
 
 
-def _asks_for_place(op: Operation) -> bool:
+def _asks_for_place(op: Operation, axes: Set[str]) -> bool:
     """Whether what is computed depends on where: it would be something else if axes were taken together."""
-    return isinstance(op, IndexOp) or (isinstance(op, IfThenElseOp) and any(p.expr.variables() for p in op.conditions))
+    match op:
+        case IndexOp():
+            asked = [op.value]
+        case IfThenElseOp():
+            asked = [condition.expr for condition in op.conditions]
+        case _:
+            return False
+    return any(key in axes for e in asked for key in e.variables())
 
 
 def _has_windows(compute: ComputeOp) -> bool:
@@ -132,9 +140,9 @@ def _elements_behind(value: SSAValue) -> Iterator[tuple[SSAValue, tuple[Expr, ..
 
 
 def _reads_behind_indices(block: Block) -> Iterator[ReadOp]:
-    """The reads whose elements choose which other elements are read, or which branch."""
+    """The reads whose elements choose which other elements are read."""
     for op in block.walk():
-        if isinstance(op, ReadOp | IndexOp | IfThenElseOp):
+        if isinstance(op, ReadOp):
             yield from (o for o in _computation_of(op.index_operands) if isinstance(o, ReadOp))
 
 

@@ -15,8 +15,8 @@ from tilework.analysis.sizes import bits_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, KernelOp, scans_of
+from tilework.rules.common.lone_stages import alone
 from tilework.rules.cpu.costs import elementwise_cycles, reduction_cycles
-from tilework.rules.cpu.lone_stages import alone
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import crowded_reads
 from tilework.rules.cpu.relayout import Relayout, copy_argument, in_blocks

@@ -12,8 +12,8 @@ from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.sizes import USUAL, bits_of, size_of
 from tilework.dialects.graph.algorithms.bf16x import CHANNELS, COLUMNS, DATA, PRODUCT, ROLES, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.common.fast_products import inlined_stages, role_of, sizes_of
 from tilework.rules.cpu.costs import elementwise_cycles
-from tilework.rules.cpu.fast_products import inlined_stages, role_of, sizes_of
 from tilework.targets.cpu.machines import TileUnit
 from tilework.targets.cpu.target import CpuTarget
 

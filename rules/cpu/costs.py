@@ -19,8 +19,9 @@ from tilework.analysis.sizes import LARGE, bits_of, bytes_of, size_of
 from tilework.dialects import arith
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
+from tilework.rules.common.axes import Axis
 from tilework.rules.cpu.fetching import overlapped
-from tilework.rules.cpu.reads import Axis, Read, reads_of
+from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import cheapest_tile
 from tilework.targets.cpu.target import CpuTarget
 

@@ -12,9 +12,10 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, KernelOp
+from tilework.rules.common.axes import Axes, axes_of
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.pieces import pieces_of
-from tilework.rules.cpu.reads import Axes, Read, axes_of, reads_of
+from tilework.rules.cpu.reads import Read, reads_of
 from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget
 

@@ -17,11 +17,11 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Plan, ScheduleRule
+from tilework.rules.common.axes import axes_of
+from tilework.rules.common.fast_products import inlined_stages, part_of, sizes_of, takes
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
-from tilework.rules.cpu.fast_products import inlined_stages, part_of, sizes_of, takes
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import axes_of
 from tilework.targets.cpu.target import CpuTarget
 
 STEPS = 2

@@ -55,3 +55,10 @@ def _lines_of_channels(reduction: ComputeOp) -> dict[Hashable, int]:
     indices = [e for r in reduction.reads for e in r.exprs]
     alone = [name for name, _ in reduction.reduction if all(e == var(name) for e in indices if name in e.variables())]
     return dict.fromkeys(alone, LINE_BYTES * 8 // bits_of(reduction.results[0].type))
+
+
+def pack_outputs(product: ComputeOp, span: int, parameters: Set[int]) -> list[Packing]:
+    """The parameters that a product reads, in blocks of so many outputs, along its last axis."""
+    outputs = product.spatial[-1][0]
+    wanted = [(r.argument, r.axis_to_pack(outputs)) for r in reads_of(product, parameters)]
+    return [Packing(a, axis, span) for a, axis in wanted if a is not None and axis is not None]

@@ -16,7 +16,8 @@ from tilework.algebra.index_expr import const
 from tilework.analysis.sizes import bits_of, size_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.reads import Axis, Read, reads_of
+from tilework.rules.common.axes import Axis
+from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.cpu.target import CpuTarget
 

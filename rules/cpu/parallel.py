@@ -11,7 +11,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.sizes import count_of, size_for
 from tilework.dialects.loop import PARALLEL_WORK
 from tilework.dialects.schedule.builder import ScheduleBuilder
-from tilework.rules.cpu.reads import Axes, work_of
+from tilework.rules.common.axes import Axes, work_of
 from tilework.targets.cpu.target import CpuTarget
 
 Loop: TypeAlias = tuple[SSAValue, Expr]

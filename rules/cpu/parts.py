@@ -11,7 +11,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.sizes import bits_of, bytes_of, size_of
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.readers import readers_of
+from tilework.rules.common.readers import readers_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import StagePlan

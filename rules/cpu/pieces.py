@@ -9,8 +9,9 @@ from functools import cached_property
 from tilework.algebra.index_expr import Key
 from tilework.analysis.sizes import bits_of, bytes_of, size_of
 from tilework.dialects.te import ComputeOp
+from tilework.rules.common.axes import Axis
 from tilework.rules.cpu.parts import Rows
-from tilework.rules.cpu.reads import Axis, Read, reads_of
+from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.cpu.target import CpuTarget
 

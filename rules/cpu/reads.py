@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd, prod
-from typing import TypeAlias
 
 from xdsl.ir import BlockArgument
 
@@ -14,49 +13,15 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Compound, Expr, Key, var
 from tilework.analysis.sizes import LARGE, size_of
 from tilework.dialects.support.shapes import dims_of
-from tilework.dialects.te import ComputeOp, ReduceOp
+from tilework.dialects.te import ComputeOp
 from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget
-
-Axis: TypeAlias = tuple[str, Expr]
-"""A name and an extent."""
-
-Axes: TypeAlias = tuple[Axis, ...]
 
 NEAR = 4
 """Up to which distance lanes are picked out of whole vectors, not loaded one by one."""
 
 _BLOCK, _LANE = "block", "lane"
 """Names of axes of our own: an index along the vector axis is so many whole vectors and a lane."""
-
-
-def axes_of(compute: ComputeOp) -> Axes:
-    """A stage's axes, those that it sums along among them."""
-    return (*compute.spatial, *compute.reduction)
-
-
-def iterations(compute: ComputeOp) -> int:
-    """The points of a stage's axes, those that it sums along among them."""
-    return size_of(axes_of(compute))
-
-
-def joins_parts(compute: ComputeOp) -> bool:
-    """Whether parts of what a reduction joins may be joined by themselves."""
-    last = compute.terminator
-    return isinstance(last, ReduceOp) and last.why_not_in_parts is None
-
-
-def sums_windows(compute: ComputeOp) -> bool:
-    """Whether all that a reduction sums along moves windows: a depthwise convolution, a pooling."""
-    spatial, summed = ({name for name, _ in axes} for axes in (compute.spatial, compute.reduction))
-    indices = [{*e.variables()} for read in compute.reads for e in read.exprs]
-    windows = set[object]().union(*(i & summed for i in indices if i & spatial))
-    return len(summed) > 0 and summed == windows
-
-
-def work_of(stages: Sequence[Axes]) -> int:
-    """The points of the axes of some stages, LARGE for each symbol."""
-    return sum(map(size_of, stages))
 
 
 @dataclass(frozen=True)

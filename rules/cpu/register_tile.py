@@ -16,9 +16,10 @@ from tilework.algebra.index_expr import const, var
 from tilework.analysis.sizes import LARGE, bits_of, count_of, size_of, usual_size
 from tilework.dialects.loop.transpose import LANES
 from tilework.dialects.te import ComputeOp
+from tilework.rules.common.axes import Axes, Axis
+from tilework.rules.common.lifetimes import lifetimes
 from tilework.rules.cpu.fetching import Operand, overlapped
-from tilework.rules.cpu.lifetimes import lifetimes
-from tilework.rules.cpu.reads import Axes, Axis, Read, reads_of, ways_of
+from tilework.rules.cpu.reads import Read, reads_of, ways_of
 from tilework.rules.cpu.tile_factors import factors_of, tile_parts
 from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget

@@ -15,8 +15,9 @@ from tilework.algebra.index_expr import Compound, Expr, var
 from tilework.analysis.sizes import bits_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
-from tilework.rules.cpu.readers import is_needed_whole, readers_of
-from tilework.rules.cpu.reads import reads_of, sums_windows
+from tilework.rules.common.axes import sums_windows
+from tilework.rules.common.readers import is_needed_whole, readers_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.targets.base import LINE_BYTES

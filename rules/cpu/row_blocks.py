@@ -18,13 +18,14 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, Plan, ScheduleRule
-from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
+from tilework.rules.common.axes import joins_parts
+from tilework.rules.common.block_sums import block_lengths, sum_in_blocks
+from tilework.rules.common.fast_products import vectors_and_lanes
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
-from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.packings import packings_for_tiles
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.reads import joins_parts, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.row_form import RowForm, are_whole, in_one_piece, may_be_vectors, row_form
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within

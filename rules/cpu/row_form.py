@@ -10,10 +10,11 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import var
 from tilework.analysis.sizes import LARGE, bits_of, size_of
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.rules.common.axes import Axis
+from tilework.rules.common.readers import readers_of
 from tilework.rules.cpu.any_order import is_any_order
 from tilework.rules.cpu.blocked_copy import BlockedCopy, blocked_copy
-from tilework.rules.cpu.readers import readers_of
-from tilework.rules.cpu.reads import Axis, Read, reads_of
+from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import Tile, choose_tile
 from tilework.rules.cpu.stages import StagePlan, plan_stages
 from tilework.scheduling.dataflow.inline import inline_computes

@@ -13,11 +13,12 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.sizes import size_of
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.rules.common.axes import iterations, sums_windows
+from tilework.rules.common.lone_stages import alone
+from tilework.rules.common.readers import is_needed_whole, readers_of
 from tilework.rules.cpu.argument_copies import ArgumentCopy, copy_arguments
 from tilework.rules.cpu.costs import lanes_differ
-from tilework.rules.cpu.lone_stages import alone
-from tilework.rules.cpu.readers import is_needed_whole, readers_of
-from tilework.rules.cpu.reads import iterations, reads_of, sums_windows
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import Relayout, relayout_stages
 from tilework.scheduling.dataflow.handles import is_returned

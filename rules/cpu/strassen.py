@@ -21,6 +21,8 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, Plan, ScheduleRule
+from tilework.rules.common.axes import axes_of, iterations
+from tilework.rules.common.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.costs import (
     again_cycles,
     between_cycles,
@@ -29,11 +31,11 @@ from tilework.rules.cpu.costs import (
     load_cycles,
     memory_cycles,
 )
-from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
+from tilework.rules.cpu.packings import pack_outputs
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
-from tilework.rules.cpu.reads import axes_of, iterations, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import tile_cost
 from tilework.rules.cpu.strassen_form import StrassenForm, strassen_form
 from tilework.targets.cpu.target import CpuTarget

@@ -11,8 +11,9 @@ from tilework.algebra.strassen import PRODUCTS
 from tilework.analysis.sizes import bits_of
 from tilework.dialects.graph.algorithms.strassen import PRODUCT, RESULT, ROLES, SUMS, role_of
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import balanced, inlined_stages, part_of, sizes_of, takes
-from tilework.rules.cpu.reads import Axes, reads_of
+from tilework.rules.common.axes import Axes
+from tilework.rules.common.fast_products import balanced, inlined_stages, part_of, sizes_of, takes
+from tilework.rules.cpu.reads import reads_of
 from tilework.targets.cpu.target import CpuTarget
 
 

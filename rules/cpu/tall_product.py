@@ -28,11 +28,12 @@ from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.index_attr import TeIndexAttr
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, YieldOp
 from tilework.rules.base import Plan, ScheduleRule
-from tilework.rules.cpu.block_sums import adds_floats
+from tilework.rules.common.axes import axes_of
+from tilework.rules.common.block_sums import adds_floats
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.parallel import run_in_parallel
-from tilework.rules.cpu.reads import axes_of, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages
 from tilework.rules.cpu.tiled_reduction import tile_within

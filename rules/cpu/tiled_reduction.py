@@ -14,14 +14,15 @@ from tilework.analysis.sizes import LARGE, bits_of, bytes_of, count_of, size_of
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
-from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
+from tilework.rules.common.axes import Axes, Axis
+from tilework.rules.common.block_sums import block_lengths, sum_in_blocks
 from tilework.rules.cpu.costs import lanes_are_masked, lanes_differ
 from tilework.rules.cpu.panels import Panel, panel_of
 from tilework.rules.cpu.parallel import Loop, parallel_prefix, run_in_parallel
 from tilework.rules.cpu.parts import Around, Rows
 from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import Step, prefetch_images, prefetch_operands
-from tilework.rules.cpu.reads import Axes, Axis, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
 from tilework.rules.cpu.relayout import place_in_block
 from tilework.targets.cpu.target import CpuTarget

@@ -9,11 +9,11 @@ from xdsl.ir import SSAValue
 from tilework.analysis.sizes import bits_of, size_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
+from tilework.rules.common.axes import iterations, joins_parts
+from tilework.rules.common.block_sums import block_lengths, sum_in_blocks
+from tilework.rules.common.fast_products import vectors_and_lanes
 from tilework.rules.cpu.any_order import is_any_order
-from tilework.rules.cpu.block_sums import block_lengths, sum_in_blocks
-from tilework.rules.cpu.fast_products import vectors_and_lanes
 from tilework.rules.cpu.parallel import PARALLEL_WORK
-from tilework.rules.cpu.reads import iterations, joins_parts
 from tilework.rules.cpu.row_blocks import PARTS, STEPS, whole_chains
 from tilework.rules.cpu.row_form import in_one_piece
 from tilework.targets.cpu.target import CpuTarget

@@ -23,12 +23,14 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, Plan, ScheduleRule
+from tilework.rules.common.axes import axes_of, iterations
+from tilework.rules.common.fast_products import sizes_of, vectors_and_lanes
 from tilework.rules.cpu.costs import again_cycles, elementwise_cycles, memory_cycles
-from tilework.rules.cpu.fast_products import pack_outputs, sizes_of, vectors_and_lanes
 from tilework.rules.cpu.fetching import overlapped
+from tilework.rules.cpu.packings import pack_outputs
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.prefetch import Step, prefetch_operands
-from tilework.rules.cpu.reads import axes_of, iterations, reads_of
+from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.relayout import Relayout, store_as
 from tilework.rules.cpu.winograd_form import WinogradForm, form_of, lanes_along
 from tilework.targets.cpu.target import CpuTarget

@@ -13,8 +13,9 @@ from tilework.algebra.index_expr import Expr, ceildiv, var
 from tilework.analysis.sizes import bits_of, size_of, usual_size
 from tilework.dialects.graph.algorithms.winograd import COLUMNS, DATA, IMAGE, IMAGE_RANK, PRODUCT, RESULT, ROLES, ROWS
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.cpu.fast_products import balanced, inlined_stages, sizes_of, takes
-from tilework.rules.cpu.reads import iterations, reads_of
+from tilework.rules.common.axes import iterations
+from tilework.rules.common.fast_products import balanced, inlined_stages, sizes_of, takes
+from tilework.rules.cpu.reads import reads_of
 from tilework.targets.cpu.target import CpuTarget
 
 MOST_OPEN = 8

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.program_targets import HOST, set_targets
+from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import KernelOp
 from tilework.driver.instrumentation import Instrumentation
@@ -39,3 +40,8 @@ def plan_by(rule: ScheduleRule[Any], kernel: KernelOp, target: Target, parameter
     plan = rule.match(kernel, target, parameters)
     assert plan is not None
     return plan
+
+
+def schedule_by(rule: ScheduleRule[Any], kernel: KernelOp, target: Target) -> SequenceOp:
+    """The schedule that one rule writes for a kernel that it matches."""
+    return plan_by(rule, kernel, target).schedule(kernel)

@@ -11,8 +11,9 @@ from tilework.analysis.precision import PRECISIONS
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
+from tilework.rules.algorithms.base import Algorithm
 from tilework.targets import Target, parse_target
-from tilework.transforms.graph.algorithms import Algorithms, Fast
+from tilework.transforms.graph.algorithms import Algorithms
 
 TARGETS = [
     replace(parse_target(f"llvm -mcpu={cpu}"), cores=2, cache_bytes=(32 << 10, 512 << 10, 32 << 20))
@@ -41,7 +42,7 @@ def convolution(filters: int, channels: int, size: int, window: int, stride: int
     return function.regions[0].block
 
 
-def nothing(_self: Algorithms, _fast: Fast, _product: object) -> float:
+def nothing(_self: Algorithms, _algorithm: Algorithm, _product: object) -> float:
     """What an algorithm takes at least."""
     return 0.0
 
@@ -55,12 +56,12 @@ def nothing(_self: Algorithms, _fast: Fast, _product: object) -> float:
 def test_the_best_one_is_found(monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...], target: Target):
     block = convolution(*sizes)
     group = next(op for op in block.ops if isinstance(op, FusedOp))
-    priced: list[Fast] = []
+    priced: list[Algorithm] = []
     price = Algorithms._cycles_with  # pyright: ignore[reportPrivateUsage]
 
-    def counted(self: Algorithms, fast: Fast, group: FusedOp) -> float:
-        priced.append(fast)
-        return price(self, fast, group)
+    def counted(self: Algorithms, algorithm: Algorithm, group: FusedOp) -> float:
+        priced.append(algorithm)
+        return price(self, algorithm, group)
 
     monkeypatch.setattr(Algorithms, "_cycles_with", counted)
     some = Algorithms(target, PRECISIONS["default"]).best_for(group)

@@ -236,6 +236,9 @@ E, B, I, R, C, O = (  # noqa: E741
         (by(lambda i, x: x[i[0]] + i[0]), [[3]], [I, E]),
         (by(lambda i, x: te.if_then_else(i[0] < 2, x[i[0]], 0.0)), [[3]], [I, E]),
         (by(lambda i, x: te.if_then_else(x[i[0]] < 2, x[i[0]], 0.0)), [[3]], [E, E]),
+        (by(lambda i, x, z: te.if_then_else(x[i[0]] < 2, z[0], 0.0)), [[3], [1]], [B, E, B]),
+        (by(lambda i, x, z: z[x[i[0]].astype("int32")]), [[3], [9]], [I, O, I]),
+        (by(lambda i, x: x[i[0]] + x.shape[0]), [[N]], [E, E]),
     ],
 )
 def test_categories(kernel: Any, shapes: Sequence[Any], expected: Sequence[Category]):

@@ -34,7 +34,7 @@ from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te import IfThenElseOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.interpreters.te import run_kernel
-from tilework.transforms.graph.algorithms import Winograd
+from tilework.rules.algorithms.winograd import Winograd
 
 Array = np.ndarray[Any, Any]
 
@@ -326,8 +326,9 @@ def test_phases_may_be_channels(window: int, tile: int, stride: int, height: int
     ones = {"strides": ints([stride, stride]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
     direct = make(graph.ConvOp, [image, weight], pads=ints(pads), **ones)
     algorithm = Winograd(tile, phases=True)
-    transform = algorithm.transform(direct.weight, direct)
-    conv = algorithm.multiply(direct, transform, transform.results[0])
+    [transform] = algorithm.transform(direct.weight, direct)
+    [conv] = algorithm.multiply(direct, transform.results[0])
+    assert isinstance(transform, graph.WinogradWeightOp) and isinstance(conv, graph.WinogradConvOp)
     assert conv.results[0].type == direct.result.type
     rng = np.random.default_rng(window * tile)
     x, w = (rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in (image, weight))
@@ -347,8 +348,9 @@ def test_winograd_along_the_last_two_of_three_axes(
     form = {"strides": ints([move, stride, stride]), "dilations": ints([dilation, 1, 1]), "groups": IntegerAttr(1, i64)}
     direct = make(graph.ConvOp, [image, weight], pads=ints([front, 1, 0, behind, 1, 2]), **form)
     algorithm = Winograd(2, phases)
-    transform = algorithm.transform(direct.weight, direct)
-    conv = algorithm.multiply(direct, transform, transform.results[0])
+    [transform] = algorithm.transform(direct.weight, direct)
+    [conv] = algorithm.multiply(direct, transform.results[0])
+    assert isinstance(transform, graph.WinogradWeightOp) and isinstance(conv, graph.WinogradConvOp)
     assert conv.results[0].type == direct.result.type
     rng = np.random.default_rng(taps)
     x, w = (rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in (image, weight))

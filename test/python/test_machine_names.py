@@ -31,7 +31,7 @@ TILES = frozenset(
         *("interpreters/independence.py", "interpreters/loop.py"),
         *("interpreters/loop_plan.py", "interpreters/loop_tiles.py"),
         *("scheduling/state/attachments.py",),
-        *("transforms/loop/rewriting.py", "transforms/loop/tensorize.py"),
+        *("transforms/loop/rewriting.py", "transforms/loop/simplify.py", "transforms/loop/tensorize.py"),
         *("transforms/loop/unroll.py", "transforms/loop/verify_registers.py"),
     }
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs import schedule_by
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.dialects.schedule import CacheReadOp
@@ -42,7 +43,7 @@ def product(matrices: int, rows: int, columns: int, sums: int) -> KernelOp:
 )
 def test_panels(run_kernel_everywhere, shape: tuple[int, int, int], cores: int, copied: bool):
     kernel = product(*shape, sums=20)
-    schedule = Default().schedule(kernel, replace(TARGET, cores=cores))
+    schedule = schedule_by(Default(), kernel, replace(TARGET, cores=cores))
     assert any(isinstance(op, CacheReadOp) for op in schedule.walk()) == copied
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
@@ -54,4 +55,4 @@ def test_no_panel_of_a_matrix_that_is_multiplied_by_itself():
     k = KernelBuilder("square")
     x = k.argument(TensorType(f32, (544, 544)), "x")
     kernel = k.finish([k.compute("y", (544, 544), lambda i, j: k.sum((544,), lambda r: x[i, r] * x[r, j]))])
-    assert not any(isinstance(op, CacheReadOp) for op in Default().schedule(kernel, TARGET).walk())
+    assert not any(isinstance(op, CacheReadOp) for op in schedule_by(Default(), kernel, TARGET).walk())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from programs import plan_by
+from programs import plan_by, schedule_by
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr
@@ -85,4 +85,4 @@ def test_parts_fit_on_the_stack():
 def test_results_stay(run_kernel_everywhere, kernel: KernelOp, target):
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, plan_by(Default(), kernel, target).schedule(kernel))
+    run_kernel_everywhere(kernel, arrays, schedule_by(Default(), kernel, target))

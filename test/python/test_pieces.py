@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs import schedule_by
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr
@@ -94,4 +95,4 @@ def test_pieces(run_kernel_everywhere, shape: tuple[int, int, int], cores: int, 
     assert pieces == [Piece(axis, count) for axis, count in expected]
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, Default().schedule(kernel, target))
+    run_kernel_everywhere(kernel, arrays, schedule_by(Default(), kernel, target))

@@ -19,13 +19,13 @@ from tilework.driver.pool import CompilePool, OnDone
 from tilework.driver.price_ahead import price_ahead
 from tilework.driver.session import Session
 from tilework.driver.worker import FailedKernel, Job, KernelBuildError
+from tilework.rules.algorithms.strassen import Strassen
+from tilework.rules.algorithms.winograd import Winograd
 from tilework.runtime.cache import KernelCache
 from tilework.targets import Target, parse_target
 from tilework.transforms.graph.algorithms import (
-    Algorithm,
     Algorithms,
-    Strassen,
-    Winograd,
+    Choice,
     algorithms_for,
     question_of,
     remembered_algorithms,
@@ -170,11 +170,11 @@ def test_a_failure_names_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 @pytest.mark.parametrize(
     "algorithm",
-    [Algorithm(1.5), Algorithm(inf), Algorithm(2.0, Winograd(4, phases=True)), Algorithm(3.0, Strassen(2))],
+    [Choice(1.5), Choice(inf), Choice(2.0, Winograd(4, phases=True)), Choice(3.0, Strassen(2))],
     ids=str,
 )
-def test_an_algorithm_is_json_and_back(algorithm: Algorithm, tmp_path: Path):
+def test_an_algorithm_is_json_and_back(algorithm: Choice, tmp_path: Path):
     cache = KernelCache(tmp_path)
     cache.put("key", b"", algorithm.to_json())
     entry = cache.get("key")
-    assert entry is not None and Algorithm.from_json(entry[1]) == algorithm
+    assert entry is not None and Choice.from_json(entry[1]) == algorithm

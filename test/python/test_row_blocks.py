@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs import schedule_by
 from xdsl.dialects.builtin import IntegerAttr, TensorType, f32
 
 from tilework.algebra.index_expr import Expr
@@ -146,7 +147,7 @@ def test_summaries(
     run_kernel_everywhere: Callable[..., object], kernel: Callable[[], KernelOp], block: int, factored: bool
 ):
     op = kernel()
-    schedule = RowBlocks().schedule(op, TARGET)
+    schedule = schedule_by(RowBlocks(), op, TARGET)
     first = next(s for s in schedule.walk() if isinstance(s, SplitOp))
     assert isinstance(first.factor, IntegerAttr) and first.factor.value.data == block
     assert any(isinstance(s, RFactorOp) for s in schedule.walk()) == factored
@@ -166,7 +167,7 @@ def test_only_rows_are_lanes_without_masks(
     run_kernel_everywhere: Callable[..., object], kernel: Callable[[], KernelOp], block: int
 ):
     op = kernel()
-    schedule = RowBlocks().schedule(op, NO_MASKS)
+    schedule = schedule_by(RowBlocks(), op, NO_MASKS)
     first = next(s for s in schedule.walk() if isinstance(s, SplitOp))
     assert isinstance(first.factor, IntegerAttr) and first.factor.value.data == block
     # The sums of long rows are factored into blocks, in front of the rows, but no dimension of lanes comes behind them.
@@ -188,7 +189,7 @@ def test_only_rows_are_lanes_without_masks(
 )
 def test_attention(run_kernel_everywhere: Callable[..., object], sizes: tuple[int, ...], copied: bool):
     kernel = attention(*sizes)
-    schedule = RowBlocks().schedule(kernel, TARGET)
+    schedule = schedule_by(RowBlocks(), kernel, TARGET)
     assert any(isinstance(op, CacheReadOp) for op in schedule.walk()) == copied
     _run(run_kernel_everywhere, kernel, schedule)
 
@@ -200,7 +201,7 @@ def test_one_matrix_for_both_products(run_kernel_everywhere: Callable[..., objec
     scores = k.compute("s", (40, 512), lambda i, j: k.sum((512,), lambda r: q[i, r] * w[r, j] * 0.01))
     weights = softmax(k, scores)
     kernel = k.finish([k.compute("y", (40, 512), lambda i, j: k.sum((512,), lambda r: weights[i, r] * w[r, j]))])
-    schedule = RowBlocks().schedule(kernel, TARGET)
+    schedule = schedule_by(RowBlocks(), kernel, TARGET)
     assert sum(isinstance(op, CacheReadOp) for op in schedule.walk()) == 1
     _run(run_kernel_everywhere, kernel, schedule)
 
@@ -223,4 +224,4 @@ def _run(run_kernel_everywhere: Callable[..., object], kernel: KernelOp, schedul
     ],
 )
 def test_refused(kernel: Callable[[], KernelOp]):
-    assert not RowBlocks().matches(kernel(), TARGET)
+    assert RowBlocks().match(kernel(), TARGET, set()) is None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs import schedule_by
 from xdsl.dialects.builtin import IntegerAttr, TensorType, f32
 
 from tilework.algebra.index_expr import Expr, ExprLike, var
@@ -162,7 +163,7 @@ def name_of(value: object) -> str:
     ids=name_of,
 )
 def test_loops_of_unknown_length_are_shared_as_the_outermost_only(kernel: KernelOp, cores: int, expected: list[str]):
-    assert shared(Default().schedule(kernel, replace(HASWELL, cores=cores))) == expected
+    assert shared(schedule_by(Default(), kernel, replace(HASWELL, cores=cores))) == expected
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_blocks_of_unknown_numbers_of_rows_are_shared_where_matrices_are_too_few
     matrices: int, cores: int, expected: list[str]
 ):
     kernel = softmax(matrices, N, 64)
-    assert shared(RowBlocks().schedule(kernel, replace(HASWELL, cores=cores))) == expected
+    assert shared(schedule_by(RowBlocks(), kernel, replace(HASWELL, cores=cores))) == expected
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_blocks_of_unknown_numbers_of_rows_are_shared_where_matrices_are_too_few
     ids=["scores", "unknown columns", "long rows", "short rows", "unknown sums"],
 )
 def test_panels_of_matrices_of_unknown_size(kernel: KernelOp, copied: bool):
-    schedule = Default().schedule(kernel, HASWELL)
+    schedule = schedule_by(Default(), kernel, HASWELL)
     assert any(isinstance(op, CacheReadOp) for op in schedule.walk()) == copied
 
 
@@ -214,7 +215,7 @@ def names_of(schedule: SequenceOp, kind: type[ReorderOp | ComputeAtOp], number: 
 @pytest.mark.parametrize(("filters", "channels", "pieces"), [(64, 64, []), (512, 256, ["o_o"]), (20, 8, ["o_o"])])
 def test_all_filters_take_a_panel_of_an_unknown_number_of_points(filters: int, channels: int, pieces: list[str]):
     """It is copied once, in the loop over panels, and loops over filters are inside; not pieces of them for cores."""
-    schedule = Default().schedule(filters_at_points(filters, channels), HASWELL)
+    schedule = schedule_by(Default(), filters_at_points(filters, channels), HASWELL)
     inside = "o_i_o" if pieces else "o_o"
     loops = names_of(schedule, ReorderOp, 0)
     assert loops[: len(pieces) + 2] == [*pieces, "p_o", inside]
@@ -227,7 +228,7 @@ def test_all_filters_take_a_panel_of_an_unknown_number_of_points(filters: int, c
 @pytest.mark.parametrize("columns", [64, S], ids=["known", "unknown"])
 def test_unknown_numbers_of_rows_come_in_blocks_of_a_vector(target: Target, columns: ExprLike):
     """What is left of them is a part of its own. Stages are inlined whose rows have an unknown length."""
-    schedule = RowBlocks().schedule(softmax(N, columns), target)
+    schedule = schedule_by(RowBlocks(), softmax(N, columns), target)
     first = next(op for op in schedule.walk() if isinstance(op, SplitOp))
     assert isinstance(first.factor, IntegerAttr) and first.factor.value.data == target.lanes(32)
     assert first.tail.data is Tail.PARTITION
@@ -237,7 +238,7 @@ def test_unknown_numbers_of_rows_come_in_blocks_of_a_vector(target: Target, colu
 def test_unknown_rows_are_not_factored_into_lanes_without_masks():
     """Their ends would not be whole vectors. Their sums are factored into blocks."""
     for columns, factored in ((64, True), (S, False)):
-        schedule = RowBlocks().schedule(softmax(N, columns), NO_MASKS)
+        schedule = schedule_by(RowBlocks(), softmax(N, columns), NO_MASKS)
         factors = [op.factor_axis.value.data for op in schedule.walk() if isinstance(op, RFactorOp)]
         assert any(at == -1 for at in factors) == factored
         assert any(at == 0 for at in factors) != factored
@@ -246,13 +247,13 @@ def test_unknown_rows_are_not_factored_into_lanes_without_masks():
 def test_sums_of_unknown_numbers_of_rows_are_in_registers_with_masks_only():
     """Without masks the last block's vector would have too few lanes."""
     for target, scope in ((HASWELL, "register"), (NO_MASKS, "local")):
-        schedule = RowBlocks().schedule(softmax(N, S), target)
+        schedule = schedule_by(RowBlocks(), softmax(N, S), target)
         scopes = {op.scope.data for op in schedule.walk() if isinstance(op, CacheWriteOp)}
         assert scopes == {scope}
 
 
 def test_rows_too_long_for_the_stack_are_refused():
-    assert not RowBlocks().matches(softmax(N, 1 << 20), HASWELL)
+    assert RowBlocks().match(softmax(N, 1 << 20), HASWELL, set()) is None
 
 
 @pytest.mark.parametrize("target", [HASWELL, NO_MASKS], ids=["masks", "no masks"])
@@ -274,8 +275,8 @@ def test_results_stay_what_they_are(
     run_kernel_everywhere: Run, kernel: KernelOp, sizes: dict[str, int], target: Target
 ):
     machine = replace(target, cores=8)
-    rule = RowBlocks() if RowBlocks().matches(kernel, machine) else Default()
+    rule = RowBlocks() if RowBlocks().match(kernel, machine, set()) else Default()
     rng = np.random.default_rng(0)
     shapes = [[int(e.evaluate(dict(sizes))) for e in dims_of(t)] for t in kernel.body.block.arg_types]
     arrays = [rng.random(shape).astype(np.float32) for shape in shapes]
-    run_kernel_everywhere(kernel, arrays, rule.schedule(kernel, machine), 1e-5)
+    run_kernel_everywhere(kernel, arrays, schedule_by(rule, kernel, machine), 1e-5)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs import schedule_by
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilework.algebra.index_expr import Expr
@@ -72,7 +73,7 @@ def test_totals(
     run_kernel_everywhere: Callable[..., object], kernel: Callable[[], KernelOp], factored: int, parallel: bool
 ):
     op = kernel()
-    schedule = Default().schedule(op, TARGET)
+    schedule = schedule_by(Default(), op, TARGET)
     assert sum(isinstance(s, RFactorOp) for s in schedule.walk()) == factored
     assert any(isinstance(s, ParallelOp) for s in schedule.walk()) == parallel
     rng = np.random.default_rng(0)

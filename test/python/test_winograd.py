@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from programs import apply_phase, for_target, plan_by
+from programs import apply_phase, for_target, plan_by, schedule_by
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -25,13 +25,13 @@ from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder
 from tilework.driver.levels import lower_by_levels
 from tilework.frontends.onnx import import_onnx
+from tilework.rules.algorithms.winograd import Winograd
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import form_of
 from tilework.rules.registry import choose_rule
 from tilework.runtime.cache import KernelCache
 from tilework.targets import parse_target
 from tilework.targets.cpu.host import host_target
-from tilework.transforms.graph.algorithms import Winograd
 
 
 @pytest.mark.parametrize("taps", range(1, MOST_PRODUCTS))
@@ -125,7 +125,7 @@ def test_blocks_of_one_or_more_vectors(run_kernel_everywhere, shape: tuple[int, 
     assert form is not None and form.span % 16 == 0
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, target).schedule(kernel))
+    run_kernel_everywhere(kernel, arrays, schedule_by(WinogradConv(), kernel, target))
 
 
 def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):
@@ -134,7 +134,7 @@ def test_two_and_five_taps_several_images_and_strides(run_kernel_everywhere):
     for kernel in (*taps, conv_relu(16, 16, 6, 9, 4, batch=3), *strided):
         rng = np.random.default_rng(0)
         arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-        run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, host_target()).schedule(kernel))
+        run_kernel_everywhere(kernel, arrays, schedule_by(WinogradConv(), kernel, host_target()))
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,9 @@ def test_slices_without_channels_or_filters(channels: int, filters: int):
     conv = graph.ConvOp.of(image, weight, **form)
     assert bool(winograd_tiles(conv, PRECISIONS["default"].products)) == bool(channels)
     if channels:
-        transform = Winograd(2).transform(weight, conv)
-        fast = Winograd(2).multiply(conv, transform, transform.results[0])
+        [transform] = Winograd(2).transform(weight, conv)
+        [fast] = Winograd(2).multiply(conv, transform.results[0])
+        assert isinstance(transform, graph.WinogradWeightOp) and isinstance(fast, graph.WinogradConvOp)
         x, w = (np.ones(shape, np.float32) for shape in shapes)
         assert fast.evaluate(x, transform.evaluate(w)).shape == (1, filters, 6, 8, 8)
 
@@ -242,7 +243,7 @@ def test_buffers_fit_on_the_stack(cpu: str, shape: tuple[int, ...]):
     """Also where the last tiles of a block that are multiplied at once are fewer."""
     target = parse_target(f"llvm -mcpu={cpu}")
     kernel = conv_relu(*shape)
-    module = ModuleOp([kernel, plan_by(WinogradConv(), kernel, target).schedule(kernel)])
+    module = ModuleOp([kernel, schedule_by(WinogradConv(), kernel, target)])
     apply_phase("compile-kernel", module)
     assert "define" in emit_kernels(module, target)
 
@@ -302,7 +303,7 @@ def test_small_images_are_multiplied_together(
     assert (form.blocks.together, form.blocks.images, form.at_once) == (together, images, at_once)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, target).schedule(kernel))
+    run_kernel_everywhere(kernel, arrays, schedule_by(WinogradConv(), kernel, target))
 
 
 def test_each_core_transforms_the_rows_of_tiles_that_it_multiplies(run_kernel_everywhere):
@@ -312,7 +313,7 @@ def test_each_core_transforms_the_rows_of_tiles_that_it_multiplies(run_kernel_ev
     assert form is not None and not form.blocks.together
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
-    run_kernel_everywhere(kernel, arrays, plan_by(WinogradConv(), kernel, target).schedule(kernel))
+    run_kernel_everywhere(kernel, arrays, schedule_by(WinogradConv(), kernel, target))
 
 
 def test_weights_that_do_not_stay_in_the_second_cache_are_expected_to_take_more_time():
@@ -367,9 +368,7 @@ def test_cores_share_few_filters(shape: tuple[int, ...], vectors: int):
 def test_cores_transform_the_channels_that_they_wrote():
     """A kernel of small images leaves its filters core by core, and the next one like it reads them so."""
     kernel = conv_relu(256, 256, 14, 14, 4)
-    sequence = str(
-        plan_by(WinogradConv(), kernel, parse_target("llvm -mcpu=skylake-avx512 -num-cores=2")).schedule(kernel)
-    )
+    sequence = str(schedule_by(WinogradConv(), kernel, parse_target("llvm -mcpu=skylake-avx512 -num-cores=2")))
     assert "schedule.parallel %c_outer" in sequence
 
 

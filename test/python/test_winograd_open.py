@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 from onnx_models import model, node, numbers
-from programs import for_target
+from programs import for_target, schedule_by
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, f32, i64
 from xdsl.dialects.test import TestOp
 
@@ -33,6 +33,7 @@ from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.lowering.pipelines import SCHEDULE
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
+from tilework.rules.algorithms.winograd import Winograd
 from tilework.rules.cpu.winograd import WinogradConv
 from tilework.rules.cpu.winograd_form import WinogradForm, form_of
 from tilework.runtime.cache import KernelCache
@@ -40,7 +41,7 @@ from tilework.scheduling.bound_inference import infer_bounds
 from tilework.scheduling.state import read_schedule
 from tilework.targets import parse_target
 from tilework.targets.cpu.host import host_target
-from tilework.transforms.graph.algorithms import Algorithm, Winograd
+from tilework.transforms.graph.algorithms import Choice
 from tilework.transforms.loop.simplify import Simplify
 
 Array = np.ndarray[Any, Any]
@@ -204,7 +205,7 @@ def conv_kernel(
 def test_loops_of_tiles(kernel: KernelOp):
     """As interpreted, before they are cut: one tile, and a rest in both directions."""
     target = parse_target(target_for("counted"))
-    module = ModuleOp([kernel.clone(), WinogradConv().schedule(kernel, target)])
+    module = ModuleOp([kernel.clone(), schedule_by(WinogradConv(), kernel, target)])
     passes = (*SCHEDULE, ScheduleToLoop(), Simplify())
     PassManager(Pipeline(ModuleOp.name, passes)).run(make_context(), module)
     [lowered] = [op for op in module.ops if isinstance(op, LoopKernelOp)]
@@ -276,8 +277,8 @@ def test_blocks_of_counted_tiles(filters: int, channels: int, second_cache: int)
 
 
 def test_an_algorithm_that_counts_tiles_is_told_to_other_processes():
-    algorithm = Algorithm(1.0, Winograd(4, counted=True))
-    assert Algorithm.from_json(algorithm.to_json()) == algorithm
+    algorithm = Choice(1.0, Winograd(4, counted=True))
+    assert Choice.from_json(algorithm.to_json()) == algorithm
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------------------

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr
-from tilework.analysis.functions import graphs_of, is_returned
-from tilework.analysis.parameters import is_compiled
+from tilework.analysis.functions import is_returned
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp, regroups_open_axes
 from tilework.dialects.support.shapes import dims_of
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 IMAGE_RANK = 4
 
 
 @dataclass(frozen=True)
-class AnnotateViews(TileworkPass):
+class AnnotateViews(GraphPatternPass):
     """Mark with `graph.view` the reshapes, slices and concatenations that move nothing in memory.
 
         %0 = graph.conv ...                                        %0 = graph.conv ...
@@ -47,91 +44,100 @@ class AnnotateViews(TileworkPass):
     """
 
     name = "graph-annotate-views"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
-            return
-        for graph in graphs_of(op):
-            _annotate([o for o in graph.ops if isinstance(o, GraphOp)])
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        # reshapes last: parts are known only then, as a concatenation may follow the reshape of its operand
+        return sorted(super().operations(op), key=lambda o: isinstance(o, ReshapeOp))
 
 
-def _annotate(operators: Sequence[GraphOp]) -> None:
-    """Mark the views among the operators of a graph."""
-    views = _Views()
-    for operator in operators:
-        views.visit(operator)
-    for operator in operators:  # parts are known only now: a concatenation may follow the reshape of its operand
-        if isinstance(operator, ReshapeOp) and views.is_view_reshape(operator):
-            operator.attributes[VIEW] = UnitAttr()
+class ConcatInPlace(RewritePattern):
+    """concat(f(x), g(y)) moves nothing where kernels can write f(x) and g(y) where they lie in the result."""
 
-
-class _Views:
-    """What was decided so far, in program order."""
-
-    def __init__(self):
-        self._parts: set[SSAValue] = set()
-        """Tensors made inside a concatenation, and slices: what lies in a part of another buffer."""
-        self._anchored: set[SSAValue] = set()
-        """What a convolution or the like makes, alone or with element-wise operators behind it."""
-
-    def visit(self, op: GraphOp) -> None:
-        """Decide about concatenations and slices, and note where the result comes from."""
-        if isinstance(op, ConcatOp) and self._is_view_concat(op):
-            op.attributes[VIEW] = UnitAttr()
-            self._parts.update(op.inputs)
-            self._anchored.add(op.result)
-        elif isinstance(op, SliceOp) and self._is_view_slice(op):
-            op.attributes[VIEW] = UnitAttr()
-            self._parts.add(op.result)
-            self._anchored.add(op.result)
-        elif self._is_anchored(op):
-            self._anchored.update(op.results)
-
-    def _is_anchored(self, op: GraphOp) -> bool:
-        if op.category > Category.INJECTIVE:
-            return True
-        elementwise = op.category <= Category.BROADCAST
-        return elementwise and any(v in self._anchored and v.has_one_use() for v in op.operands)
-
-    def _is_view_concat(self, op: ConcatOp) -> bool:
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConcatOp, rewriter: PatternRewriter) -> None:
         axis = op.axis.value.data
-        return (
-            any(v in self._anchored for v in op.inputs)
-            and len(set(op.inputs)) == len(op.inputs)
-            and all(self._can_be_a_part(v) for v in op.inputs)
-            and has_constant_strides(op.result)
-            and all(dims_of(v.type)[axis].is_constant for v in op.inputs)
-        )
+        if not any(map(_is_anchored, op.inputs)) or len(set(op.inputs)) != len(op.inputs):
+            return
+        if not all(_can_be_a_part(v) and dims_of(v.type)[axis].is_constant for v in op.inputs):
+            return
+        if not has_constant_strides(op.result):
+            return
+        _mark(op, rewriter)
 
-    def _can_be_a_part(self, value: SSAValue) -> bool:
-        made = value.owner
-        if not isinstance(made, GraphOp) or value in self._parts or is_returned(value):
-            return False
-        return not isinstance(made, ReshapeOp | SliceOp) and (VIEW not in made.attributes or isinstance(made, ConcatOp))
 
-    def _is_view_slice(self, op: SliceOp) -> bool:
-        kept = op.ranges()
+class SliceInPlace(RewritePattern):
+    """slice(x) moves nothing where it walks forwards at constant distances, and through the last axis in steps of 1."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: SliceOp, rewriter: PatternRewriter) -> None:
         last = len(op.dims(0)) - 1
-        forwards = all(r.step > 0 and (axis != last or r.step == 1) for axis, r in kept.items())
-        return forwards and has_constant_strides(op.input) and not is_returned(op.result) and self._saves(op)
+        if any(r.step <= 0 or (axis == last and r.step != 1) for axis, r in op.ranges().items()):
+            return
+        if not has_constant_strides(op.input) or is_returned(op.result) or not _saves(op):
+            return
+        _mark(op, rewriter)
 
-    def is_view_reshape(self, op: ReshapeOp) -> bool:
-        """Whether the reshape only names the same memory anew."""
-        worthwhile = self._saves(op) or regroups_open_axes(dims_of(op.input.type), op.shape.data)
-        if op.input in self._parts or not worthwhile or _is_image_moved(op):
-            return False
+
+class ReshapeInPlace(RewritePattern):
+    """reshape(x) moves nothing where x is no part of another tensor: it only names the same memory anew."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
+        worthwhile = _saves(op) or regroups_open_axes(dims_of(op.input.type), op.shape.data)
+        if not worthwhile or _is_a_part(op.input) or _is_image_moved(op):
+            return
         made_in_output = isinstance(op.input.owner, GraphOp) and not is_returned(op.input)
-        return made_in_output or not is_returned(op.result)
+        if is_returned(op.result) and not made_in_output:
+            return
+        _mark(op, rewriter)
 
-    def _saves(self, op: ReshapeOp | SliceOp) -> bool:
-        """Whether a view is worth more than fusion: not where cheap operators on both sides would become one kernel."""
-        source = op.operands[0]
-        computed = isinstance(source.owner, GraphOp) and VIEW not in source.owner.attributes
-        if not computed or source in self._anchored or not source.has_one_use():
+
+def _mark(op: ConcatOp | ReshapeOp | SliceOp, rewriter: PatternRewriter) -> None:
+    op.attributes[VIEW] = UnitAttr()
+    rewriter.notify_op_modified(op)
+
+
+def _is_a_part(value: SSAValue) -> bool:
+    """Whether a tensor lies in a part of another buffer: a slice, or made inside a concatenation."""
+    readers = (use.operation for use in value.uses)
+    return _is_view(value.owner, SliceOp) or any(_is_view(reader, ConcatOp) for reader in readers)
+
+
+def _is_view(op: Operation | Block, kind: type[Operation]) -> bool:
+    return isinstance(op, kind) and VIEW in op.attributes
+
+
+def _is_anchored(value: SSAValue) -> bool:
+    """Whether a convolution or the like makes a tensor, alone or with element-wise operators behind it."""
+    waiting = [value]
+    while waiting:
+        op = waiting.pop().owner
+        if not isinstance(op, GraphOp):
+            continue
+        if op.category > Category.INJECTIVE or _is_view(op, ConcatOp) or _is_view(op, SliceOp):
             return True
-        return not _all_cheap(use.operation for use in op.results[0].uses)
+        if op.category <= Category.BROADCAST:
+            waiting += [v for v in op.operands if v.has_one_use()]
+    return False
+
+
+def _can_be_a_part(value: SSAValue) -> bool:
+    """Whether a tensor can be made inside a concatenation: it is computed here, in no other buffer yet."""
+    made = value.owner
+    if not isinstance(made, GraphOp) or isinstance(made, ReshapeOp | SliceOp):
+        return False
+    if _is_a_part(value) or is_returned(value):
+        return False
+    return VIEW not in made.attributes or isinstance(made, ConcatOp)
+
+
+def _saves(op: ReshapeOp | SliceOp) -> bool:
+    """Whether a view is worth more than fusion: not where cheap operators on both sides would become one kernel."""
+    source = op.operands[0]
+    computed = isinstance(source.owner, GraphOp) and VIEW not in source.owner.attributes
+    if not computed or not source.has_one_use() or _is_anchored(source):
+        return True
+    return not _all_cheap(use.operation for use in op.results[0].uses)
 
 
 def _is_image_moved(op: ReshapeOp) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tilework.dialects.graph.base import GraphOp
@@ -15,6 +14,7 @@ from tilework.dialects.graph.pooling import MaxPoolOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import element_type
+from tilework.transforms.graph.writer import Writer
 
 
 def chosen_from(value: SSAValue) -> tuple[SSAValue, list[GraphOp]]:
@@ -33,7 +33,7 @@ def _pads_whole_numbers(op: PadOp) -> bool:
     return isinstance(op.value, IntegerAttr) or op.value.value.data == 0
 
 
-def chosen_again(value: SSAValue, operators: Iterable[GraphOp], at: InsertPoint, more: int = 0) -> SSAValue:
+def chosen_again(value: SSAValue, operators: Iterable[GraphOp], write: Writer, more: int = 0) -> SSAValue:
     """The elements that these operators choose, of another tensor of integers: those that are each so much more."""
     for op in operators:
         if isinstance(op, PadOp):
@@ -42,8 +42,7 @@ def chosen_again(value: SSAValue, operators: Iterable[GraphOp], at: InsertPoint,
             new = type(op).of(value, *op.operands[1:], **op.properties)
         copy_location(new, op)
         new.results[0].name_hint = op.results[0].name_hint
-        Rewriter.insert_op(new, at)
-        value = new.results[0]
+        value = write.insert(new)
     return value
 
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Category, GraphOp
@@ -27,14 +22,15 @@ from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
 
 RANK = 4
 """Of images with height and width, and of weights."""
 
 
 @dataclass(frozen=True)
-class CollapseAxes(TileworkPass):
+class CollapseAxes(GraphPatternPass):
     """Make one axis of the height and width of images in kernels of a convolution of one by one, and in kernels that
     reduce images of unknown size to points (`keep_dims`).
 
@@ -48,17 +44,30 @@ class CollapseAxes(TileworkPass):
     """
 
     name = "graph-collapse-axes"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+
+class CollapseAroundConvolution(RewritePattern):
+    """A convolution of one by one does to all points of an image the same, so that these may lie in one row."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
+        image = _image_of_convolution(op)
+        body = None if image is None else _collapsed_body(op, image)
+        if body is None:
             return
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
-            image = _image_of(group)
-            body = None if image is None else _collapsed_body(group, image)
-            if body is not None:
-                _replace(group, body)
+        _replace(op, body, rewriter)
+
+
+class CollapseAroundReductions(RewritePattern):
+    """A reduction of a whole image takes all points of it alike, so that these may lie in one row."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
+        image = _image_of_reductions(op)
+        body = None if image is None else _collapsed_body(op, image)
+        if body is None:
+            return
+        _replace(op, body, rewriter)
 
 
 @dataclass(frozen=True)
@@ -76,11 +85,6 @@ class _Image:
         if dims[-2:] == (self.height, self.width):
             return tensor_type((*dims[:-2], const(1), self.height * self.width), element_type(type_))
         return type_ if all(d == 1 for d in dims[-2:]) else None
-
-
-def _image_of(group: FusedOp) -> _Image | None:
-    """The image whose height and width are one axis to all operators of the group."""
-    return _image_of_convolution(group) or _image_of_reductions(group)
 
 
 def _image_of_reductions(group: FusedOp) -> _Image | None:
@@ -179,37 +183,30 @@ def _remade(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
             return op.clone()
 
 
-def _replace(group: FusedOp, body: Block) -> None:
+def _replace(group: FusedOp, body: Block, rewriter: PatternRewriter) -> None:
     """Put a group with that body in place of the group, between views of what it reads and makes."""
-    inputs = [viewed(v, t, group) for v, t in zip(group.inputs, body.arg_types, strict=True)]
+    inputs = [viewed(v, t, group, rewriter) for v, t in zip(group.inputs, body.arg_types, strict=True)]
     assert body.last_op is not None
     collapsed = FusedOp(group.label.data, inputs, [v.type for v in body.last_op.operands], Region(body))
     collapsed.attributes |= group.attributes
-    collapsed.attributes |= group.attributes
-    copy_location(collapsed, group)
-    Rewriter.insert_op(collapsed, InsertPoint.before(group))
+    Writer(rewriter, group).insert(collapsed)
     for before, after in zip(group.outputs, collapsed.outputs, strict=True):
         after.name_hint = before.name_hint
-        before.replace_all_uses_with(viewed(after, before.type, group))
-    erase_with_views(group)
+        rewriter.replace_all_uses_with(before, viewed(after, before.type, group, rewriter))
+    erase_with_views(group, rewriter)
 
 
-def erase_with_views(group: FusedOp) -> None:
+def erase_with_views(group: FusedOp, rewriter: PatternRewriter) -> None:
     """Erase a group that nothing uses, and the views that only it read."""
     inputs = list(group.inputs)
-    _erase(group)
+    rewriter.erase(group)
     for value in inputs:
         while isinstance(view := value.owner, ReshapeOp) and view.parent and VIEW in view.attributes and not value.uses:
             value = view.input
-            _erase(view)
+            rewriter.erase(view)
 
 
-def _erase(op: Operation) -> None:
-    op.detach()
-    op.erase()
-
-
-def viewed(value: SSAValue, type_: Attribute, group: FusedOp) -> SSAValue:
+def viewed(value: SSAValue, type_: Attribute, group: FusedOp, rewriter: PatternRewriter) -> SSAValue:
     """The value under another shape, by a view in front of the group; of a view what it is one of, if that has it."""
     source = value
     while source.type != type_ and isinstance(view := source.owner, ReshapeOp) and VIEW in view.attributes:
@@ -219,6 +216,4 @@ def viewed(value: SSAValue, type_: Attribute, group: FusedOp) -> SSAValue:
     view = ReshapeOp.of(value, shape=DimsAttr(dims_of(type_)))
     view.attributes[VIEW] = UnitAttr()
     view.result.name_hint = value.name_hint
-    copy_location(view, group)
-    Rewriter.insert_op(view, InsertPoint.before(group))
-    return view.result
+    return Writer(rewriter, group).insert(view)

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
-from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled, values_from_parameters
-from tilework.dialects.graph.base import GraphOp
+from tilework.analysis.parameters import values_from_parameters
 from tilework.dialects.graph.broadcast import AddOp, DivOp, MulOp, SubOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.elementwise import NegOp, SqrtOp
 from tilework.dialects.graph.normalization import BatchNormOp
-from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
 
-AffineOp = BatchNormOp | MulOp | AddOp | SubOp
+AffineOp: TypeAlias = BatchNormOp | MulOp | AddOp | SubOp
 """The operators that can map x to x * factor + shift."""
 
 
 @dataclass(frozen=True)
-class FoldBatchNorm(TileworkPass):
+class FoldBatchNorm(GraphPatternPass):
     """Make one multiplication and one addition of a chain of batch_norm, mul, add and sub by parameters.
 
         %0 = graph.conv %x, %w                              %f = %scale / sqrt(%variance + epsilon)
@@ -46,79 +42,125 @@ class FoldBatchNorm(TileworkPass):
     """
 
     name = "graph-fold-batch-norm"
-    anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+        return [FoldAffineChain(values_from_parameters(op))]
+
+
+@dataclass(frozen=True)
+class FoldAffineChain(RewritePattern):
+    """(x * a + b) * c + d is x * (a * c) + (b * c + d), and conv(x, w) * a is conv(x, w * a), where a is per filter.
+
+    So are chains of any length. One that is as short as what would replace it stays.
+    known: the values that depend on parameters only.
+    """
+
+    known: Set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: BatchNormOp | MulOp | AddOp | SubOp, rewriter: PatternRewriter) -> None:
+        chain = _chain_to(op, self.known)
+        if not chain:
             return
-        known = values_from_parameters(op)
-        inputs = {o: i for graph in graphs_of(op) for o in graph.ops if (i := affine_input(o, known)) is not None}
-        for last in inputs:
-            if not _goes_on(last, inputs):
-                _fold(_chain_to(last, inputs), inputs, known)
+        producer = _producer_to_scale(chain, self.known)
+        scales = producer is None and any(step.factor_dims() is not None for step in chain)
+        shifts = any(not isinstance(step.op, MulOp) for step in chain)
+        if scales + shifts >= len(chain) and not any(isinstance(step.op, BatchNormOp) for step in chain):
+            return
+        rewriter.replace(op, [], [_folded(chain, producer, Writer(rewriter, op))])
+        for step in chain[-2::-1]:
+            rewriter.erase(step.op)
+        if producer is not None:
+            rewriter.erase(producer)
 
 
-def affine_input(op: Operation, known: set[SSAValue]) -> int | None:
-    """For an operator that computes x * factor + shift with a factor and a shift that are known, which operand x is."""
+@dataclass(frozen=True)
+class _Step:
+    """An operator that computes x * factor + shift, and which of its operands x is."""
+
+    op: AffineOp
+    x: int
+
+    def factor_dims(self) -> Sequence[Expr] | None:
+        """The dimensions of the factor, None where there is none."""
+        match self.op:
+            case BatchNormOp():
+                return _beside_channels(self.op.scale, self.op)
+            case MulOp():
+                return dims_of(self.op.operands[1 - self.x].type)
+            case AddOp() | SubOp():
+                return None
+
+
+def _affine_step(op: Operation, known: Set[SSAValue]) -> _Step | None:
+    """An operator as a step whose factor and shift are known, and x is not; None for another operator."""
     match op:
         case BatchNormOp():
-            return 0 if known.issuperset(op.operands[1:]) and op.input not in known else None
+            return _Step(op, 0) if known >= set(op.operands[1:]) and op.input not in known else None
         case MulOp() | AddOp() | SubOp():
             candidates = range(1 if isinstance(op, SubOp) else 2)
             fitting = [i for i in candidates if op.operands[i] not in known and op.operands[i].type == op.result.type]
-            return fitting[0] if len(fitting) == 1 and known.intersection(op.operands) else None
+            return _Step(op, fitting[0]) if len(fitting) == 1 and not known.isdisjoint(op.operands) else None
         case _:
             return None
 
 
-def _goes_on(op: Operation, inputs: dict[Operation, int]) -> bool:
-    """Whether the result of `op` is read by the next operator of a chain, and by nothing else."""
-    use = op.results[0].get_unique_use()
-    return use is not None and inputs.get(use.operation) == use.index
-
-
-def _chain_to(last: Operation, inputs: dict[Operation, int]) -> list[AffineOp]:
-    """The longest chain that ends in `last`, in program order."""
-    chain: list[AffineOp] = []
-    op: Operation | None = last
-    while isinstance(op, AffineOp):
-        chain.append(op)
-        before = op.operands[inputs[op]].owner
-        op = before if isinstance(before, Operation) and before in inputs and _goes_on(before, inputs) else None
+def _chain_to(last: AffineOp, known: Set[SSAValue]) -> list[_Step]:
+    """The longest chain of steps that ends in `last`, in program order; empty where one more step could follow."""
+    step = _affine_step(last, known)
+    if step is None or _goes_on(last, known):
+        return []
+    chain = [step]
+    while isinstance(before := step.op.operands[step.x].owner, Operation):
+        step = _affine_step(before, known)
+        if step is None or not _goes_on(before, known):
+            break
+        chain.append(step)
     return chain[::-1]
 
 
-def _fold(chain: Sequence[AffineOp], inputs: dict[Operation, int], known: set[SSAValue]) -> None:
-    """Replace a chain, unless it is as short as what would replace it."""
-    root, last = chain[0].operands[inputs[chain[0]]], chain[-1]
-    write = _Writer(last)
-    affine = _compose(chain, inputs, write)
-    producer = _producer_to_scale(root, affine.factor, known)
-    left = [term for term in (None if producer else affine.factor, affine.shift) if term is not None]
-    if len(left) >= len(chain) and not any(isinstance(op, BatchNormOp) for op in chain):
-        write.undo()
-        return
-    value = root
-    if affine.factor is not None:
-        value = _scale_weight(producer, affine.factor, write) if producer else write.mul(root, affine.factor)
-    if affine.shift is not None:
-        value = write.add(value, affine.shift)
-    last.result.replace_all_uses_with(value)
-    for op in (*reversed(chain), *([producer] if producer else [])):
-        op.detach()
-        op.erase()
+def _goes_on(op: Operation, known: Set[SSAValue]) -> bool:
+    """Whether the result of `op` is the x of another step, and is read by nothing else."""
+    use = op.results[0].get_unique_use()
+    step = None if use is None else _affine_step(use.operation, known)
+    return use is not None and step is not None and step.x == use.index
 
 
-def _producer_to_scale(root: SSAValue, factor: SSAValue | None, known: set[SSAValue]) -> ConvOp | DenseOp | None:
-    """The operator that makes `root`, if it can take the factor into its weight."""
-    producer = root.owner
-    if factor is None or not isinstance(producer, ConvOp | DenseOp) or producer.weight not in known:
+def _producer_to_scale(chain: Sequence[_Step], known: Set[SSAValue]) -> ConvOp | DenseOp | None:
+    """The operator that makes the x of a chain, if it can take all factors into its weight."""
+    root = chain[0].op.operands[chain[0].x]
+    producer, factors = root.owner, [dims for step in chain if (dims := step.factor_dims()) is not None]
+    if not factors or not isinstance(producer, ConvOp | DenseOp) or producer.weight not in known:
         return None
-    if producer.dtype(1) != element_type(factor.type):  # bytes, and floats of 16 bits, would no longer hold it
+    if producer.dtype(1) != element_type(root.type):  # bytes, and floats of 16 bits, would no longer hold it
         return None
-    return producer if root.has_one_use() and _is_per_channel(factor, producer) else None
+    return producer if root.has_one_use() and all(_is_per_channel(dims, producer) for dims in factors) else None
+
+
+def _is_per_channel(factor: Sequence[Expr], producer: ConvOp | DenseOp) -> bool:
+    """Whether a factor that broadcasts to the producer's result is the same all along every axis but the channels'."""
+    return all(d == 1 for axis, d in enumerate(_aligned(factor, producer)) if axis != _channel_axis(producer))
+
+
+def _aligned(factor: Sequence[Expr], producer: ConvOp | DenseOp) -> list[Expr]:
+    rank = len(dims_of(producer.result.type))
+    return [const(1)] * (rank - len(factor)) + list(factor)
+
+
+def _channel_axis(producer: ConvOp | DenseOp) -> int:
+    return 1 if isinstance(producer, ConvOp) else len(dims_of(producer.result.type)) - 1
+
+
+def _folded(chain: Sequence[_Step], producer: ConvOp | DenseOp | None, write: Writer) -> SSAValue:
+    """What a chain makes, by one multiplication, or a producer with other weights, and one addition."""
+    affine, value = _compose(chain, write), chain[0].op.operands[chain[0].x]
+    if affine.factor is not None and producer is not None:
+        value = _scale_weight(producer, affine.factor, write)
+    elif affine.factor is not None:
+        value = write.insert(MulOp.of(value, affine.factor))
+    return value if affine.shift is None else write.insert(AddOp.of(value, affine.shift))
 
 
 @dataclass
@@ -129,112 +171,57 @@ class _Affine:
     shift: SSAValue | None = None
 
 
-def _compose(chain: Sequence[AffineOp], inputs: dict[Operation, int], write: _Writer) -> _Affine:
+def _compose(chain: Sequence[_Step], write: Writer) -> _Affine:
     """The whole chain as one affine map."""
     result = _Affine()
-    for op in chain:
-        step = _affine_map(op, inputs[op], write)
-        if step.factor is not None:  # (x * a + b) * c + d == x * (a * c) + (b * c + d)
-            result.factor = step.factor if result.factor is None else write.mul(result.factor, step.factor)
-            result.shift = None if result.shift is None else write.mul(result.shift, step.factor)
-        if step.shift is not None:
-            result.shift = step.shift if result.shift is None else write.add(result.shift, step.shift)
+    for step in chain:
+        after = _affine_map(step, write)
+        if after.factor is not None:  # (x * a + b) * c + d == x * (a * c) + (b * c + d)
+            factor, shift = result.factor, result.shift
+            result.factor = after.factor if factor is None else write.insert(MulOp.of(factor, after.factor))
+            result.shift = None if shift is None else write.insert(MulOp.of(shift, after.factor))
+        if after.shift is not None:
+            shift = result.shift
+            result.shift = after.shift if shift is None else write.insert(AddOp.of(shift, after.shift))
     return result
 
 
-def _affine_map(op: AffineOp, x: int, write: _Writer) -> _Affine:
+def _affine_map(step: _Step, write: Writer) -> _Affine:
+    op = step.op
     match op:
-        case BatchNormOp():  # (x - mean) * f + bias == x * f + (bias - mean * f), where f = scale / sqrt(variance + e)
-            epsilon = write.number(op.epsilon.value.data, op.scale.type)
-            factor = write.div(op.scale, write.sqrt(write.add(op.variance, epsilon)))
-            shift = write.sub(op.bias, write.mul(op.mean, factor))
-            return _Affine(write.beside_channels(factor, op), write.beside_channels(shift, op))
+        case BatchNormOp():
+            return _normalization(op, write)
         case MulOp():
-            return _Affine(factor=op.operands[1 - x])
+            return _Affine(factor=op.operands[1 - step.x])
         case AddOp():
-            return _Affine(shift=op.operands[1 - x])
+            return _Affine(shift=op.operands[1 - step.x])
         case SubOp():
-            return _Affine(shift=write.neg(op.right))
+            return _Affine(shift=write.insert(NegOp.of(op.right)))
 
 
-def _is_per_channel(factor: SSAValue, producer: ConvOp | DenseOp) -> bool:
-    """Whether a factor that broadcasts to the producer's result is the same all along every axis but the channels'."""
-    dims = _aligned(factor, producer)
-    return all(d == 1 for axis, d in enumerate(dims) if axis != _channel_axis(producer))
+def _normalization(op: BatchNormOp, write: Writer) -> _Affine:
+    """(x - mean) * f + bias == x * f + (bias - mean * f), where f = scale / sqrt(variance + epsilon)."""
+    dtype = op.dtype()
+    assert isinstance(dtype, AnyFloat)
+    number = DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [op.epsilon.value.data])
+    epsilon = write.insert(ConstantOp(number))
+    deviation = write.insert(SqrtOp.of(write.insert(AddOp.of(op.variance, epsilon))))
+    factor = write.insert(DivOp.of(op.scale, deviation))
+    shift = write.insert(SubOp.of(op.bias, write.insert(MulOp.of(op.mean, factor))))
+    return _Affine(*(write.reshape(vector, _beside_channels(vector, op)) for vector in (factor, shift)))
 
 
-def _aligned(factor: SSAValue, producer: ConvOp | DenseOp) -> list[Expr]:
-    rank = len(dims_of(producer.result.type))
-    dims = dims_of(factor.type)
-    return [const(1)] * (rank - len(dims)) + list(dims)
+def _beside_channels(vector: SSAValue, norm: BatchNormOp) -> Sequence[Expr]:
+    """The dimensions with which a vector over the channels broadcasts along axis 1 of the normalized tensor."""
+    return (*dims_of(vector.type), *[const(1)] * (len(norm.dims(0)) - 2))
 
 
-def _channel_axis(producer: ConvOp | DenseOp) -> int:
-    return 1 if isinstance(producer, ConvOp) else len(dims_of(producer.result.type)) - 1
-
-
-def _scale_weight(producer: ConvOp | DenseOp, factor: SSAValue, write: _Writer) -> SSAValue:
+def _scale_weight(producer: ConvOp | DenseOp, factor: SSAValue, write: Writer) -> SSAValue:
     """A copy of the producer with the factors multiplied into its weight, along axis 0 of both kinds of weight."""
     rank = len(dims_of(producer.weight.type))
-    count = _aligned(factor, producer)[_channel_axis(producer)]
-    weight = write.mul(producer.weight, write.reshape(factor, (count, *[const(1)] * (rank - 1))))
+    count = _aligned(dims_of(factor.type), producer)[_channel_axis(producer)]
+    factors = write.reshape(factor, (count, *[const(1)] * (rank - 1)))
+    weight = write.insert(MulOp.of(producer.weight, factors))
     scaled = producer.clone()
     scaled.operands = [producer.input, weight]
     return write.insert(scaled)
-
-
-class _Writer:
-    """Writes operators in front of one operation, with its location."""
-
-    def __init__(self, before: Operation):
-        self._before = before
-        self._written: list[Operation] = []
-
-    def insert(self, op: Operation) -> SSAValue:
-        block = self._before.parent_block()
-        assert block is not None
-        block.insert_op_before(op, self._before)
-        self._written.append(op)
-        return op.results[0]
-
-    def undo(self) -> None:
-        """Take back everything."""
-        for op in reversed(self._written):
-            op.detach()
-            op.erase()
-
-    def _op(self, op: GraphOp) -> SSAValue:
-        op.location = self._before.location
-        return self.insert(op)
-
-    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self._op(AddOp.of(a, b))
-
-    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self._op(SubOp.of(a, b))
-
-    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self._op(MulOp.of(a, b))
-
-    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self._op(DivOp.of(a, b))
-
-    def neg(self, x: SSAValue) -> SSAValue:
-        return self._op(NegOp.of(x))
-
-    def sqrt(self, x: SSAValue) -> SSAValue:
-        return self._op(SqrtOp.of(x))
-
-    def reshape(self, x: SSAValue, dims: Sequence[Expr]) -> SSAValue:
-        return x if dims_of(x.type) == tuple(dims) else self._op(ReshapeOp.of(x, shape=DimsAttr(tuple(dims))))
-
-    def beside_channels(self, vector: SSAValue, norm: BatchNormOp) -> SSAValue:
-        """A vector over the channels so that it broadcasts along axis 1 of the normalized tensor."""
-        return self.reshape(vector, (*dims_of(vector.type), *[const(1)] * (len(norm.dims(0)) - 2)))
-
-    def number(self, value: float, like: Attribute) -> SSAValue:
-        """A scalar of the element type of the tensor type `like`."""
-        assert isa(like, TensorType[AnyFloat])
-        constant = ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(like.element_type, []), [value]))
-        constant.location = self._before.location
-        return self.insert(constant)

@@ -36,6 +36,9 @@ class FoldParameters(TileworkPass):
     number repeated, which stays for kernels to hold. A new parameter is named after the first parameter in its
     computation and the last operator. A scan names parameters inside that it was given from outside. May be run again
     at any time: definitions that nothing reads any more go.
+
+    This is an algorithm and no pattern: which values become parameters depends on all that reads them in any graph of
+    the module, and @prepare holds each computation once, whoever needs it.
     """
 
     name = "graph-fold-parameters"

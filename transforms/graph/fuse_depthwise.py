@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.context import Context
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.analysis.views import behind_reshapes
@@ -22,24 +17,24 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.dialects.te import KernelOp
 from tilework.rules.registry import plan_for
 from tilework.targets import Target
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.collapse_axes import append_remade, erase_with_views, viewed
 from tilework.transforms.graph.joined_sizes import usual_version
 from tilework.transforms.graph.packed_groups import unpack_argument
+from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.te_kernels import build_kernel
+from tilework.transforms.graph.writer import Writer
 
 IMAGE = slice(2, 4)
 """Where the height and width of an image are among the dimensions of a tensor, whether or not it is in blocks."""
 
 
 @dataclass(frozen=True)
-class FuseDepthwise(TileworkPass):
+class FuseDepthwise(GraphPatternPass):
     """Put a depthwise convolution and the convolution of one by one behind it into one kernel where the rule for that
     computes what one reads of the other some rows at a time.
 
@@ -55,23 +50,27 @@ class FuseDepthwise(TileworkPass):
     """
 
     name = "fuse-depthwise"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+
+class JoinWithReader(RewritePattern):
+    """The kernel of a depthwise convolution and that of the one-by-one convolution that alone reads it become one."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
+        reader = _pointwise_reader(op) if is_on_host(op) and _is_depthwise(op) else None
+        joined = None if reader is None else _joined(op, reader)
+        if reader is None or joined is None:
             return
-        target = target_of(op)
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp) and is_on_host(o)]:
-            reader = _pointwise_reader(group) if group.parent and _is_depthwise(group) else None
-            joined = None if reader is None else _joined(group, reader)
-            if reader is None or joined is None:
-                continue
-            kernel = _with_packed_parameters(joined, target)
-            if plan_for(kernel, target).computes_in_parts:
-                _replace(group, reader, joined)
-            else:
-                joined.erase()  # it uses what both read
+        if not _is_computed_in_parts(joined, target_of(op)):
+            joined.erase()  # it uses what both read
+            return
+        _replace(op, reader, joined, rewriter)
+
+
+def _is_computed_in_parts(joined: FusedOp, target: Target) -> bool:
+    """Whether the rule for a joined group has one of its convolutions made some rows at a time."""
+    kernel = _with_packed_parameters(joined, target)
+    return plan_for(kernel, target).computes_in_parts
 
 
 def _only_convolution(group: FusedOp) -> ConvOp | None:
@@ -155,18 +154,17 @@ def _with_image(type_: Attribute, image: Sequence[Expr]) -> Attribute:
     return tensor_type((*dims[: IMAGE.start], *image, *dims[IMAGE.stop :]), element_type(type_))
 
 
-def _replace(group: FusedOp, reader: FusedOp, joined: FusedOp) -> None:
+def _replace(group: FusedOp, reader: FusedOp, joined: FusedOp, rewriter: PatternRewriter) -> None:
     """Put the joined group in place of both, between views of what it reads and makes."""
     joined.attributes |= reader.attributes
-    copy_location(joined, reader)
     for i, argument in enumerate(joined.body.block.args):
-        joined.operands[i] = viewed(joined.inputs[i], argument.type, reader)
-    Rewriter.insert_op(joined, InsertPoint.before(reader))
+        joined.operands[i] = viewed(joined.inputs[i], argument.type, reader, rewriter)
+    Writer(rewriter, reader).insert(joined)
     for before, after in zip(reader.outputs, joined.outputs, strict=True):
         after.name_hint = before.name_hint
         for view in [use.operation for use in before.uses]:
             if isinstance(view, ReshapeOp) and view.result.type == after.type:
-                Rewriter.replace_op(view, [], [after])
-        before.replace_all_uses_with(viewed(after, before.type, reader))
-    erase_with_views(reader)
-    erase_with_views(group)
+                rewriter.replace(view, [], [after])
+        rewriter.replace_all_uses_with(before, viewed(after, before.type, reader, rewriter))
+    erase_with_views(reader, rewriter)
+    erase_with_views(group, rewriter)

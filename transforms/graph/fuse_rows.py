@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import Dataflow, PostDominators
 from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.base import Category, GraphOp
@@ -21,16 +19,16 @@ from tilework.dialects.graph.dense import MatmulOp
 from tilework.dialects.graph.normalization import SoftmaxLikeOp
 from tilework.dialects.graph.reduction import ReduceOp
 from tilework.dialects.support.shapes import dims_of
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.fuse_operators import outline
 from tilework.transforms.graph.fusion_groups import MAX_OPERATORS
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 LEAST_ROWS = 8
 """Of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
 
 
 @dataclass(frozen=True)
-class FuseRows(TileworkPass):
+class FuseRows(GraphPatternPass):
     """Put a softmax or row-wise reduction and the operators around it that go row by row into one graph.fused.
 
     %0 = graph.matmul %q, %k ...         %3 = graph.fused "matmul_mul_softmax_matmul" (%q, %k, %v) : ... {
@@ -39,22 +37,36 @@ class FuseRows(TileworkPass):
     %3 = graph.matmul %2, %v ...           graph.yield %r : ...
                                          }
 
-    What they hand on is needed a few rows at a time then, and never as a whole. Row by row go element-wise and
-    broadcasting operators, softmax along the last axis, reductions over the last axes that keep them as 1, and products
-    that take the rows as their left operand, next to a softmax of several. Nothing outside may read what is between.
-    Nothing is fused where it is not known how long rows are. Run it before graph-fuse-operators. Requires nothing.
+    Which operators go together is an analysis of the whole graph, which the pattern asks. What they hand on is needed a
+    few rows at a time then, and never as a whole. Row by row go element-wise and broadcasting operators, softmax along
+    the last axis, reductions over the last axes that keep them as 1, and products that take the rows as their left
+    operand, next to a softmax of several. Nothing outside may read what is between. Nothing is fused where it is not
+    known how long rows are. Run it before graph-fuse-operators. Requires nothing.
     """
 
     name = "graph-fuse-rows"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+        groups = [members for graph in graphs_of(op) for members in _groups(Dataflow.of(graph))]
+        return [GatherRows({members[-1]: members for members in groups})]
+
+
+@dataclass(frozen=True)
+class GatherRows(RewritePattern):
+    """The operators that go through the rows of one tensor with the last of them become one kernel.
+
+    groups: such operators in program order, for each that is the last of several.
+    """
+
+    groups: Mapping[GraphOp, Sequence[GraphOp]]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GraphOp, rewriter: PatternRewriter) -> None:
+        members = self.groups.get(op)
+        if members is None:
             return
-        for graph in graphs_of(op):
-            for members in list(_groups(Dataflow.of(graph))):
-                outline(members)
+        rewriter.notify_op_modified(outline(members))
 
 
 def _groups(flow: Dataflow) -> Iterator[list[GraphOp]]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
-from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.parameters import values_from_parameters
 from tilework.dialects.graph.base import Category, GraphOp, ints
 from tilework.dialects.graph.broadcast import BinaryOp
 from tilework.dialects.graph.cast import CastOp
@@ -21,10 +19,9 @@ from tilework.dialects.graph.elementwise import UnaryOp
 from tilework.dialects.graph.logic import WhereOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.support.index_attr import DimsAttr
-from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
 
 Movement: TypeAlias = ConcatOp | ReshapeOp | TransposeOp
 
@@ -32,7 +29,7 @@ Elementwise: TypeAlias = BinaryOp | CastOp | UnaryOp | WhereOp
 
 
 @dataclass(frozen=True)
-class HoistElementwise(TileworkPass):
+class HoistElementwise(GraphPatternPass):
     """Move what is computed element by element in front of transpose, reshape and concat.
 
         %0 = graph.conv %x, %w                   %0 = graph.conv %x, %w
@@ -47,21 +44,36 @@ class HoistElementwise(TileworkPass):
     """
 
     name = "graph-hoist-elementwise"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        return reversed(list(super().operations(op)))  # what has come in front of a movement may go on
+
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+        return [HoistOverMovement(values_from_parameters(op))]
+
+
+@dataclass(frozen=True)
+class HoistOverMovement(RewritePattern):
+    """f(move(x)) is move(f(x)) for what f computes element by element, and so for every part of a concatenation.
+
+    known: the values that depend on parameters only.
+    """
+
+    known: Set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConcatOp | ReshapeOp | TransposeOp, rewriter: PatternRewriter) -> None:
+        chain = _chain_behind(op, self.known) if _is_fresh(op, self.known) else []
+        if not chain:
             return
-        known = values_from_parameters(op)
-        movements = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, Movement)]
-        for movement in reversed(movements):  # what has come in front of one may go on
-            chain = _chain_behind(movement, known) if _is_fresh(movement, known) else []
-            if chain:
-                _hoist(chain, movement)
+        *others, last = chain
+        rewriter.replace(last, [], [_moved_behind(chain, op, rewriter)])
+        for done in (*reversed(others), op):
+            rewriter.erase(done)
 
 
-def _is_fresh(movement: Movement, known: set[SSAValue]) -> bool:
+def _is_fresh(movement: Movement, known: Set[SSAValue]) -> bool:
     """Whether operators that sum make all that is moved, parameters apart, and nothing else reads it."""
     parts = [value for value in movement.operands if value not in known]
     return bool(parts) and all(map(_is_computed, parts))
@@ -82,7 +94,7 @@ def _is_computed(value: SSAValue) -> bool:
     return False
 
 
-def _chain_behind(movement: Movement, known: set[SSAValue]) -> list[Elementwise]:
+def _chain_behind(movement: Movement, known: Set[SSAValue]) -> list[Elementwise]:
     """As many operators as can move in front, in order: of their results, only the last is read by others."""
     chain: list[Elementwise] = []
     made: list[SSAValue] = [movement.result]
@@ -98,7 +110,7 @@ def _chain_behind(movement: Movement, known: set[SSAValue]) -> list[Elementwise]
     return chain[:ends]
 
 
-def _can_move(op: Elementwise, movement: Movement, made: Sequence[SSAValue], known: set[SSAValue]) -> bool:
+def _can_move(op: Elementwise, movement: Movement, made: Sequence[SSAValue], known: Set[SSAValue]) -> bool:
     """Whether all operands are there in front of the movement, or are parameters that can be."""
     dims = dims_of(movement.result.type)
     others = [value for value in op.operands if value not in made]
@@ -116,58 +128,39 @@ def _is_movable(parameter: SSAValue, movement: Movement) -> bool:
             return own == dims or all(d == 1 for d in own)
 
 
-def _hoist(chain: Sequence[Elementwise], movement: Movement) -> None:
-    """Compute for every part of what is moved, and move the results."""
+def _moved_behind(chain: Sequence[Elementwise], movement: Movement, rewriter: PatternRewriter) -> SSAValue:
+    """What a chain makes, computed for every part of what is moved, and then moved."""
     last = chain[-1]
     made: list[dict[SSAValue, SSAValue]] = [{movement.result: part} for part in movement.operands]
     for op in chain:
+        write = Writer(rewriter, op)
         for nth, values in enumerate(made):
-            operands = [values.get(v) or _Writer(op).in_front_of(movement, v, nth) for v in op.operands]
-            values[op.results[0]] = _Writer(op).insert(type(op).of(*operands, **op.properties))
+            operands = [values.get(v) or _in_front_of(movement, v, nth, write) for v in op.operands]
+            values[op.results[0]] = write.insert(type(op).of(*operands, **op.properties))
     parts = [values[last.results[0]] for values in made]
-    moved = _Writer(last).insert(type(movement).of(*parts, **movement.properties))
-    moved.name_hint = last.results[0].name_hint
-    last.results[0].replace_all_uses_with(moved)
-    for op in (*reversed(chain), movement):
-        op.detach()
-        op.erase()
+    return Writer(rewriter, last).insert(type(movement).of(*parts, **movement.properties))
 
 
-@dataclass(frozen=True)
-class _Writer:
-    """Inserts operators in front of one, with its location."""
-
-    before: Operation
-
-    def insert(self, op: GraphOp) -> SSAValue:
-        copy_location(op, self.before)
-        Rewriter.insert_op(op, InsertPoint.before(self.before))
-        return op.results[0]
-
-    def in_front_of(self, movement: Movement, parameter: SSAValue, nth: int) -> SSAValue:
-        """What stands beside part `nth` of what is moved where the parameter stands beside the whole."""
-        own = dims_of(parameter.type)
-        if all(d == 1 for d in own):
-            return self.shaped(parameter, ())
-        match movement:
-            case ReshapeOp():
-                return self.shaped(parameter, dims_of(movement.input.type))
-            case TransposeOp():
-                permutation = movement.permutation.get_values()
-                full = self.shaped(parameter, (*[const(1)] * (len(permutation) - len(own)), *own))
-                inverse = [permutation.index(axis) for axis in range(len(permutation))]
-                return self.insert(TransposeOp.of(full, permutation=ints(inverse)))
-            case ConcatOp() if _along(movement, own) == 1:
-                return parameter
-            case ConcatOp():
-                sizes = [_along(movement, dims_of(part.type)).offset for part in movement.operands[: nth + 1]]
-                bounds = {"starts": ints([sum(sizes[:nth])]), "stops": ints([sum(sizes)]), "steps": ints([1])}
-                axis = len(own) - len(dims_of(movement.result.type)) + movement.axis.value.data
-                return self.insert(SliceOp.of(parameter, axes=ints([axis]), **bounds))
-
-    def shaped(self, value: SSAValue, dims: Sequence[Expr]) -> SSAValue:
-        same = dims_of(value.type) == tuple(dims)
-        return value if same else self.insert(ReshapeOp.of(value, shape=DimsAttr(tuple(dims))))
+def _in_front_of(movement: Movement, parameter: SSAValue, nth: int, write: Writer) -> SSAValue:
+    """What stands beside part `nth` of what is moved where the parameter stands beside the whole."""
+    own = dims_of(parameter.type)
+    if all(d == 1 for d in own):
+        return write.reshape(parameter, ())
+    match movement:
+        case ReshapeOp():
+            return write.reshape(parameter, dims_of(movement.input.type))
+        case TransposeOp():
+            permutation = movement.permutation.get_values()
+            full = write.reshape(parameter, (*[const(1)] * (len(permutation) - len(own)), *own))
+            inverse = [permutation.index(axis) for axis in range(len(permutation))]
+            return write.insert(TransposeOp.of(full, permutation=ints(inverse)))
+        case ConcatOp() if _along(movement, own) == 1:
+            return parameter
+        case ConcatOp():
+            sizes = [_along(movement, dims_of(part.type)).offset for part in movement.operands[: nth + 1]]
+            bounds = {"starts": ints([sum(sizes[:nth])]), "stops": ints([sum(sizes)]), "steps": ints([1])}
+            axis = len(own) - len(dims_of(movement.result.type)) + movement.axis.value.data
+            return write.insert(SliceOp.of(parameter, axes=ints([axis]), **bounds))
 
 
 def _along(concat: ConcatOp, dims: Sequence[Expr]) -> Expr:

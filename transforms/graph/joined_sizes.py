@@ -141,7 +141,6 @@ def _retyped(group: FusedOp, renamed: Renamed) -> FusedOp | None:
     assert isinstance(new.last_op, YieldOp)
     made = FusedOp(group.label.data, group.inputs, new.last_op.values.types, Region(new))
     made.attributes |= group.attributes
-    made.attributes |= group.attributes
     copy_location(made, group)
     return made
 

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.quantized import dequantized, holds, quantized
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.movement import ConcatOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
+from tilework.transforms.patterns import rewrite
 
 SCALES = (1e-30, 1e30)
 """Between these, floats of 32 bits hold bytes times a scale, and tell them apart."""
 
 
 @dataclass(frozen=True)
-class KeepBytes(TileworkPass):
+class KeepBytes(GraphPatternPass):
     """Move and compare bytes where their floats are moved or compared, and quantized by the same scale again.
 
     %f = graph.mul (graph.cast (%x - zero)), %scale
@@ -41,63 +40,72 @@ class KeepBytes(TileworkPass):
     """
 
     name = "graph-keep-bytes"
-    anchor: ClassVar = FuncOp
+
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        return reversed(list(super().operations(op)))  # so that a chain is taken back from its end
 
     def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+        while rewrite(self.operations(op), [QuantizeParts()]):
+            pass  # a part may be a concatenation itself
+        rewrite(self.operations(op), [MoveBytes()])
+
+
+class QuantizeParts(RewritePattern):
+    """quantize(concat(x, y)) is concat(quantize(x), quantize(y)), where nothing else reads the concatenation."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+        found = quantized(op.result)
+        concat = None if found is None else found[0].owner
+        if not isinstance(concat, ConcatOp) or not concat.result.has_one_use():
             return
-        pending = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, CastOp)]
-        while pending:
-            cast = pending.pop()
-            if cast.parent is not None:  # else it went with what read it
-                pending += _quantize_parts(cast)
-            if cast.parent is not None:
-                _replace(cast)
+        chain = _operators_between(concat, op)
+        if not all(o.results[0].has_one_use() for o in chain[:-1]):
+            return
+        if any(dims_of(v.type) for o in chain for v in o.operands[1:]):
+            return
+        before, write = op.input, Writer(rewriter, op)
+        parts = [_computed_again(chain, part, write) for part in concat.operands]
+        joined = ConcatOp.of(*parts, axis=concat.axis)
+        copy_location(joined, concat)
+        joined.result.name_hint = concat.result.name_hint
+        rewriter.replace(op, joined)
+        erase_unused(before, rewriter)
 
 
-def _quantize_parts(cast: CastOp) -> list[CastOp]:
-    """Quantize the operands of a concatenation, where its result is quantized and nothing else; what makes bytes."""
-    found = quantized(cast.result)
-    concat = None if found is None else found[0].owner
-    if not isinstance(concat, ConcatOp) or not concat.result.has_one_use():
-        return []
+class MoveBytes(RewritePattern):
+    """quantize(move(dequantize(x))) is move(x), where both have one scale and zero point and x is of bytes."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+        found = quantized(op.result)
+        if found is None:
+            return
+        scale = found[1]
+        value, between = chosen_from(found[0])
+        source = dequantized(value)
+        if source is None or source[1] != scale or element_type(source[0].type) != op.to:
+            return
+        if not SCALES[0] < scale.scale < SCALES[1] or not holds(op.to, scale.zero):
+            return
+        before = op.input
+        rewriter.replace(op, [], [chosen_again(source[0], between, Writer(rewriter, op), more=scale.zero)])
+        erase_unused(before, rewriter)
+
+
+def _operators_between(concat: ConcatOp, cast: CastOp) -> list[GraphOp]:
+    """What is done to a concatenation before a cast, and the cast, in order."""
     chain: list[GraphOp] = [cast]
-    while (before := chain[-1].operands[0].owner) is not concat:
+    while (before := chain[0].operands[0].owner) is not concat:
         assert isinstance(before, GraphOp)
-        chain.append(before)
-    constants = [v for op in chain for v in op.operands[1:]]
-    if not all(op.results[0].has_one_use() for op in chain[1:]) or any(dims_of(v.type) for v in constants):
-        return []
-    made: list[GraphOp] = []
-    parts: list[SSAValue] = []
-    for part in concat.operands:
-        for op in reversed(chain):
-            made.append(type(op).of(part, *op.operands[1:], **op.properties))
-            copy_location(made[-1], op)
-            part = made[-1].results[0]
-        parts.append(part)
-    made.append(ConcatOp.of(*parts, axis=concat.axis))
-    copy_location(made[-1], concat)
-    made[-1].results[0].name_hint = concat.result.name_hint
-    Rewriter.insert_op(made, InsertPoint.before(cast))
-    cast.result.replace_all_uses_with(made[-1].results[0])
-    erase_unused(cast.result)
-    return [part.owner for part in parts if isinstance(part.owner, CastOp)]
+        chain.insert(0, before)
+    return chain
 
 
-def _replace(cast: CastOp) -> None:
-    """Let what is quantized be made of the bytes that it stood for before, if it is."""
-    found = quantized(cast.result)
-    if found is None:
-        return
-    scale = found[1]
-    value, between = chosen_from(found[0])
-    source = dequantized(value)
-    if source is None or source[1] != scale or element_type(source[0].type) != cast.to:
-        return
-    if not SCALES[0] < scale.scale < SCALES[1] or not holds(cast.to, scale.zero):
-        return
-    kept = chosen_again(source[0], between, InsertPoint.before(cast), more=scale.zero)
-    cast.result.replace_all_uses_with(kept)
-    erase_unused(cast.result)
+def _computed_again(chain: Iterable[GraphOp], value: SSAValue, write: Writer) -> SSAValue:
+    """What a chain of operators makes of another value than its own."""
+    for op in chain:
+        new = type(op).of(value, *op.operands[1:], **op.properties)
+        copy_location(new, op)
+        value = write.insert(new)
+    return value

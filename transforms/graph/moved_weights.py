@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, f32, i32, i64
 from xdsl.ir import SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilework.algebra.index_expr import const, product
 from tilework.analysis.quantized import Distances, distances_of, holds, scaled_integers
@@ -22,44 +21,35 @@ from tilework.dialects.graph.movement import PadOp
 from tilework.dialects.graph.pooling import MaxPoolOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.support.index_attr import DimsAttr
-from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
-from tilework.transforms.graph.erasing import erase_unused
-
-Made: TypeAlias = "list[GraphOp | arith.ConstantOp]"
+from tilework.transforms.graph.writer import Writer
 
 
-def dequantize_last(weight: SSAValue, output_axis: int) -> None:
-    """Let what makes a weight of dequantized numbers, or of distances from a zero point, move their bytes instead.
+def dequantized_last(weight: SSAValue, output_axis: int, rewriter: PatternRewriter) -> SSAValue | None:
+    """A weight that is made by moving dequantized numbers, or distances from a zero point, made by moving their bytes.
 
-    Where there are several scales, each output needs one for all of it. The parts of transposed convolutions are made
-    so, and transposed matrices.
+    None where it is not made so, or cannot be: where there are several scales, each output needs one for all of it. The
+    parts of transposed convolutions are made so, and transposed matrices.
     """
     moved, moves = chosen_from(weight)
     integers, scale = scaled_integers(moved) or (moved, None)
     found = distances_of(integers)
     if not moves or found is None or found.zero is not None or not _can_move(found, moves):
-        return
-    scales: Made = []
-    if scale is not None:
-        of_outputs = _scales_of_outputs(moved, scale, moves, output_axis)
-        if of_outputs is None:
-            return
-        scales = _gathered(scale, of_outputs, output_axis, len(dims_of(weight.type)))
-    at = InsertPoint.before(moves[-1])
-    made: Made = [CastOp.of(chosen_again(found.bytes, moves, at, more=found.number), to=i32)]
+        return None
+    of_outputs = None if scale is None else _scales_of_outputs(moved, scale, moves, output_axis)
+    if scale is not None and of_outputs is None:
+        return None
+    write = Writer(rewriter, moves[-1])
+    made = write.insert(CastOp.of(chosen_again(found.bytes, moves, write, more=found.number), to=i32))
     if found.number:
         zero = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i32, []), [found.number]))
-        made += [zero, SubOp.of(made[0].results[0], zero.result)]
-    if scales:
-        floats = CastOp.of(made[-1].results[0], to=f32)
-        made += [floats, *scales, MulOp.of(floats.result, scales[-1].results[0])]
-    for op in made:
-        copy_location(op, moves[-1])
-    Rewriter.insert_op(made, at)
-    weight.replace_all_uses_with(made[-1].results[0])
-    erase_unused(weight)
+        made = write.insert(SubOp.of(made, write.insert(zero)))
+    if scale is None or of_outputs is None:
+        return made
+    floats = write.insert(CastOp.of(made, to=f32))
+    scales = _gathered(scale, of_outputs, output_axis, len(dims_of(weight.type)), write)
+    return write.insert(MulOp.of(floats, scales))
 
 
 def _can_move(found: Distances, moves: Iterable[GraphOp]) -> bool:
@@ -85,10 +75,10 @@ def _scales_of_outputs(
     return [int(n) - 1 for n in first] if is_one.all() else None
 
 
-def _gathered(scale: SSAValue, of_outputs: Sequence[int], output_axis: int, rank: int) -> Made:
-    """What makes a tensor of the outputs' scales, other axes being 1."""
-    flat = ReshapeOp.of(scale, shape=DimsAttr((product(dims_of(scale.type)),)))
+def _gathered(scale: SSAValue, of_outputs: Sequence[int], output_axis: int, rank: int, write: Writer) -> SSAValue:
+    """A tensor of the outputs' scales, other axes being 1."""
+    flat = write.insert(ReshapeOp.of(scale, shape=DimsAttr((product(dims_of(scale.type)),))))
     indices = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(of_outputs)]), of_outputs))
-    gathered = GatherOp.of(flat.result, indices.result, axis=IntegerAttr(0, i64))
+    gathered = write.insert(GatherOp.of(flat, write.insert(indices), axis=IntegerAttr(0, i64)))
     dims = [const(len(of_outputs) if axis == output_axis else 1) for axis in range(rank)]
-    return [flat, indices, gathered, ReshapeOp.of(gathered.result, shape=DimsAttr.of(dims))]
+    return write.insert(ReshapeOp.of(gathered, shape=DimsAttr.of(dims)))

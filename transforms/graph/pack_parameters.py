@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
-from xdsl.context import Context
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.analysis.functions import graphs_of
 from tilework.analysis.group_content import content_of
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.support.locations import copy_location
 from tilework.rules.base import Packing
 from tilework.rules.registry import plan_for
 from tilework.targets import Target
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.algorithms import parameters_of
 from tilework.transforms.graph.joined_sizes import usual_version
 from tilework.transforms.graph.packed_groups import pack_of, unpack_argument
+from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.te_kernels import build_kernel
+from tilework.transforms.graph.writer import Writer
 
 
 @dataclass(frozen=True)
-class PackParameters(TileworkPass):
+class PackParameters(GraphPatternPass):
     """Pack the parameters of every kernel as the schedule rule for it asks.
 
     %y = graph.fused "dense" (%x, %w) ...  {           %p = graph.pack %w {axis = 0, block = 64}
@@ -42,22 +36,27 @@ class PackParameters(TileworkPass):
     """
 
     name = "pack-parameters"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+
+@dataclass(frozen=True)
+class PackOperands(RewritePattern):
+    """kernel(w) is kernel'(pack(w)), where kernel' unpacks what it reads, for parameters that a rule wants packed.
+
+    asked: what rules want, by what a kernel computes; networks repeat themselves.
+    """
+
+    asked: dict[Hashable, Sequence[Packing]] = field(default_factory=dict[Hashable, Sequence[Packing]])
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
+        if not is_on_host(op):
             return
-        target = target_of(op)
-        known: dict[Hashable, Sequence[Packing]] = {}
-        """What rules ask for, by what a group computes: networks repeat themselves."""
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp) and is_on_host(o)]:
-            parameters = parameters_of(group)
-            key = (content_of(group.body.block), parameters)
-            if key not in known:
-                known[key] = _asked(group, target, parameters)
-            for packing in known[key]:
-                _pack(group, packing)
+        parameters = parameters_of(op)
+        key = (content_of(op.body.block), parameters)
+        if key not in self.asked:
+            self.asked[key] = _asked(op, target_of(op), parameters)
+        for packing in self.asked[key]:
+            _pack(op, packing, rewriter)
 
 
 def _asked(group: FusedOp, target: Target, parameters: Set[int]) -> Sequence[Packing]:
@@ -68,10 +67,10 @@ def _asked(group: FusedOp, target: Target, parameters: Set[int]) -> Sequence[Pac
     return plan_for(kernel, target, parameters).packings
 
 
-def _pack(group: FusedOp, packing: Packing) -> None:
+def _pack(group: FusedOp, packing: Packing, rewriter: PatternRewriter) -> None:
     """Pack one input in front of the group, and unpack it inside."""
     pack = pack_of(group.inputs[packing.argument], packing.axis, packing.block)
-    copy_location(pack, group)
-    Rewriter.insert_op(pack, InsertPoint.before(group))
+    packed = Writer(rewriter, group).insert(pack)
     unpack_argument(group, packing.argument, packing.axis, packing.block)
-    group.operands[packing.argument] = pack.result
+    group.operands[packing.argument] = packed
+    rewriter.notify_op_modified(group)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseIntOrFPElementsAttr,
@@ -21,13 +20,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import const
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.parameters import values_from_parameters
 from tilework.analysis.program_targets import target_of
-from tilework.analysis.quantized import BYTE_TYPES, distances_of, is_whole, scaled_integers
+from tilework.analysis.quantized import BYTE_TYPES, Distances, distances_of, is_whole, scaled_integers
 from tilework.dialects import arith
 from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import GraphOp, ints
@@ -42,10 +41,11 @@ from tilework.dialects.isa.words import BYTES
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
-from tilework.transforms.graph.moved_weights import dequantize_last
+from tilework.transforms.graph.moved_weights import dequantized_last
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
 
 Product = ConvOp | DenseOp | MatmulOp
 
@@ -62,7 +62,7 @@ LARGEST = LARGEST_BYTE * SIGN
 
 
 @dataclass(frozen=True)
-class QuantizedProducts(TileworkPass):
+class QuantizedProducts(GraphPatternPass):
     """Multiply bytes, and move what was done to them before behind the product, where it is done to every sum once.
 
     %d = graph.cast %x {to = i32}                          %s = graph.conv %x, %w : (.. ui8, .. i8) -> .. i32
@@ -77,28 +77,93 @@ class QuantizedProducts(TileworkPass):
     """
 
     name = "graph-quantized-products"
-    anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        operations = list(super().operations(op))
+        products = [o for o in operations if isinstance(o, Product)]
+        return products if products and any(map(_has_bytes, operations)) and target_of(op).dot_bits else ()
+
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op):
-            return
         known = values_from_parameters(op)
-        products = [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, Product) and _is_worth(o)]
-        products = [p for p in products if p.operands[1] in known and p.operands[0] not in known]
-        if not products or not _has_bytes(op) or not target_of(op).dot_bits:
+        return [TakeSignOff(known), DequantizeLast(known), MultiplyBytes(known)]
+
+
+@dataclass(frozen=True)
+class TakeSignOff(RewritePattern):
+    """A whole float made a signed byte is that float plus 128 made an unsigned one, less 128 as an integer.
+
+    What a product multiplies are bytes without a sign then. known: the values that depend on parameters only.
+    """
+
+    known: Set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvOp | DenseOp | MatmulOp, rewriter: PatternRewriter) -> None:
+        found = _distances_of_scaled(op.operands[0]) if _is_worth(op, self.known) else None
+        if found is None:
             return
-        for product in products:
-            _take_sign_off(product.operands[0])
-            dequantize_last(product.operands[1], _output_axis_of(product))
-            _Rewriting(product).run()
+        source, between = chosen_from(found.bytes)
+        signed = source.owner
+        if not isinstance(signed, CastOp) or signed.to != i8 or not is_whole(signed.input):
+            return
+        unsigned = _without_sign(signed, rewriter)
+        if between:
+            owner = found.bytes.owner
+            assert isinstance(owner, GraphOp)
+            chosen = chosen_again(unsigned, between, Writer(rewriter, owner), more=SIGN)
+            _read_without_sign(found.bytes, chosen, rewriter)
 
 
-def _has_bytes(function: FuncOp) -> bool:
-    """Whether any operator of a function takes or makes a tensor of bytes."""
-    values = (value for op in function.walk() for value in (*op.operands, *op.results))
-    return any(element_type(v.type) in (i8, UNSIGNED_BYTE) for v in values)
+@dataclass(frozen=True)
+class DequantizeLast(RewritePattern):
+    """move(dequantize(w)), where w are the bytes of a weight, is dequantize(move(w)).
+
+    known: the values that depend on parameters only, to which the new weight is added.
+    """
+
+    known: set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvOp | DenseOp | MatmulOp, rewriter: PatternRewriter) -> None:
+        if not _is_worth(op, self.known):
+            return
+        weight = op.operands[1]
+        moved = dequantized_last(weight, _output_axis_of(op), rewriter)
+        if moved is None:
+            return
+        self.known.add(moved)
+        rewriter.replace_all_uses_with(weight, moved)
+        erase_unused(weight, rewriter)
+
+
+@dataclass(frozen=True)
+class MultiplyBytes(RewritePattern):
+    """The product of (x - z) * s and w * t is (xw - z * sum(w)) * (s * t), where xw multiplies the bytes x and w.
+
+    known: the values that depend on parameters only.
+    """
+
+    known: Set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvOp | DenseOp | MatmulOp, rewriter: PatternRewriter) -> None:
+        product = _ProductOfBytes(op) if _is_worth(op, self.known) else None
+        total = None if product is None else product.result()
+        if product is None or total is None:
+            return
+        operands, write = list(op.operands), Writer(rewriter, op)
+        for made in product.made:
+            write.insert(made)
+        rewriter.replace(op, [], [total])
+        for operand in operands:
+            erase_unused(operand, rewriter)
+
+
+def _has_bytes(op: Operation) -> bool:
+    """Whether an operator takes or makes a tensor of bytes."""
+    return any(element_type(v.type) in BYTE_TYPES for v in (*op.operands, *op.results))
 
 
 def _output_axis_of(product: Product) -> int:
@@ -106,8 +171,10 @@ def _output_axis_of(product: Product) -> int:
     return 1 if isinstance(product, MatmulOp) else 0
 
 
-def _is_worth(product: Product) -> bool:
-    """Whether words of four bytes are by far fewer than bytes, and how many there are is known."""
+def _is_worth(product: Product, known: Set[SSAValue]) -> bool:
+    """Whether it is by a weight, words of four bytes are by far fewer than bytes, and how many there are is known."""
+    if product.operands[1] not in known or product.operands[0] in known:
+        return False
     data, weight = product.dims(0), product.dims(1)
     if not all(d.constant for d in weight) or len(data) < 2:
         return False
@@ -125,80 +192,66 @@ def _constant(number: int, dtype: IntegerType | Float32Type) -> arith.ConstantOp
     return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [number]))
 
 
-def _take_sign_off(data: SSAValue) -> None:
-    """Let floats become bytes without a sign, 128 more each, where what is multiplied are their distances from a zero
-    point; whatever else takes these as integers takes 128 off."""
+def _distances_of_scaled(data: SSAValue) -> Distances | None:
+    """The bytes whose distances from a zero point are what is multiplied, perhaps by way of floats."""
     scaled = scaled_integers(data)
-    found = distances_of(data if scaled is None else scaled[0])
-    if found is None:
-        return
-    source, between = chosen_from(found.bytes)
-    signed = source.owner
-    if not isinstance(signed, CastOp) or signed.to != i8 or not is_whole(signed.input):
-        return
+    return distances_of(data if scaled is None else scaled[0])
+
+
+def _without_sign(signed: CastOp, rewriter: PatternRewriter) -> SSAValue:
+    """Bytes without a sign in the place of those that a cast makes, 128 more each."""
     more = _constant(SIGN, f32)
     moved = AddOp.of(signed.input, more.result)
     unsigned = CastOp.of(moved.result, to=UNSIGNED_BYTE)
-    _insert([more, moved, unsigned], InsertPoint.after(signed), signed)
-    _read_without_sign(signed.result, unsigned.result)
-    if between:
-        owner = found.bytes.owner
-        assert isinstance(owner, GraphOp)
-        chosen = chosen_again(unsigned.result, between, InsertPoint.before(owner), more=SIGN)
-        _read_without_sign(found.bytes, chosen)
+    copy_location((more, moved, unsigned), signed)
+    rewriter.insert((more, moved, unsigned), InsertPoint.after(signed))
+    _read_without_sign(signed.result, unsigned.result, rewriter)
+    return unsigned.result
 
 
-def _read_without_sign(signed: SSAValue, unsigned: SSAValue) -> None:
+def _read_without_sign(signed: SSAValue, unsigned: SSAValue, rewriter: PatternRewriter) -> None:
     """Let what takes bytes as integers take those without a sign, and 128 off."""
     for reader in [use.operation for use in signed.uses]:
         if isinstance(reader, CastOp) and reader.to == i32:
-            wide, less = CastOp.of(unsigned, to=i32), _constant(SIGN, i32)
-            difference = SubOp.of(wide.result, less.result)
-            _insert([wide, less, difference], InsertPoint.before(reader), reader)
-            Rewriter.replace_op(reader, [], [difference.result])
-    erase_unused(signed)
+            write = Writer(rewriter, reader)
+            wide, less = write.insert(CastOp.of(unsigned, to=i32)), write.insert(_constant(SIGN, i32))
+            rewriter.replace(reader, [], [write.insert(SubOp.of(wide, less))])
+    erase_unused(signed, rewriter)
 
 
-def _insert(ops: Sequence[Operation], at: InsertPoint, source: Operation) -> None:
-    for op in ops:
-        copy_location(op, source)
-    Rewriter.insert_op(ops, at)
-
-
-class _Rewriting:
-    """One product, if its operands are bytes."""
+class _ProductOfBytes:
+    """What a product is, if its operands are bytes: operators that are in no graph yet, in order."""
 
     def __init__(self, product: Product):
         self._product = product
-        self._made: list[Operation] = []
         self._data, self._weight = product.operands
         self._output_axis = _output_axis_of(product)
+        self.made: list[Operation] = []
 
-    def run(self) -> None:
-        """Replace it, or leave it as it is."""
+    def result(self) -> SSAValue | None:
+        """The result of the product; None where its operands are no such bytes, and nothing is made then."""
         data, weight, scales = self._data, self._weight, None
         if element_type(data.type) == f32:
             left, right = scaled_integers(data), scaled_integers(weight)
             if left is None or right is None or not self._fits(left[1], right[1]):
-                return
+                return None
             data, weight, scales = left[0], right[0], (left[1], right[1])
         total = self._total(data, weight)
         if total is None:
-            for op in reversed(self._made):
-                op.erase()
-            return
-        if scales is not None:
-            scale = self._make(MulOp.of(self._as_scalar(scales[0]), self._by_output(scales[1])))
-            total = self._make(MulOp.of(self._make(CastOp.of(total, to=f32)), scale))
-        total.name_hint = self._product.result.name_hint
-        _insert(self._made, InsertPoint.before(self._product), self._product)
-        operands = list(self._product.operands)
-        Rewriter.replace_op(self._product, [], [total])
-        for operand in operands:
-            erase_unused(operand)
+            self._discard()
+            return None
+        if scales is None:
+            return total
+        scale = self._make(MulOp.of(self._as_scalar(scales[0]), self._by_output(scales[1])))
+        return self._make(MulOp.of(self._make(CastOp.of(total, to=f32)), scale))
+
+    def _discard(self) -> None:
+        for op in reversed(self.made):
+            op.erase()
+        self.made.clear()
 
     def _make(self, op: GraphOp | arith.ConstantOp) -> SSAValue:
-        self._made.append(op)
+        self.made.append(op)
         return op.results[0]
 
     # -- scales

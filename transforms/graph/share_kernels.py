@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
-from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
-from tilework.analysis.functions import graphs_of
 from tilework.analysis.group_content import content_of
 from tilework.analysis.layout_classes import CHANNELS
-from tilework.analysis.parameters import is_compiled
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import ints
@@ -25,7 +22,7 @@ from tilework.dialects.graph.movement import SliceOp
 from tilework.dialects.graph.structure import FusedOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 Numbered: TypeAlias = ConstantOp | SliceOp
 
@@ -34,7 +31,7 @@ NUMBERS: Mapping[type[Operation], Sequence[str]] = {ConstantOp: ("value",), Slic
 
 
 @dataclass(frozen=True)
-class ShareKernels(TileworkPass):
+class ShareKernels(GraphPatternPass):
     """Take the numbers out of kernels that are the same but for these, so that one is compiled for all of them.
 
     %y = graph.fused "mul" (%x) {                     %c = arith.constant dense<0.02> : tensor<f32>
@@ -54,23 +51,40 @@ class ShareKernels(TileworkPass):
     """
 
     name = "graph-share-kernels"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, FuncOp)
-        if not is_compiled(op):
-            return
-        alike: dict[Hashable, list[FusedOp]] = {}
-        for group in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, FusedOp)]:
-            but_for: dict[Operation, Sequence[str]] = {number: NUMBERS[type(number)] for number in _numbered(group)}
-            alike.setdefault(content_of(group.body.block, but_for), []).append(group)
-        for groups in alike.values():
-            numbered = [_numbered(group) for group in groups]
-            differ = [len({_numbers(op) for op in one}) > 1 for one in zip(*numbered, strict=True)]
-            for group, own in zip(groups, numbered, strict=True):
-                for number, differs in zip(own, differ, strict=True):
-                    if differs:
-                        _take_out(group, number)
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        groups = [o for o in self.operations(op) if isinstance(o, FusedOp)]
+        return [TakeNumbersOut(_telling_apart(groups))]
+
+
+@dataclass(frozen=True)
+class TakeNumbersOut(RewritePattern):
+    """A kernel of a number n is a kernel of an operand, which is n.
+
+    numbers: for each kernel, those by which it differs from others that compute the same but for such.
+    """
+
+    numbers: Mapping[FusedOp, Sequence[Numbered]]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
+        for number in self.numbers.get(op, ()):
+            _take_out(op, number, rewriter)
+
+
+def _telling_apart(groups: Iterable[FusedOp]) -> dict[FusedOp, list[Numbered]]:
+    """For each group, the numbers by which it differs from those that are the same but for numbers."""
+    alike: dict[Hashable, list[FusedOp]] = {}
+    for group in groups:
+        but_for: dict[Operation, Sequence[str]] = {number: NUMBERS[type(number)] for number in _numbered(group)}
+        alike.setdefault(content_of(group.body.block, but_for), []).append(group)
+    found: dict[FusedOp, list[Numbered]] = {}
+    for same in alike.values():
+        numbered = [_numbered(group) for group in same]
+        differ = [len({_numbers(op) for op in one}) > 1 for one in zip(*numbered, strict=True)]
+        for group, own in zip(same, numbered, strict=True):
+            found[group] = [number for number, differs in zip(own, differ, strict=True) if differs]
+    return found
 
 
 def _numbered(group: FusedOp) -> list[Numbered]:
@@ -97,19 +111,20 @@ def _can_be_view(group: FusedOp, part: SliceOp) -> bool:
     return not (is_image and made_here and CHANNELS in part.ranges())
 
 
-def _take_out(group: FusedOp, number: Numbered) -> None:
+def _take_out(group: FusedOp, number: Numbered, rewriter: PatternRewriter) -> None:
     """Let a group take as a further operand a constant of its own, or the part of an operand that a slice reads."""
     if isinstance(number, SliceOp):
-        _give(group, _part_in_front(group, number))
+        _give(group, _part_in_front(group, number, rewriter))
         number.operands[0] = group.body.block.args[-1]
         _drop_unused(group)
-        return
-    number.detach()
-    Rewriter.insert_op(number, InsertPoint.before(group))
-    uses = list(number.result.uses)
-    _give(group, number)
-    for use in uses:
-        use.operation.operands[use.index] = group.body.block.args[-1]
+    else:
+        number.detach()
+        rewriter.insert(number, InsertPoint.before(group))
+        uses = list(number.result.uses)
+        _give(group, number)
+        for use in uses:
+            use.operation.operands[use.index] = group.body.block.args[-1]
+    rewriter.notify_op_modified(group)
 
 
 def _give(group: FusedOp, made: Numbered) -> None:
@@ -119,7 +134,7 @@ def _give(group: FusedOp, made: Numbered) -> None:
     group.operands = [*group.operands, made.result]
 
 
-def _part_in_front(group: FusedOp, part: SliceOp) -> SliceOp:
+def _part_in_front(group: FusedOp, part: SliceOp, rewriter: PatternRewriter) -> SliceOp:
     """A view in front of a group that begins where a slice inside did, which reads from its beginning now."""
     whole, kept = part.input, part.ranges()
     assert isinstance(whole, BlockArgument)
@@ -129,7 +144,7 @@ def _part_in_front(group: FusedOp, part: SliceOp) -> SliceOp:
     view = SliceOp.of(source, axes=part.axes, starts=ints(first.values()), stops=stops, steps=ints([1] * len(kept)))
     view.attributes[VIEW] = UnitAttr()
     copy_location(view, part)
-    Rewriter.insert_op(view, InsertPoint.before(group))
+    rewriter.insert(view, InsertPoint.before(group))
     part.properties["starts"] = ints(taken[0] - first[axis] for axis, taken in kept.items())
     beyond = (taken[-1] + (1 if taken.step > 0 else -1) - first[axis] for axis, taken in kept.items())
     part.properties["stops"] = ints(beyond)

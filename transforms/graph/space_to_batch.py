@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, ceildiv, const
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.parameters import values_from_parameters
 from tilework.analysis.precision import Precision, precision_of
 from tilework.analysis.program_targets import target_of
-from tilework.dialects.graph.base import GraphOp, ints
+from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
-from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.support.index_attr import DimsAttr
-from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
 
 IMAGE_AXES = 2
 
 
 @dataclass(frozen=True)
-class SpaceToBatch(TileworkPass):
+class SpaceToBatch(GraphPatternPass):
     """Convolve the d x d phases of an image, each of every d-th pixel, in place of windows with a dilation of d.
 
     %y = graph.conv %x, %w                    %p = (n, c, P, d, Q, d) of %x, padded
@@ -47,20 +43,31 @@ class SpaceToBatch(TileworkPass):
     """
 
     name = "graph-space-to-batch"
-    anchor: ClassVar = FuncOp
     numerics: ClassVar = "reassociates"
 
     precision: str = "default"
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        precision = precision_of(self.precision)
-        if not is_compiled(op):
+        return [ConvolvePhases(values_from_parameters(op), precision_of(self.precision))]
+
+
+@dataclass(frozen=True)
+class ConvolvePhases(RewritePattern):
+    """A convolution with a dilation of d is, pixel by pixel of d x d, the dense one of the phase that the pixel is of.
+
+    known: the values that depend on parameters only; precision: what Winograd's algorithm may do to it.
+    """
+
+    known: Set[SSAValue]
+    precision: Precision
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvOp, rewriter: PatternRewriter) -> None:
+        if op.weight not in self.known or op.input in self.known or not _is_worth(op, self.precision):
             return
-        known = values_from_parameters(op)
-        for conv in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, ConvOp)]:
-            if conv.weight in known and conv.input not in known and _is_worth(conv, precision):
-                _replace(conv)
+        result = _convolved_by_phases(op, Writer(rewriter, op))
+        rewriter.replace(op, [], [result])
 
 
 def _is_worth(conv: ConvOp, precision: Precision) -> bool:
@@ -100,33 +107,23 @@ def _products_of_phases(conv: ConvOp, precision: Precision) -> int:
     return min(map(products, range(1, max(precision.products - window + 1, 1) + 1)))
 
 
-def _replace(conv: ConvOp) -> None:
+def _convolved_by_phases(conv: ConvOp, write: Writer) -> SSAValue:
+    """The result of a convolution, by way of a batch of all phases."""
     d = conv.windows.dilations[0]
-    made: list[GraphOp] = []
-
-    def make(op: GraphOp) -> SSAValue:
-        made.append(op)
-        return op.results[0]
-
-    image = _padded_to_multiple(conv, d)
-    n, c, *extents = dims_of(image.results[0].type)
+    image = write.insert(_padded_to_multiple(conv, d))
+    n, c, *extents = dims_of(image.type)
     rows, columns = (e // d for e in extents)
-    split = make(ReshapeOp.of(make(image), shape=DimsAttr((n, c, rows, const(d), columns, const(d)))))
-    phases = make(TransposeOp.of(split, permutation=ints([0, 3, 5, 1, 2, 4])))
-    batch = make(ReshapeOp.of(phases, shape=DimsAttr((n * d * d, c, rows, columns))))
+    split = write.reshape(image, (n, c, rows, const(d), columns, const(d)))
+    phases = write.insert(TransposeOp.of(split, permutation=ints([0, 3, 5, 1, 2, 4])))
+    batch = write.reshape(phases, (n * d * d, c, rows, columns))
     ones = ints([1, 1])
     dense = ConvOp.of(batch, conv.weight, strides=ones, pads=ints([0] * 4), dilations=ones, groups=conv.groups)
     _, filters, *sizes = dims_of(dense.result.type)
-    apart = make(ReshapeOp.of(make(dense), shape=DimsAttr((n, const(d), const(d), filters, *sizes))))
+    apart = write.reshape(write.insert(dense), (n, const(d), const(d), filters, *sizes))
     rows, columns = (e * d for e in sizes)
-    together = make(TransposeOp.of(apart, permutation=ints([0, 3, 4, 1, 5, 2])))
-    whole = make(ReshapeOp.of(together, shape=DimsAttr((n, filters, rows, columns))))
-    make(_cut(whole, dims_of(conv.result.type)[2:]))
-    for op in made:
-        copy_location(op, conv)
-    made[-1].results[0].name_hint = conv.result.name_hint
-    Rewriter.insert_op(made[:-1], InsertPoint.before(conv))
-    Rewriter.replace_op(conv, made[-1])
+    together = write.insert(TransposeOp.of(apart, permutation=ints([0, 3, 4, 1, 5, 2])))
+    whole = write.reshape(together, (n, filters, rows, columns))
+    return write.insert(_cut(whole, dims_of(conv.result.type)[2:]))
 
 
 def _padded_to_multiple(conv: ConvOp, d: int) -> PadOp:

@@ -32,6 +32,8 @@ class StateRequirements(TileworkPass):
 
     What holds for all sizes from 0 on is left out, and so are conditions that hold for none. Requires nothing; leaves
     requirements in front of all other operations.
+
+    This is an algorithm and no pattern: a condition is stated once, however many operators of the function need it.
     """
 
     name = "graph-state-requirements"

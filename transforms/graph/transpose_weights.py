@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.analysis.functions import graphs_of
-from tilework.analysis.parameters import is_compiled, values_from_parameters
+from tilework.analysis.parameters import values_from_parameters
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.movement import TransposeOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.writer import Writer
 
 
 @dataclass(frozen=True)
-class TransposeWeights(TileworkPass):
+class TransposeWeights(GraphPatternPass):
     """Turn `graph.matmul` by a matrix that depends on parameters only into `graph.dense` by its transpose.
 
     %y = graph.matmul %x, %w : (8x64, 64x32)   ->   %v = graph.transpose %w {permutation = [1, 0]}
@@ -32,23 +31,26 @@ class TransposeWeights(TileworkPass):
     """
 
     name = "graph-transpose-weights"
-    anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        if not is_compiled(op):
+        return [TransposeWeight(values_from_parameters(op))]
+
+
+@dataclass(frozen=True)
+class TransposeWeight(RewritePattern):
+    """matmul(x, w) is dense(x, w'), where w is a matrix that is known before the first run and x is not.
+
+    known: the values that depend on parameters only.
+    """
+
+    known: Set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MatmulOp, rewriter: PatternRewriter) -> None:
+        if op.right not in self.known or op.left in self.known or len(dims_of(op.right.type)) != 2:
             return
-        known = values_from_parameters(op)
-        for product in [o for graph in graphs_of(op) for o in graph.ops if isinstance(o, MatmulOp)]:
-            if product.right in known and product.left not in known and len(dims_of(product.right.type)) == 2:
-                _replace(product)
-
-
-def _replace(product: MatmulOp) -> None:
-    transpose = TransposeOp.of(product.right, permutation=ints([1, 0]))
-    dense = DenseOp.of(product.left, transpose.result)
-    for new in (transpose, dense):
-        copy_location(new, product)
-    dense.result.name_hint = product.result.name_hint
-    Rewriter.insert_op(transpose, InsertPoint.before(product))
-    Rewriter.replace_op(product, dense)
+        weight = Writer(rewriter, op).insert(TransposeOp.of(op.right, permutation=ints([1, 0])))
+        dense = DenseOp.of(op.left, weight)
+        copy_location(dense, op)
+        rewriter.replace(op, dense)

@@ -68,8 +68,12 @@ class WidenHalfPrecision(TileworkPass):
     Four things stay narrow. What is moved before anything is computed of it; what is moved with such and returned, as
     keys and values of the words so far are; matrices whose numbers are each read for a few products only, for which
     time goes by until they are there; and what is compared, or made an integer: it is rounded first, so that it is
-    decided by the numbers that the function returns. Requires nothing; leaves no other operator on f16 or bf16 but
-    casts.
+    decided by the numbers that the function returns.
+
+    This is an algorithm and no pattern: an operator is widened or not by what became of all that it reads, and between
+    one step and the next the types of the graph do not fit each other.
+
+    Requires nothing; leaves no other operator on f16 or bf16 but casts.
     """
 
     name = "graph-widen-half-precision"

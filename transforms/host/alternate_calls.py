@@ -36,6 +36,7 @@ class AlternateCalls(TileworkPass):
     fits. What each iteration of a loop calls goes the other way in every second one.
     A kernel that is called once goes the other way in every second run of the program, if it reads each of the weights
     for one result only, and all else that the program reads and writes leaves room in the caches.
+    This is an algorithm and no pattern: whether a call finds weights in a cache depends on all that is called before.
     Requires graph-to-te; leaves a copy, marked `te.descending`, of every kernel that is called so, and marks the others
     `te.alternating`.
     """

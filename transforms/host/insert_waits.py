@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.analysis.functions import body_of
 from tilework.dialects.loop import CallOp, WaitOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.tilework import device_of_buffer
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class InsertWaits(TileworkPass):
+class InsertWaits(PatternPass):
     """Wait for a device before a tensor is copied out of its memory, and for all of them before the function returns.
 
     loop.call @conv ins(%d) outs(%y) : memref<.., #tilework.device<"npu0">>, ..       loop.call @conv ins(%d) ..
@@ -35,42 +34,59 @@ class InsertWaits(TileworkPass):
     name = "host-insert-waits"
     anchor: ClassVar = FuncOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        if not op.is_declaration:
-            _wait_in(body_of(op), frozenset())
+        return [WaitFirst(_waits_of(op))]
 
 
-def _wait_in(block: Block, busy: Set[str]) -> Set[str]:
-    """Insert the waits of a block that is begun while these devices are busy; those that are when it ends."""
-    for op in list(block.ops):
+@dataclass(frozen=True)
+class WaitFirst(RewritePattern):
+    """A copy, or the end of a function, that needs what devices are busy with comes behind a wait for them.
+
+    waits: the devices, by the operations that have to wait.
+    """
+
+    waits: Mapping[Operation, Sequence[str]]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: memref.CopyOp | ReturnOp, rewriter: PatternRewriter) -> None:
+        for device in self.waits.get(op, ()):
+            wait = WaitOp(device)
+            copy_location(wait, op)
+            rewriter.insert(wait)
+
+
+def _waits_of(function: FuncOp) -> Mapping[Operation, Sequence[str]]:
+    """The devices that each operation of a function has to wait for."""
+    waits: dict[Operation, Sequence[str]] = {}
+    if not function.is_declaration:
+        _follow(body_of(function), frozenset(), waits)
+    return waits
+
+
+def _follow(block: Block, busy: Set[str], waits: dict[Operation, Sequence[str]]) -> Set[str]:
+    """Note the waits of a block that is begun while these devices are busy; those that are when it ends."""
+    for op in block.ops:
         match op:
             case CallOp() if op.device is not None:
                 busy = busy | {op.device}
             case memref.CopyOp():
                 source = device_of_buffer(op.source.type)
                 if source is not None and source in busy and device_of_buffer(op.destination.type) != source:
-                    _insert_wait(source, op)
+                    waits[op] = [source]
                     busy = busy - {source}
             case ReturnOp():
-                for device in sorted(busy):
-                    _insert_wait(device, op)
+                waits[op] = sorted(busy)
             case _:
-                busy = _wait_in_regions(op, busy)
+                busy = _follow_regions(op, busy, waits)
     return busy
 
 
-def _wait_in_regions(op: Operation, busy: Set[str]) -> Set[str]:
+def _follow_regions(op: Operation, busy: Set[str], waits: dict[Operation, Sequence[str]]) -> Set[str]:
     """The same for the regions of a loop or a choice, which may run again, or not at all."""
     calls = (inside for inside in op.walk() if isinstance(inside, CallOp))
     begun = busy | {call.device for call in calls if call.device is not None}
     for region in op.regions:
         for block in region.blocks:
-            _wait_in(block, begun)
+            _follow(block, begun, waits)
     return begun
-
-
-def _insert_wait(device: str, op: Operation) -> None:
-    wait = WaitOp(device)
-    copy_location(wait, op)
-    Rewriter.insert_op(wait, InsertPoint.before(op))

@@ -60,6 +60,7 @@ class CheckBounds(TileworkPass):
     What a load out of bounds gives is 0, and such a store is left out. One more output has three numbers for each
     subscript that is checked, in the order of `loop.checks`: 1 where it was out of bounds and 0 elsewhere, the
     subscript, the size. Subscripts that the loops and conditions around keep within the buffer are not checked.
+    This is an algorithm and no pattern: all checks of a kernel report to one output, whose size is how many there are.
     Requires `loop-rewrite-unsafe-select`, without which a load that a choice throws away counts as one.
     """
 

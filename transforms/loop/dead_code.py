@@ -6,53 +6,64 @@ from collections.abc import Iterator
 
 from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import NoMemoryEffect
 
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
 
 
+class EraseUnread(RewritePattern):
+    """What is stored to memory of the kernel's own that nothing loads is not stored."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: memref.AllocaOp | KernelOp, rewriter: PatternRewriter) -> None:
+        for buffer in op.scratch if isinstance(op, KernelOp) else (op.memref,):
+            users = list(_users(buffer))
+            if all(isinstance(user, StoreOp | memref.ReinterpretCastOp) for user in users):
+                for store in [user for user in users if isinstance(user, StoreOp)]:
+                    rewriter.erase(store)
+
+
+class EraseUnused(RewritePattern):
+    """What has no effect, and makes nothing that is used, is not computed."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if _is_dead(op):
+            rewriter.erase(op)
+
+
 def erase_dead(kernel: KernelOp) -> None:
-    """Erase values without uses, stores to local buffers that are never read, and what is left empty by that."""
-    eraser = _Eraser(kernel)
-    eraser.drain()
-    for buffer in kernel.scratch:
-        eraser.erase_stores_if_only(buffer)
-    eraser.drain()
+    """Erase stores that nothing reads, values without uses, and what is left empty by that."""
+    _Eraser(kernel).drain()
 
 
 class _Eraser:
     """Operations to look at, last ones first: erasing one makes its operands and its parent worth a look."""
 
     def __init__(self, kernel: KernelOp):
-        self.worklist = list(kernel.body.walk())
+        self.worklist = [kernel, *kernel.body.walk()]  # scratch last, of which more is dead then
         self.erased: set[Operation] = set()
+        self.rewriter = PatternRewriter(InsertPoint.at_start(kernel.body.block))
+        self.rewriter.operation_removal_handler.append(self._note_erased)
 
     def drain(self) -> None:
+        """Try the patterns until there is nothing left to look at."""
+        unread, unused = EraseUnread(), EraseUnused()
         while self.worklist:
             op = self.worklist.pop()
             if op in self.erased:
                 continue
-            if isinstance(op, memref.AllocaOp):
-                self.erase_stores_if_only(op.memref)
-            if _is_dead(op):
-                self.erase(op)
+            unread.match_and_rewrite(op, self.rewriter)
+            unused.match_and_rewrite(op, self.rewriter)
 
-    def erase(self, op: Operation) -> None:
+    def _note_erased(self, op: Operation) -> None:
         parent = op.parent_op()
         if isinstance(parent, ForOp | IfOp):
             self.worklist.append(parent)
         for inner in op.walk():
             self.erased.add(inner)
             self.worklist.extend(o.owner for o in inner.operands if isinstance(o.owner, Operation))
-        op.detach()
-        op.erase()
-
-    def erase_stores_if_only(self, buffer: SSAValue) -> None:
-        users = list(_users(buffer))
-        if all(isinstance(op, StoreOp | memref.ReinterpretCastOp) for op in users):
-            for op in users:
-                if isinstance(op, StoreOp):
-                    self.erase(op)
 
 
 def _users(buffer: SSAValue) -> Iterator[Operation]:

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     i16,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, const, minimum, var
@@ -38,9 +39,9 @@ I4 = IntegerType(4)
 OpT = TypeVar("OpT", bound=Operation)
 
 
-def load_halves(op: LoadOp, memory: SSAValue) -> None:
+def load_halves(op: LoadOp, memory: SSAValue, rewriter: PatternRewriter) -> None:
     """Replace a load by loads of bytes, which `memory` has."""
-    write = _Writer(op, scope_at(op), memory, Builder(InsertPoint.before(op)))
+    write = _Writer(op, scope_at(op), memory, rewriter)
     [first] = op.exprs
     type_ = op.result.type
     if isinstance(type_, VectorType):
@@ -49,22 +50,19 @@ def load_halves(op: LoadOp, memory: SSAValue) -> None:
         loaded = write.load(first)
     value = write.cast(arith.TruncIOp, loaded, I4)
     value.name_hint = op.result.name_hint
-    op.result.replace_all_uses_with(value)
-    op.detach()
-    op.erase()
+    rewriter.replace(op, [], [value])
 
 
-def store_halves(op: StoreOp, memory: SSAValue) -> None:
+def store_halves(op: StoreOp, memory: SSAValue, rewriter: PatternRewriter) -> None:
     """Replace a store by stores of bytes, which `memory` has."""
-    write = _Writer(op, scope_at(op), memory, Builder(InsertPoint.before(op)))
+    write = _Writer(op, scope_at(op), memory, rewriter)
     [first] = op.exprs
     value, type_ = write.cast(arith.ExtUIOp, op.value, i8), op.value.type
     if isinstance(type_, VectorType):
         _store_vector(write, op, first, value, type_.get_shape()[0])
     else:
         write.store(first, value)
-    op.detach()
-    op.erase()
+    rewriter.erase(op)
 
 
 def of_width(type_: Attribute, element: IntegerType) -> Attribute:

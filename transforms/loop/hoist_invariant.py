@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import Pure
 
 from tilework.algebra.predicate import at_least
 from tilework.analysis.accesses import root_buffer
-from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
+from tilework.analysis.domains import Scopes
 from tilework.analysis.tiles import written_buffers
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class HoistInvariant(TileworkPass):
+class HoistInvariant(PatternPass):
     """Move pure operations and loads that are the same in every iteration in front of their serial or unrolled loop.
 
     loop.for %j = 0 to 8 "j" {                     %a = loop.load %x[%i] : memref<8xf32>
@@ -33,34 +34,36 @@ class HoistInvariant(TileworkPass):
     name = "loop-hoist-invariant"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        """Inner loops first: what leaves one may leave the next."""
         assert isinstance(op, KernelOp)
-        if not op.is_declaration:
-            _hoist_from(op.body.block, kernel_scope(op))
+        return op.body.walk(region_first=True)
+
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        return [MoveOutOfLoop(Scopes())]
 
 
-def _hoist_from(block: Block, scope: Scope) -> None:
-    """Hoist in all loops of a block, inner ones first."""
-    for op in list(block.ops):
-        for region in op.regions:
-            for inner in region.blocks:
-                _hoist_from(inner, scope_of_block(inner, scope))
-        if isinstance(op, ForOp) and op.kind.data in (Kind.SERIAL, Kind.UNROLLED):
-            _hoist(op, scope)
+@dataclass(frozen=True)
+class MoveOutOfLoop(RewritePattern):
+    """What is the same in every iteration of a loop is computed once before it."""
 
+    scopes: Scopes
 
-def _hoist(loop: ForOp, scope: Scope) -> None:
-    block = loop.parent_block()
-    assert block is not None
-    inside = set(loop.body.block.args) | {r for op in loop.walk() for r in op.results}
-    stored = written_buffers(loop)
-    runs = scope.proves(at_least(loop.extent, 1)) is True
-    for op in list(loop.body.block.ops):
-        if any(operand in inside for operand in op.operands) or not _movable(op, stored, runs):
-            continue
-        op.detach()
-        block.insert_op_before(op, loop)
-        inside.difference_update(op.results)
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        block = op.parent_block()
+        if block is None or op.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
+            return
+        inside = set(op.body.block.args) | {r for inner in op.walk() for r in inner.results}
+        stored = written_buffers(op)
+        runs = self.scopes.at(op).proves(at_least(op.extent, 1)) is True
+        for inner in list(op.body.block.ops):
+            if any(operand in inside for operand in inner.operands) or not _movable(inner, stored, runs):
+                continue
+            inner.detach()
+            block.insert_op_before(inner, op)
+            inside.difference_update(inner.results)
+            rewriter.notify_op_modified(inner)
 
 
 def _movable(op: Operation, stored: set[SSAValue], runs: bool) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntAttr, MemRefType, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, minimum, var
 from tilework.analysis.accesses import root_buffer
@@ -17,12 +18,12 @@ from tilework.dialects.loop import INDEX, ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import DOUBLE_BUFFER
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import set_access
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class InjectDoubleBuffer(TileworkPass):
+class InjectDoubleBuffer(PatternPass):
     """Fill buffers marked `loop.double_buffer` for the next iteration before this one uses them.
 
                                                       %b = memref.alloca() : memref<2x4xf32>
@@ -38,11 +39,14 @@ class InjectDoubleBuffer(TileworkPass):
     name = "loop-inject-double-buffer"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        for inner in list(op.body.walk()):
-            if isinstance(inner, memref.AllocaOp) and DOUBLE_BUFFER in inner.attributes:
-                _DoubleBuffer(inner).inject()
+
+class FillEarly(RewritePattern):
+    """A loop that fills a buffer and uses it fills one half for its next iteration, and uses the other half."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: memref.AllocaOp, rewriter: PatternRewriter) -> None:
+        if DOUBLE_BUFFER in op.attributes:
+            _DoubleBuffer(op).inject(rewriter)
 
 
 class _DoubleBuffer:
@@ -81,35 +85,27 @@ class _DoubleBuffer:
         """Whether a value is made in the loop's body, outside of what fills the buffer."""
         return isinstance(value.owner, Operation) and value.owner.parent is body and value is not self.alloca.memref
 
-    def inject(self) -> None:
+    def inject(self, rewriter: PatternRewriter) -> None:
         """Rewrite the loop."""
-        twice = self.allocate()
+        twice = self.allocate(rewriter)
         index, lower, upper = var(self.loop.index), self.loop.lower, self.loop.upper
         first = self.filling(lower, minimum(lower + 1, upper), f"{self.loop.axis.data}.first", twice)
         following = self.filling(index + 1, minimum(index + 2, upper), f"{self.loop.axis.data}.next", twice)
-        self.around.insert_op_before(first, self.loop)
-        self.loop.body.block.insert_op_before(following, self.fill[0])
+        rewriter.insert(first, InsertPoint.before(self.loop))
+        rewriter.insert(following, InsertPoint.before(self.fill[0]))
         for op in self.rest:
             self.use_half(op, index, twice)
         for op in (*self.fill, self.alloca):
-            op.detach()
-            op.erase()
+            rewriter.erase(op)
 
-    @property
-    def around(self) -> Block:
-        block = self.loop.parent_block()
-        assert block is not None
-        return block
-
-    def allocate(self) -> SSAValue:
+    def allocate(self, rewriter: PatternRewriter) -> SSAValue:
         """A buffer with room for two iterations, in front of the loop."""
         old = self.alloca.memref.type
         type_ = MemRefType(old.element_type, (2, *old.get_shape()), _layout(old), old.memory_space)
         new = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": self.alloca.alignment})
         copy_location(new, self.alloca)
         new.memref.name_hint = self.alloca.memref.name_hint
-        self.around.insert_op_before(new, self.loop)
-        return new.memref
+        return rewriter.insert(new, InsertPoint.before(self.loop)).memref
 
     def filling(self, lower: Expr, upper: Expr, axis: str, twice: SSAValue) -> ForOp:
         """A loop that fills the halves of the iterations from `lower` to `upper`, at most one."""

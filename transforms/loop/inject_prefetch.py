@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FixedBitwidthType
 from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, minimum, var
 from tilework.algebra.intervals import Interval, interval
@@ -23,11 +24,11 @@ from tilework.dialects.loop.common import integers
 from tilework.dialects.loop.prefetch import ALL_CACHES, SECOND_CACHE
 from tilework.dialects.support.locations import copy_location
 from tilework.targets.base import LINE_BYTES
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class InjectPrefetch(TileworkPass):
+class InjectPrefetch(PatternPass):
     """At the top of loops with `loop.prefetch`, ask for the lines that the loop will read so many iterations later.
 
     loop.for %i = 0 to 8 "i"                         loop.for %i = 0 to 8 "i" {
@@ -49,39 +50,63 @@ class InjectPrefetch(TileworkPass):
     name = "loop-inject-prefetch"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        for loop in [inner for inner in op.body.walk() if isinstance(inner, ForOp)]:
-            for name, inject in ((PREFETCH, _inject), (PREFETCH_SPREAD, _spread)):
-                requests = loop.attributes.pop(name, None)
-                for pair in () if requests is None else cast("ArrayAttr[DenseArrayBase]", requests):
-                    argument, ahead = integers(pair)
-                    inject(loop, op.body.block.args[argument], ahead)
+
+class PrefetchAhead(RewritePattern):
+    """An iteration asks for the box around all that the loads of a buffer read so many iterations later."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        for buffer, ahead in _requests(PREFETCH, op, rewriter):
+            later: dict[Key, Expr] = {op.index: var(op.index) + ahead}
+            boxes = [[_shifted(end, later) for end in _region(load, op)] for load in _loads(op, buffer)]
+            if boxes:
+                ends = [_around(intervals) for intervals in zip(*boxes, strict=True)]
+                _insert(_nest(buffer, ends), op, rewriter)
 
 
-def _inject(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
-    later: dict[Key, Expr] = {loop.index: var(loop.index) + ahead}
-    boxes = [[_shifted(end, later) for end in _region(load, loop)] for load in _loads(loop, buffer)]
-    if boxes:
-        ends = [(minimum(*(b[d][0] for b in boxes)), maximum(*(b[d][1] for b in boxes))) for d in range(len(boxes[0]))]
-        _insert(_nest(buffer, ends), loop)
+class PrefetchPieces(RewritePattern):
+    """What an iteration reads is asked for so many iterations before, in pieces, by the loops inside that read it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        for buffer, ahead in _requests(PREFETCH_SPREAD, op, rewriter):
+            for load in _loads(op, buffer):
+                _ask_for_pieces(load, op, ahead, rewriter)
 
 
-def _spread(loop: ForOp, buffer: SSAValue, ahead: int) -> None:
-    for load in _loads(loop, buffer):
-        position = element_position(load)
-        around = list(loops_around(load, loop))
-        followed = [f for f in around if f.index in position.variables()]
-        if not all(position.is_affine_in(f.index) for f in (loop, *followed)):
-            continue
-        blocks = [_Block(position, followed, row, loop, ahead) for row in _rows(position, followed)]
-        for i, block in enumerate(blocks, 1):
-            sharing = [f for f in around[around.index(block.row) + 1 :] if f not in followed]
-            if i == len(blocks) or block.fills_line(buffer, sharing):
-                nest = _part_of_block(block, buffer, sharing)
-                if nest is not None:
-                    _insert(nest, block.row)
-                break
+def _requests(name: str, loop: ForOp, rewriter: PatternRewriter) -> list[tuple[SSAValue, int]]:
+    """The buffers that a loop asks for ahead of time, and how many iterations ahead; the requests are gone then."""
+    requests = loop.attributes.pop(name, None)
+    if requests is None:
+        return []
+    rewriter.notify_op_modified(loop)
+    arguments = _kernel_of(loop).body.block.args
+    pairs = map(integers, cast("ArrayAttr[DenseArrayBase]", requests))
+    return [(arguments[argument], ahead) for argument, ahead in pairs]
+
+
+def _kernel_of(op: Operation) -> KernelOp:
+    while not isinstance(op, KernelOp):
+        parent = op.parent_op()
+        assert parent is not None
+        op = parent
+    return op
+
+
+def _ask_for_pieces(load: LoadOp, loop: ForOp, ahead: int, rewriter: PatternRewriter) -> None:
+    buffer, position = root_buffer(load.memref), element_position(load)
+    around = list(loops_around(load, loop))
+    followed = [f for f in around if f.index in position.variables()]
+    if not all(position.is_affine_in(f.index) for f in (loop, *followed)):
+        return
+    blocks = [_Block(position, followed, row, loop, ahead) for row in _rows(position, followed)]
+    for i, block in enumerate(blocks, 1):
+        sharing = [f for f in around[around.index(block.row) + 1 :] if f not in followed]
+        if i == len(blocks) or block.fills_line(buffer, sharing):
+            nest = _part_of_block(block, buffer, sharing)
+            if nest is not None:
+                _insert(nest, block.row, rewriter)
+            return
 
 
 def _rows(position: Expr, followed: Sequence[ForOp]) -> list[ForOp]:
@@ -182,18 +207,21 @@ def _loads(loop: ForOp, buffer: SSAValue) -> list[LoadOp]:
     return [load for load in loads if not _is_data(load, loop)]
 
 
-def _insert(nest: Operation, loop: ForOp) -> None:
+def _insert(nest: Operation, loop: ForOp, rewriter: PatternRewriter) -> None:
     """At the top of a loop."""
-    first = loop.body.block.first_op
-    assert first is not None
     copy_location(nest, loop)
-    loop.body.block.insert_op_before(nest, first)
+    rewriter.insert(nest, InsertPoint.at_start(loop.body.block))
 
 
 def _is_data(load: LoadOp, loop: ForOp) -> bool:
     """Whether a subscript is computed inside the loop, so that nobody knows it earlier."""
     owners = [operand.owner for operand in load.index_operands]
     return any(isinstance(owner, Operation) and loop.is_ancestor(owner) for owner in owners)
+
+
+def _around(intervals: Sequence[Interval]) -> Interval:
+    """The smallest interval that holds all of these."""
+    return minimum(*(low for low, _ in intervals)), maximum(*(high for _, high in intervals))
 
 
 def _shifted(ends: Interval, later: dict[Key, Expr]) -> Interval:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.analysis.accesses import accesses, memref_type
-from tilework.analysis.tiles import tiled_buffers
-from tilework.dialects.loop import KernelOp, LoadOp, StoreOp
+from tilework.analysis.accesses import memref_type
+from tilework.dialects.loop import LoadOp, StoreOp
 from tilework.transforms.loop.rewriting import set_access
 
 
-def drop_local_counts(kernel: KernelOp) -> None:
-    """Let accesses touch all lanes of a local buffer, where the lanes that do not count hold nothing anybody reads.
+class TouchAllLanes(RewritePattern):
+    """Accesses to the first lanes of a local buffer touch all lanes, if nobody reads what the others hold.
 
-    That is so where all accesses are vectors of one length, aligned to it, with one and the same count, which does not
-    change while the buffer lives. Masked accesses would keep the buffer in memory.
+    That is so where nothing but vectors of one length, aligned to it, access the buffer, with one and the same count,
+    which does not change while the buffer lives. Masked accesses would keep the buffer in memory.
     """
-    tiled = tiled_buffers(kernel)
-    for buffer, uses in accesses(kernel).items():
-        alloca = buffer.owner
-        if isinstance(alloca, memref.AllocaOp) and buffer not in tiled and _count_is_idle(alloca, uses):
-            for op in uses:
-                set_access(op, op.exprs)
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: memref.AllocaOp, rewriter: PatternRewriter) -> None:
+        users = [use.operation for use in op.memref.uses]
+        accesses = [user for user in users if isinstance(user, LoadOp | StoreOp)]
+        if len(accesses) < len(users) or not _count_is_idle(op, accesses):
+            return
+        for access in accesses:
+            set_access(access, access.exprs)
+            rewriter.notify_op_modified(access)
 
 
-def _count_is_idle(alloca: memref.AllocaOp, uses: list[LoadOp | StoreOp]) -> bool:
+def _count_is_idle(alloca: memref.AllocaOp, uses: Sequence[LoadOp | StoreOp]) -> bool:
     types = {_accessed(op).type for op in uses}
     counts = {op.lane_count for op in uses}
     if len(types) != 1 or len(counts) != 1 or any(op.first is not None for op in uses):
@@ -35,7 +41,7 @@ def _count_is_idle(alloca: memref.AllocaOp, uses: list[LoadOp | StoreOp]) -> boo
     if count is None or not isinstance(type_, VectorType):
         return False
     [lanes], [size] = type_.get_shape(), memref_type(alloca.memref.type).get_shape()
-    aligned = all(op.lane_stride == 1 and op.memref is alloca.memref and (op.exprs[0] % lanes) == 0 for op in uses)
+    aligned = all(op.lane_stride == 1 and (op.exprs[0] % lanes) == 0 for op in uses)
     return size % lanes == 0 and aligned and all(_is_before(key, alloca) for key in count.variables())
 
 

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
+from tilework.analysis.domains import Scope, Scopes, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.loop.annotations import MASKED, WHOLE
@@ -35,6 +35,8 @@ class Partition(TileworkPass):
     loops are, or which of their iterations count.
     An unrolled loop is split with the hint only, its index is a constant anyway; one marked `loop.whole` is not.
     Copies end where the kernel has grown to `max_growth` times its operations; conditions are left then.
+    This is an algorithm and no pattern: where to cut a loop depends on how the loops around it have been cut, and how
+    much the kernel may still grow.
     Requires simplified loops (`loop-simplify`); leaves simplified ones.
     """
 
@@ -84,7 +86,7 @@ class _Partitioner:
             if not pieces and _asks_for_quotients(loop, scope):
                 pieces = self._branch(loop, scope)
         for piece in pieces:
-            Simplifier().loop(piece, scope)
+            Simplifier(Scopes({block: scope})).operation(piece)
         op = block.first_op if before is None else before.next_op
         while pieces and op is not after:
             assert op is not None

@@ -52,8 +52,9 @@ class PlanMemory(TileworkPass):
       loop.call @exp ins(%t) outs(%y) ..               loop.call @exp ins(%x) outs(%t) ..
 
     The host has one arena, and every device one in its memory. Buffers that are in use at different times share memory,
-    in a loop those that are allocated there. An output takes
-    the place of an input that is used for the last time where the kernel's accesses allow it (`analysis.in_place`).
+    in a loop those that are allocated there. An output takes the place of an input that is used for the last time where
+    the kernel's accesses allow it (`analysis.in_place`).
+    This is an algorithm and no pattern: where a buffer lies depends on when all others are in use.
     Requires every size to be an expression over the dimensions of the arguments; leaves no allocation.
     """
 

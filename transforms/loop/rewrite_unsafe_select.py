@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.builder import Builder
-from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import Pure
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import Predicate, at_least, equal, less_than
 from tilework.analysis.accesses import buffer_dims, root_buffer
-from tilework.analysis.domains import Scope, kernel_scope, walk_scoped
+from tilework.analysis.domains import Scope, Scopes
 from tilework.analysis.tiles import written_buffers
 from tilework.dialects import arith
 from tilework.dialects.loop import INDEX, ApplyOp, IfOp, KernelOp, LoadOp, YieldOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 Comparisons: TypeAlias = Mapping[str, Callable[[Expr, Expr], Predicate]]
 
@@ -40,7 +38,7 @@ UNEQUAL: Comparisons = {"ne": equal}
 
 
 @dataclass(frozen=True)
-class RewriteUnsafeSelect(TileworkPass):
+class RewriteUnsafeSelect(PatternPass):
     """Choose first and load then, where a load outside its buffer is possible but for the choice.
 
     %v = loop.load %x[%i - 1] : memref<8xf32>         %r = loop.if [%i - 1 >= 0] -> f32 {
@@ -58,36 +56,35 @@ class RewriteUnsafeSelect(TileworkPass):
     name = "loop-rewrite-unsafe-select"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        if op.is_declaration:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        return [ChooseBeforeLoading(Scopes())]
+
+
+@dataclass(frozen=True)
+class ChooseBeforeLoading(RewritePattern):
+    """A choice between two values computes the one that is chosen only, if a load may be outside of its buffer else."""
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.SelectOp, rewriter: PatternRewriter) -> None:
+        if op.cond.type != i1:
             return
-        found = [
-            (select, scope)
-            for select, scope in walk_scoped(op.body.block, kernel_scope(op))
-            if isinstance(select, arith.SelectOp) and select.cond.type == i1
-        ]
-        for select, scope in found:  # inner choices first: they stand before those that they are an arm of
-            _make_lazy(select, scope)
-
-
-def _make_lazy(select: arith.SelectOp, scope: Scope) -> None:
-    then, otherwise = (_unsafe_part(arm, select, scope) for arm in (select.lhs, select.rhs))
-    if not then and not otherwise:
-        return
-    then_body, else_body = _computed_inside(then, select.lhs), _computed_inside(otherwise, select.rhs)
-    build = Builder(InsertPoint.before(select))
-    if (unequal := _comparison(select.cond, UNEQUAL)) is not None:
-        choice = IfOp([unequal], else_body, then_body, [select.result.type])
-    else:
-        choice = IfOp(_conjunction(select.cond, build), then_body, else_body, [select.result.type])
-    build.insert(choice)
-    copy_location(choice, select)
-    select.result.replace_all_uses_with(choice.outputs[0])
-    for old in (select, *reversed(then), *reversed(otherwise)):
-        if old.parent is not None and all(result.first_use is None for result in old.results):
-            old.detach()
-            old.erase()
+        scope = self.scopes.at(op)
+        then, otherwise = (_unsafe_part(arm, op, scope) for arm in (op.lhs, op.rhs))
+        if not then and not otherwise:
+            return
+        then_body, else_body = _computed_inside(then, op.lhs), _computed_inside(otherwise, op.rhs)
+        if (unequal := _comparison(op.cond, UNEQUAL)) is not None:
+            choice = IfOp([unequal], else_body, then_body, [op.result.type])
+        else:
+            choice = IfOp(_conjunction(op.cond, rewriter), then_body, else_body, [op.result.type])
+        copy_location(choice, op)
+        rewriter.insert(choice)
+        rewriter.replace_all_uses_with(op.result, choice.outputs[0])
+        for old in (op, *reversed(then), *reversed(otherwise)):
+            if old.parent is not None and all(result.first_use is None for result in old.results):
+                rewriter.erase(old)
 
 
 # -- what must not run unasked
@@ -161,14 +158,14 @@ def _computed_inside(part: list[Operation], arm: SSAValue) -> Region:
 # -- conditions
 
 
-def _conjunction(value: SSAValue, build: Builder) -> list[Predicate]:
+def _conjunction(value: SSAValue, rewriter: PatternRewriter) -> list[Predicate]:
     """Conditions that all hold where a value of type i1 is true."""
     if (compared := _comparison(value, COMPARISONS)) is not None:
         return [compared]
     if isinstance(both := value.owner, arith.AndIOp):
-        return [*_conjunction(both.lhs, build), *_conjunction(both.rhs, build)]
-    wide = build.insert(arith.ExtUIOp(value, i64))
-    number = build.insert(arith.IndexCastOp(wide, INDEX))
+        return [*_conjunction(both.lhs, rewriter), *_conjunction(both.rhs, rewriter)]
+    wide = rewriter.insert(arith.ExtUIOp(value, i64))
+    number = rewriter.insert(arith.IndexCastOp(wide, INDEX))
     return [at_least(var(number.results[0]), 1)]
 
 

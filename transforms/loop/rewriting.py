@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
 
-from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
@@ -37,54 +37,67 @@ def set_access(
     op.properties |= {name: LoopIndexAttr((e,)) for name, e in zip(lanes, exprs[len(indices) :], strict=True)}
 
 
-def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> None:
-    """Apply `rewrite` to every index expression that `op` itself holds, those of its body excepted."""
+def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> bool:
+    """Apply `rewrite` to every index expression that `op` itself holds, those of its body excepted.
+
+    Says whether any is another one now.
+    """
     match op:
         case LoadOp() | StoreOp():
-            _rewrite_access(op, rewrite)
+            return _rewrite_access(op, rewrite)
         case TileOp():
             positions = [tile.position for tile in op.tiles]
             if (rewritten := [rewrite(e) for e in positions]) != positions:
                 op.set_positions(rewritten)
+                return True
         case ForOp():
             old = (op.lower, op.upper, *(p.expr for p in op.conditions))
             lower, upper, *rest = new = tuple(map(rewrite, old))
             if new != old:
                 op.set_bounds(lower, upper, [Predicate(e, p.kind) for e, p in zip(rest, op.conditions, strict=True)])
+                return True
         case IfOp():
             conditions = op.conditions
             rewritten = tuple(Predicate(rewrite(p.expr), p.kind) for p in conditions)
             if rewritten != conditions:
                 op.set_conditions(rewritten)
+                return True
         case ApplyOp():
             value = op.value
             if (rewritten := rewrite(value)) != value:
                 operands, exprs = to_operands((rewritten,))
                 op.operands = operands
                 op.properties["expr"] = LoopIndexAttr(exprs)
+                return True
         case _:
             pass
+    return False
 
 
-def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> None:
+def _rewrite_access(op: LoadOp | StoreOp, rewrite: Callable[[Expr], Expr]) -> bool:
     old = (op.exprs, op.lane_first, op.lane_count)
     first, count = (None if e is None else rewrite(e) for e in old[1:])
     exprs = tuple(map(rewrite, old[0]))
-    if (exprs, first, count) != old:
-        set_access(op, exprs, first=first, count=count)
+    if (exprs, first, count) == old:
+        return False
+    set_access(op, exprs, first=first, count=count)
+    return True
 
 
-def materialize_indices(op: Operation, values: Mapping[Key, Expr]) -> None:
-    """Where an operation of another dialect has an index of `values` as an operand, compute it in front of it."""
-    if isinstance(op, (LoadOp, StoreOp, TileOp, ForOp, IfOp, ApplyOp)):
-        return
-    for i, operand in enumerate(op.operands):
-        if isinstance(operand.type, IndexType) and operand in values:
-            apply = ApplyOp(values[operand])
-            block = op.parent_block()
-            assert block is not None
-            block.insert_op_before(apply, op)
-            op.operands[i] = apply.result
+def substitute_index(value: SSAValue, e: Expr) -> bool:
+    """Put an expression in the place of a value of type index wherever index expressions use it; whether any did."""
+    users = dict.fromkeys(use.operation for use in value.uses)
+    return any([rewrite_indices(user, lambda x: x.substitute({value: e})) for user in users])
+
+
+def materialize_index(value: SSAValue, e: Expr) -> None:
+    """Where operations of other dialects have a value of type index as an operand, compute it in front of them."""
+    for use in list(value.uses):
+        apply = ApplyOp(e)
+        block = use.operation.parent_block()
+        assert block is not None
+        block.insert_op_before(apply, use.operation)
+        use.operation.operands[use.index] = apply.result
 
 
 def inline_before(op: Operation, body: Block) -> None:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.ir import Block, BlockArgument, Operation
+from xdsl.ir import Block, Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.algebra.index_expr import Expr, Key, maximum, minimum
+from tilework.algebra.index_expr import Expr, maximum, minimum
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.domains import Scope, ends_from, kernel_scope, tightened
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, Kind, KindAttr
-from tilework.transforms.base import TileworkPass
-from tilework.transforms.loop.dead_code import erase_dead
+from tilework.analysis.domains import Scope, Scopes, ends_from, tightened
+from tilework.dialects.isa.amx import TileOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
+from tilework.dialects.support.inlining import replace_by_block
+from tilework.transforms.loop.dead_code import EraseUnread, EraseUnused, erase_dead
 from tilework.transforms.loop.rewriting import (
     constant_trip,
     guarded,
-    inline_before,
-    materialize_indices,
+    materialize_index,
     rewrite_indices,
+    substitute_index,
 )
+from tilework.transforms.patterns import Interested, PatternPass, try_patterns
 
 
 @dataclass(frozen=True)
-class Simplify(TileworkPass):
+class Simplify(PatternPass):
     """Simplify bounds, subscripts and conditions by the ranges of the indices, and drop what has no effect.
 
     loop.for %i = 0 to 16 "i" {                     loop.for %i = 0 to 5 "i" {
@@ -41,114 +44,239 @@ class Simplify(TileworkPass):
     name = "loop-simplify"
     anchor = KernelOp
 
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        scopes = Scopes()
+        return [*before_body(scopes), *after_body(scopes), EraseUnread(), EraseUnused()]
+
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
         if op.is_declaration:
             return
-        Simplifier().block(op.body.block, kernel_scope(op))
+        Simplifier(Scopes()).block(op.body.block)
         erase_dead(op)
 
 
 class Simplifier:
-    """One walk over a nest, outer operations before and after inner ones.
+    """One walk over a nest that tries patterns on each operation before what it holds, and others after that.
 
-    `values` holds what stands for the indices of loops that are gone, and for the results of `loop.apply`.
+    So what is around an operation is as simple as it gets when the operation is looked at.
     """
 
-    def __init__(self) -> None:
-        self.values: dict[Key, Expr] = {}
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
+        self.before = Interested(before_body(scopes))
+        self.after = Interested(after_body(scopes))
 
-    def block(self, block: Block, scope: Scope) -> None:
+    def block(self, block: Block) -> None:
         """Simplify what a block holds."""
+        self.scopes.forget(block)
         for op in list(block.ops):
-            self.operation(op, scope)
+            self.operation(op)
 
-    def operation(self, op: Operation, scope: Scope) -> None:
+    def operation(self, op: Operation) -> None:
         """Simplify one operation and what it holds; it may be replaced or erased."""
-        match op:
-            case ForOp():
-                self.loop(op, scope)
-            case IfOp():
-                self.condition(op, scope)
-            case ApplyOp():
-                rewrite_indices(op, lambda e: self._simplified(e, scope))
-                self.values[op.result] = op.value
-            case _:
-                rewrite_indices(op, lambda e: self._simplified(e, scope))
-                materialize_indices(op, {k: v for k, v in self.values.items() if isinstance(k, BlockArgument)})
+        block, before, after = op.parent_block(), op.prev_op, op.next_op
+        assert block is not None
+        try_patterns(op, self.before)
+        if op.parent is None:
+            self._between(block, before, after)
+            return
+        if not isinstance(op, ForOp | IfOp):
+            return
+        for region in op.regions:
+            for inner in region.blocks:
+                self.block(inner)
+        try_patterns(op, self.after)
+        if _is_left_for_short(op):
+            self.operation(op)
 
-    def _simplified(self, e: Expr, scope: Scope) -> Expr:
-        return scope.domain.simplify(e.substitute(self.values) if self.values else e)
+    def _between(self, block: Block, before: Operation | None, after: Operation | None) -> None:
+        """Simplify what has taken the place of an operation."""
+        op = block.first_op if before is None else before.next_op
+        while op is not after:
+            assert op is not None
+            following = op.next_op
+            self.operation(op)
+            op = following
 
-    # -- loops
 
-    def loop(self, loop: ForOp, scope: Scope) -> None:
-        """Simplify a loop: gone where it never runs, its body where it runs once."""
-        rewrite_indices(loop, lambda e: self._simplified(e, scope))
-        if loop.when is not None:
-            conditions, decided = _undecided(loop.conditions, scope)
-            loop.set_bounds(loop.lower, loop.upper, conditions)
-            if decided is False:  # one thread runs it
-                loop.properties["kind"] = KindAttr(Kind.SERIAL)
-        least, most = scope.domain.lower(loop.extent), scope.domain.upper(loop.extent)
+def _is_left_for_short(op: Operation) -> bool:
+    """Whether an operation is a loop of one iteration at most, which it is only since a guard is a bound of it."""
+    trip = constant_trip(op) if isinstance(op, ForOp) and op.parent is not None else None
+    return trip is not None and trip <= 1
+
+
+def before_body(scopes: Scopes) -> Sequence[RewritePattern]:
+    """The patterns that an operation is looked at with before what it holds."""
+    return [
+        SimplifyIndices(scopes),
+        ReadAppliedIndex(),
+        DecideThreads(scopes),
+        EraseIdleLoop(scopes),
+        InlineSingleIteration(scopes),
+        DecideConditions(scopes),
+    ]
+
+
+def after_body(scopes: Scopes) -> Sequence[RewritePattern]:
+    """The patterns that an operation is looked at with when what it holds is simple."""
+    return [EraseEmptyBody(), GuardToBounds(scopes), MergeNestedConditions()]
+
+
+# -- index expressions
+
+
+@dataclass(frozen=True)
+class SimplifyIndices(RewritePattern):
+    """An index expression is the simplest one of which the ranges of the indices around it prove that it is equal."""
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: LoadOp | StoreOp | TileOp | ForOp | IfOp | ApplyOp, rewriter: PatternRewriter
+    ) -> None:
+        if rewrite_indices(op, self.scopes.at(op).domain.simplify):
+            rewriter.notify_op_modified(op)
+
+
+class ReadAppliedIndex(RewritePattern):
+    """What index expressions read of a `loop.apply` is the expression that it applies."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ApplyOp, rewriter: PatternRewriter) -> None:
+        if substitute_index(op.result, op.value):
+            rewriter.notify_op_modified(op)
+
+
+# -- loops
+
+
+@dataclass(frozen=True)
+class DecideThreads(RewritePattern):
+    """Conditions for several threads that always hold go; where they never do, one thread runs the loop."""
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        if op.when is None:
+            return
+        conditions, decided = _undecided(op.conditions, self.scopes.at(op))
+        if conditions == op.conditions:
+            return
+        op.set_bounds(op.lower, op.upper, conditions)
+        if decided is False:
+            op.properties["kind"] = KindAttr(Kind.SERIAL)
+        rewriter.notify_op_modified(op)
+
+
+@dataclass(frozen=True)
+class EraseIdleLoop(RewritePattern):
+    """A loop of no iterations is nothing."""
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        most = self.scopes.at(op).domain.upper(op.extent)
         if most is not None and most <= 0:
-            _erase(loop)
-            return
-        if least == most == 1:
-            self.values[loop.index] = loop.lower
-            self.block(loop.body.block, scope)
-            inline_before(loop, loop.body.block)
-            return
-        self.block(loop.body.block, scope.inside_loop(loop.index, loop.lower, loop.upper))
-        guard = _only_operation(loop.body.block)
-        if loop.body.block.is_empty:
-            _erase(loop)
-        elif isinstance(guard, IfOp) and not guard.else_body.blocks and not guard.outputs:
-            self._absorb_guard(loop, guard, scope)
+            rewriter.erase(op)
 
-    def _absorb_guard(self, loop: ForOp, guard: IfOp, scope: Scope) -> None:
-        """Conditions around the whole body become bounds of the loop, or a guard of the loop."""
+
+@dataclass(frozen=True)
+class InlineSingleIteration(RewritePattern):
+    """A loop of one iteration is its body, with the lower bound for the index."""
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        domain, extent = self.scopes.at(op).domain, op.extent
+        if domain.lower(extent) != 1 or domain.upper(extent) != 1:
+            return
+        body, lower = op.body.block, op.lower
+        substitute_index(op.index, lower)
+        materialize_index(op.index, lower)
+        body.erase_arg(op.index)
+        replace_by_block(op, body, rewriter)
+
+
+class EraseEmptyBody(RewritePattern):
+    """A loop or a conditional that does nothing is nothing."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp | IfOp, rewriter: PatternRewriter) -> None:
+        body = op.body if isinstance(op, ForOp) else op.then_body
+        has_other = isinstance(op, IfOp) and op.else_body.blocks
+        if body.block.is_empty and not has_other:
+            rewriter.erase(op)
+
+
+@dataclass(frozen=True)
+class GuardToBounds(RewritePattern):
+    """A condition around all that a loop does is a bound of the loop, or goes around it if it is on outer indices.
+
+    An unrolled loop takes constant bounds only: a trip count that is known at run time only would keep it rolled.
+    """
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        guard = _only_operation(op.body.block)
+        if not isinstance(guard, IfOp) or guard.else_body.blocks or guard.outputs:
+            return
         conditions = guard.conditions
-        invariant = [p for p in conditions if loop.index not in p.expr.variables()]
-        lower, upper, inside = _narrowed_bounds(loop, [p for p in conditions if p not in invariant], scope)
+        invariant = [p for p in conditions if op.index not in p.expr.variables()]
+        on_index = [p for p in conditions if p not in invariant]
+        lower, upper, inside = _narrowed_bounds(op, on_index, self.scopes.at(op))
         if len(inside) == len(conditions):
             return
         if inside:
             guard.set_conditions(inside)
         else:
-            inline_before(guard, guard.then_body.block)
+            replace_by_block(guard, guard.then_body.block, rewriter)
         if invariant:
-            guarded(loop, invariant)
-        loop.set_bounds(lower, upper)
-        if (trip := constant_trip(loop)) is not None and trip <= 1:
-            self.loop(loop, scope.inside_if(invariant))
+            guarded(op, invariant)
+        op.set_bounds(lower, upper)
+        rewriter.notify_op_modified(op)
 
-    # -- conditions
 
-    def condition(self, op: IfOp, scope: Scope) -> None:
-        """Simplify a conditional: one branch where it is decided, else fewer conditions."""
-        rewrite_indices(op, lambda e: self._simplified(e, scope))
-        conditions, decided = _undecided(op.conditions, scope)
-        if decided is not None:
-            taken = op.then_body if decided else op.else_body
-            if not taken.blocks:
-                _erase(op)
-                return
-            self.block(taken.block, scope)
-            inline_before(op, taken.block)
+# -- conditions
+
+
+@dataclass(frozen=True)
+class DecideConditions(RewritePattern):
+    """Conditions that always hold, or that others imply, go; a conditional that is decided is the branch that runs."""
+
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
+        conditions, decided = _undecided(op.conditions, self.scopes.at(op))
+        if decided is None:
+            if conditions != op.conditions:
+                op.set_conditions(conditions)
+                rewriter.notify_op_modified(op)
             return
-        if conditions != op.conditions:
-            op.set_conditions(conditions)
-        self.block(op.then_body.block, scope.inside_if(conditions))
-        if op.else_body.blocks:
-            self.block(op.else_body.block, scope.inside_else(conditions))
+        taken = op.then_body if decided else op.else_body
+        if taken.blocks:
+            replace_by_block(op, taken.block, rewriter)
+        else:
+            rewriter.erase(op)
+
+
+class MergeNestedConditions(RewritePattern):
+    """A conditional that is all that another one holds is one with the conditions of both."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
+        inner = None if op.else_body.blocks else _only_operation(op.then_body.block)
+        if not isinstance(inner, IfOp) or inner.else_body.blocks:
             return
-        inner = _only_operation(op.then_body.block)
-        if op.then_body.block.is_empty:
-            _erase(op)
-        elif isinstance(inner, IfOp) and not inner.else_body.blocks:
-            op.set_conditions(_merged((*conditions, *inner.conditions)))
-            inline_before(inner, inner.then_body.block)
+        op.set_conditions(_merged((*op.conditions, *inner.conditions)))
+        replace_by_block(inner, inner.then_body.block, rewriter)
 
 
 def _undecided(conditions: Iterable[Predicate], scope: Scope) -> tuple[tuple[Predicate, ...], bool | None]:
@@ -179,10 +307,7 @@ def _merged(conditions: Iterable[Predicate]) -> tuple[Predicate, ...]:
 
 
 def _narrowed_bounds(loop: ForOp, conditions: Iterable[Predicate], scope: Scope) -> tuple[Expr, Expr, list[Predicate]]:
-    """The loop's bounds narrowed by conditions on its index, and the conditions that cannot be a bound.
-
-    An unrolled loop takes constant bounds only: a trip count that is known at run time only would keep it rolled.
-    """
+    """The loop's bounds narrowed by conditions on its index, and the conditions that cannot be a bound."""
     lower, upper = loop.lower, loop.upper
     left: list[Predicate] = []
     for p in conditions:
@@ -199,8 +324,3 @@ def _narrowed_bounds(loop: ForOp, conditions: Iterable[Predicate], scope: Scope)
 
 def _only_operation(block: Block) -> Operation | None:
     return block.first_op if block.first_op is block.last_op else None
-
-
-def _erase(op: Operation) -> None:
-    op.detach()
-    op.erase()

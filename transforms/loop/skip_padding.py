@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import Pure
 
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.lanes import is_lane_mask
 from tilework.dialects import arith
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, YieldOp
+from tilework.dialects.support.inlining import replace_by_block
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 PRODUCTS = (arith.MulfOp, arith.MuliOp)
 WIDER = (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp)
@@ -24,7 +26,7 @@ WIDER = (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp)
 
 
 @dataclass(frozen=True)
-class SkipPadding(TileworkPass):
+class SkipPadding(PatternPass):
     """Add a product to a sum only where it is not of padding.
 
     loop.for %k = 0 to 3 "k" {                            loop.for %k = 0 to 3 "k" {
@@ -49,18 +51,44 @@ class SkipPadding(TileworkPass):
     name = "loop-skip-padding"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        if op.is_declaration:
+    inserted_too: ClassVar = True  # what is guarded once may have another condition
+
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        return (inner for inner in super().operations(op) if isinstance(inner, ForOp))
+
+
+class StoreWhatTakesPart(RewritePattern):
+    """An element that a condition keeps as it is is not stored: x = c ? f(x) : x is nothing where c does not hold."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        block = op.body.block
+        selected = _selected_element(block)
+        if selected is None:
             return
-        for loop in [inner for inner in op.body.walk() if isinstance(inner, ForOp)]:
-            block = loop.body.block
-            selected = _selected_element(block)
-            if selected is not None:
-                block = _guard_selected(block, *selected)
-            choice = _choice_of_sum(block)
-            if choice is not None:
-                _guard_choice(block, choice)
+        select, holds = selected
+        if (others := _guarded(block, holds, rewriter)) is None:
+            return
+        if others:
+            holds.set_conditions(others)
+        else:
+            rewriter.replace(select, [], [select.lhs])
+            rewriter.erase(holds)
+
+
+class AddWhatIsNoPadding(RewritePattern):
+    """Nothing is added to a sum where it is a multiple of zero: x = x + (c ? y : 0) * w is x = x + y * w if c holds."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp | IfOp, rewriter: PatternRewriter) -> None:
+        block = op.body.block if isinstance(op, ForOp) else op.then_body.block
+        choice = _choice_of_sum(block)
+        if choice is None or (others := _guarded(block, choice, rewriter)) is None:
+            return
+        if others:
+            choice.set_conditions(others)
+        else:
+            replace_by_block(choice, choice.then_body.block, rewriter)
 
 
 def _selected_element(block: Block) -> tuple[arith.SelectOp, IfOp] | None:
@@ -77,17 +105,6 @@ def _selected_element(block: Block) -> tuple[arith.SelectOp, IfOp] | None:
     if not isinstance(holds, IfOp) or holds.parent is not block or not holds.results[0].has_one_use():
         return None
     return (select, holds) if is_lane_mask(holds) else None
-
-
-def _guard_selected(block: Block, select: arith.SelectOp, holds: IfOp) -> Block:
-    """Do what a block does only where the condition holds; the block that it is done in then."""
-    inside, others = _guarded(block, holds)
-    if others:
-        holds.set_conditions(others)
-    elif inside is not block:
-        Rewriter.replace_op(select, [], [select.lhs])
-        Rewriter.erase_op(holds)
-    return inside
 
 
 def _choice_of_sum(block: Block) -> IfOp | None:
@@ -137,35 +154,21 @@ def _is_zero(value: SSAValue) -> bool:
     return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
 
 
-def _guard_choice(block: Block, choice: IfOp) -> None:
-    """Do what a block does only where there is no padding."""
-    inside, others = _guarded(block, choice)
-    if others:
-        choice.set_conditions(others)
-    elif inside is not block:
-        Rewriter.inline_block(choice.then_body.block, InsertPoint.before(choice))
-        end = choice.prev_op
-        assert isinstance(end, YieldOp)
-        Rewriter.replace_op(choice, [], end.operands)
-        Rewriter.erase_op(end)
-
-
-def _guarded(block: Block, choice: IfOp) -> tuple[Block, Sequence[Predicate]]:
+def _guarded(block: Block, choice: IfOp, rewriter: PatternRewriter) -> Sequence[Predicate] | None:
     """Put a block under the conditions of a choice that all lanes share and that depend on nothing in it.
 
-    Returns the block that it is in then, the same if there are none, and the conditions that are left.
+    Returns the conditions that are left; None if nothing was done, since there are no such conditions.
     """
     shared = [p for p in choice.conditions if not _on_lanes(p) and not _is_computed_in(block, p)]
-    others = [p for p in choice.conditions if p not in shared]
     if not shared:
-        return block, others
+        return None
     guard = IfOp(shared, Region(Block()))
     copy_location(guard, choice)
     for op in list(block.ops):
         op.detach()
         guard.then_body.block.add_op(op)
-    block.add_op(guard)
-    return guard.then_body.block, others
+    rewriter.insert(guard, InsertPoint.at_end(block))
+    return [p for p in choice.conditions if p not in shared]
 
 
 def _is_computed_in(block: Block, p: Predicate) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import less_than
@@ -15,12 +15,12 @@ from tilework.analysis.accesses import memref_type
 from tilework.analysis.domains import kernel_scope, loops_around, scope_at
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.support.index_attr import DimsAttr
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import set_access
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class StorageFold(TileworkPass):
+class StorageFold(PatternPass):
     """Fold scratch that a serial loop fills row by row, and that is read a few rows back at most, to these rows.
 
     scratch(%h: memref<100x8xf32>)                     scratch(%h: memref<2x8xf32>)
@@ -39,14 +39,22 @@ class StorageFold(TileworkPass):
     name = "loop-storage-fold"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        return [op]  # whose arguments scratch is
+
+
+class FoldScratch(RewritePattern):
+    """Row r of scratch of which n rows are live at a time is row r mod n."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: KernelOp, rewriter: PatternRewriter) -> None:
         if op.is_declaration:
             return
         for argument in op.scratch:
             rows = _rows_needed(op, argument)
             if rows is not None and not _has_at_most(op, argument, rows):
                 _fold(op, argument, rows)
+                rewriter.notify_op_modified(op)
 
 
 def _rows_needed(kernel: KernelOp, buffer: BlockArgument) -> int | None:

@@ -31,6 +31,7 @@ class StorageRewrite(TileworkPass):
     element before it is written (in place). Local buffers share with those of the same scope and element type inside
     the same iteration of a parallel loop; the largest, which decide the size, choose first. Scratch arguments
     share with those of the same type and size, and vanish; where a call in the module lends scratch already, they stay.
+    This is an algorithm and no pattern: which buffers share depends on when all buffers of the kernel are in use.
     Requires one-dimensional local buffers (`loop-flatten-storage`); leaves fewer of them, perhaps further outside.
     """
 

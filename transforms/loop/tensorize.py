@@ -11,6 +11,7 @@ from typing import NamedTuple, NoReturn
 from xdsl.context import Context
 from xdsl.dialects.builtin import FloatAttr, StringAttr, bf16, f32
 from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import memory_space, memref_type, root_buffer
@@ -22,8 +23,8 @@ from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
+from tilework.transforms.patterns import PatternPass
 
 
 def _legal(op: Operation) -> str | None:
@@ -31,7 +32,7 @@ def _legal(op: Operation) -> str | None:
 
 
 @dataclass(frozen=True)
-class Tensorize(TileworkPass):
+class Tensorize(PatternPass):
     """Replace nests with the attribute `loop.tensorize = "amx"` by the operation on tiles that does the same.
 
     loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
@@ -56,27 +57,26 @@ class Tensorize(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
-        asked = [loop for loop in op.body.walk() if isinstance(loop, ForOp) and TENSORIZE in loop.attributes]
-        for loop in [loop for loop in asked if not any(is_tensorized(around) for around in loops_around(loop))]:
-            _tensorize(loop)
+        super().run(ctx, op)
         for access in op.body.walk():
             if isinstance(access, LoadOp | StoreOp) and memory_space(access.memref) == SCOPE:
                 name = root_buffer(access.memref).name_hint or "?"
                 raise CompileError(f'%{name} of scope "{SCOPE}" is touched by loops that are not tensorized', access)
 
 
-def _tensorize(loop: ForOp) -> None:
-    asked = loop.attributes[TENSORIZE]
-    if asked != StringAttr(SCOPE):
-        raise CompileError(f"loop '{loop.axis.data}' is to be {asked}: the known intrinsic is \"{SCOPE}\"", loop)
-    nest = _Nest(loop)
-    tiles = nest.matched()
-    copy_location(tiles, loop)
-    block = loop.parent_block()
-    assert block is not None
-    block.insert_op_before(tiles, loop)
-    loop.detach()
-    loop.erase()
+class NestToTiles(RewritePattern):
+    """A nest of loops over the elements of tiles is the operation on tiles that does the same."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        asked = op.attributes.get(TENSORIZE)
+        if asked is None or any(is_tensorized(around) for around in loops_around(op)):
+            return
+        if asked != StringAttr(SCOPE):
+            raise CompileError(f"loop '{op.axis.data}' is to be {asked}: the known intrinsic is \"{SCOPE}\"", op)
+        tiles = _Nest(op).matched()
+        copy_location(tiles, op)
+        rewriter.replace(op, tiles, [])
 
 
 class _Steps(NamedTuple):

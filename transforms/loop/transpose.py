@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, StringAttr, VectorType, f32, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space, root_buffer
@@ -19,15 +19,15 @@ from tilework.analysis.tiles import tiled_buffers, written_buffers
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
 from tilework.dialects.loop.transpose import LANES
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import chunked, constant_trip, remainder
+from tilework.transforms.patterns import PatternPass
 
 CHUNK = 64
 """For how many iterations columns are kept in a local buffer, at most."""
 
 
 @dataclass(frozen=True)
-class Transpose(TileworkPass):
+class Transpose(PatternPass):
     """Where a loop loads or stores lanes that lie far apart, load or store what its iterations do in rows instead.
 
                                                    loop.for %b = 0 to 4 "x.block" {
@@ -62,18 +62,30 @@ class Transpose(TileworkPass):
     name = "loop-transpose"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        if op.is_declaration:
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        """Inner loops first, so that copies of outer ones have nothing left to transpose."""
+        return reversed(list(super().operations(op)))
+
+
+class StoreRows(RewritePattern):
+    """Columns that the iterations of a loop store are stored in rows behind it, all iterations in each."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        for store in list(_scatters(op)):
+            _store_rows(store, op, rewriter)
+
+
+class LoadRows(RewritePattern):
+    """Columns that the iterations of a loop load are loaded in rows in front of it, all iterations in each."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        if not any(_gathers(op)):
             return
-        loops = [loop for loop in op.body.walk() if isinstance(loop, ForOp)]
-        for loop in reversed(loops):  # inner ones first, so that copies of outer ones have none left
-            for store in list(_scatters(loop)):
-                _store_rows(store, loop)
-            if any(_gathers(loop)):
-                for piece in _pieces(loop):
-                    for load in list(_gathers(piece)):
-                        _load_rows(load, piece)
+        for piece in _pieces(op):
+            for load in list(_gathers(piece)):
+                _load_rows(load, piece, rewriter)
 
 
 def _gathers(loop: ForOp) -> Iterator[LoadOp]:
@@ -162,7 +174,7 @@ def _width(access: LoadOp | StoreOp) -> int:
     return 1 << (lanes - 1).bit_length()
 
 
-def _columns(access: LoadOp | StoreOp, loop: ForOp) -> SSAValue:
+def _columns(access: LoadOp | StoreOp, loop: ForOp, rewriter: PatternRewriter) -> SSAValue:
     """A local buffer for the column of each iteration, in front of the loop and all unrolled ones around it."""
     trip = constant_trip(loop)
     assert trip is not None
@@ -170,57 +182,56 @@ def _columns(access: LoadOp | StoreOp, loop: ForOp) -> SSAValue:
     alloca = memref.AllocaOp(operands=[[], []], result_types=[type_])
     alloca.memref.name_hint = "columns"
     copy_location(alloca, access)
-    Rewriter.insert_op(alloca, InsertPoint.before(_outside_unrolled(loop)))
-    return alloca.memref
+    return rewriter.insert(alloca, InsertPoint.before(_outside_unrolled(loop))).memref
 
 
-def _store_rows(store: StoreOp, loop: ForOp) -> None:
+def _store_rows(store: StoreOp, loop: ForOp, rewriter: PatternRewriter) -> None:
     """Keep what is stored in each iteration in a local buffer, and store it in rows behind the loop."""
     trip, type_, width = constant_trip(loop), _vector_type(store), _width(store)
     assert trip is not None
-    columns = _columns(store, loop)
+    columns = _columns(store, loop, rewriter)
     loads = [LoadOp(columns, [width * i], type_) for i in range(trip)]
     transposed = TransposeOp([op.result for op in loads])
     start = store.exprs[0].substitute({loop.index: loop.lower})
     stores = [StoreOp(r, store.memref, [start + store.lane_stride * i]) for i, r in enumerate(transposed.columns)]
     behind = [*loads, transposed, *stores]
     copy_location(behind, store)
-    Rewriter.insert_op(behind, InsertPoint.after(loop))
+    rewriter.insert(behind, InsertPoint.after(loop))
     kept = StoreOp(store.value, columns, [width * (var(loop.index) - loop.lower)])
     copy_location(kept, store)
-    Rewriter.replace_op(store, kept)
+    rewriter.replace(store, kept)
 
 
-def _load_rows(load: LoadOp, loop: ForOp) -> None:
+def _load_rows(load: LoadOp, loop: ForOp, rewriter: PatternRewriter) -> None:
     """Keep what the load gives in each iteration in a local buffer, in front of the loop."""
     trip, type_, width = constant_trip(loop), _vector_type(load), _width(load)
     assert trip is not None
-    columns = _columns(load, loop)
-    place = _in_front(load, loop)
+    columns = _columns(load, loop, rewriter)
+    place = _in_front(load, loop, rewriter)
     whole, rest = divmod(trip, width)
     if whole:
         blocks = ForOp(0, whole, f"{loop.axis.data}.block")
         copy_location(blocks, load)
-        Rewriter.insert_op(blocks, place)
+        rewriter.insert(blocks, place)
         inside = InsertPoint.at_end(blocks.body.block)
-        _transpose_block(load, loop, columns, width * var(blocks.index), width, inside)
+        rewriter.insert(_transposed(load, loop, columns, width * var(blocks.index), width), inside)
     if rest:
         count = min(trip, width)
-        _transpose_block(load, loop, columns, const(trip - count), count, place)
+        rewriter.insert(_transposed(load, loop, columns, const(trip - count), count), place)
     new = LoadOp(columns, [width * (var(loop.index) - loop.lower)], type_)
     copy_location(new, load)
     new.result.name_hint = load.result.name_hint
-    Rewriter.replace_op(load, new)
+    rewriter.replace(load, new)
 
 
-def _in_front(load: LoadOp, loop: ForOp) -> InsertPoint:
+def _in_front(load: LoadOp, loop: ForOp, rewriter: PatternRewriter) -> InsertPoint:
     """A place in front of the loop that is reached where the load is."""
     condition = load.parent_op()
     if not isinstance(condition, IfOp):
         return InsertPoint.before(loop)
     guard = IfOp(condition.conditions, Region(Block()))
     copy_location(guard, condition)
-    Rewriter.insert_op(guard, InsertPoint.before(loop))
+    rewriter.insert(guard, InsertPoint.before(loop))
     return InsertPoint.at_end(guard.then_body.block)
 
 
@@ -230,7 +241,7 @@ def _outside_unrolled(loop: ForOp) -> ForOp:
     return _outside_unrolled(outer) if isinstance(outer, ForOp) and outer.kind.data is Kind.UNROLLED else loop
 
 
-def _transpose_block(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int, place: InsertPoint) -> None:
+def _transposed(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, columns: int) -> Sequence[Operation]:
     """Store the columns that iterations `first`, counted from the first of the loop, and the next ones load."""
     [lanes], width = _vector_type(load).get_shape(), _width(load)
     start = load.exprs[0].substitute({loop.index: loop.lower + first})
@@ -241,4 +252,4 @@ def _transpose_block(load: LoadOp, loop: ForOp, into: SSAValue, first: Expr, col
     stores = [StoreOp(c, into, [width * (first + i)]) for i, c in enumerate(transposed.columns)]
     new = [*loads, transposed, *stores]
     copy_location(new, load)
-    Rewriter.insert_op(new, place)
+    return new

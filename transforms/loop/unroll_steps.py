@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.bounds import Domain
 from tilework.analysis.accesses import element_position, memory_space
 from tilework.analysis.domains import loops_around
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import UNROLL_FACTOR
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class UnrollSteps(TileworkPass):
+class UnrollSteps(PatternPass):
     """Ask that several steps of a register tile follow each other without a jump.
 
     loop.for %k = 0 to 512 "k" {                           loop.for %k = 0 to 512 "k"
@@ -40,13 +41,28 @@ class UnrollSteps(TileworkPass):
     factor: int = 4
     all_of: int = 8
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        for loop in [inner for inner in op.body.walk() if isinstance(inner, ForOp)]:
-            factor = self._factor(loop) if _is_step(loop) else None
-            if factor is not None:
-                shared = _steps_share_loads(loop, factor)
-                loop.attributes[UNROLL_FACTOR] = IntegerAttr(1 if shared else factor, i64)
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        return [RepeatStep(self.factor, self.all_of)]
+
+
+@dataclass(frozen=True)
+class RepeatStep(RewritePattern):
+    """A loop of n steps of a register tile is one of n / factor iterations of so many steps, and of what is left.
+
+    all_of: of a loop of at most so many steps all are one iteration.
+    """
+
+    factor: int
+    all_of: int
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        factor = self._factor(op) if _is_step(op) else None
+        if factor is None:
+            return
+        shared = _steps_share_loads(op, factor)
+        op.attributes[UNROLL_FACTOR] = IntegerAttr(1 if shared else factor, i64)
+        rewriter.notify_op_modified(op)
 
     def _factor(self, loop: ForOp) -> int | None:
         """How many iterations to make one; None where there are few, and nobody knows how many."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
+from tilework.analysis.domains import Scopes
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import constant_trip
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class Unswitch(TileworkPass):
+class Unswitch(PatternPass):
     """Put a loop in which unrolled loops ask where they end into branches, each for one number of their iterations.
 
     loop.for %k = 0 to 64 "k" {                         loop.if [%n - 2 >= 0] {
@@ -37,59 +38,47 @@ class Unswitch(TileworkPass):
 
     name = "loop-unswitch"
     anchor = KernelOp
+    inserted_too: ClassVar = True  # branches may hold other questions
 
     max_growth: int = 4
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, KernelOp)
-        if not op.is_declaration:
-            _Unswitcher((self.max_growth - 1) * _expanded(op.body.block)).block(op.body.block, kernel_scope(op))
+        growth = 0 if op.is_declaration else (self.max_growth - 1) * _expanded(op.body.block)
+        return [BranchOnCount(growth, Scopes())]
 
 
 @dataclass
-class _Unswitcher:
-    """budget: by how many operations the kernel may grow."""
+class BranchOnCount(RewritePattern):
+    """A loop that asks how many iterations count is a choice, once, between loops for each number of them.
+
+    budget: by how many operations the kernel may still grow.
+    """
 
     budget: int
+    scopes: Scopes
 
-    def block(self, block: Block, scope: Scope) -> None:
-        for op in list(block.ops):
-            self._operation(op, scope)
-
-    def _operation(self, op: Operation, scope: Scope) -> None:
-        branches = self._branches(op, scope) if isinstance(op, ForOp) else None
-        if branches is not None:
-            block = op.parent_block()
-            assert block is not None
-            block.insert_op_before(branches, op)
-            op.detach()
-            op.erase()
-            self._operation(branches, scope)  # which may hold other questions
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        if op.kind.data is not Kind.SERIAL or any(isinstance(inner, memref.AllocaOp) for inner in op.body.walk()):
             return
-        for region in op.regions:
-            for block in region.blocks:
-                self.block(block, scope_of_block(block, scope))
-
-    def _branches(self, loop: ForOp, scope: Scope) -> Operation | None:
-        """What takes the place of a loop that asks a question; None where it asks none, or branches are too much."""
-        if loop.kind.data is not Kind.SERIAL or any(isinstance(op, memref.AllocaOp) for op in loop.body.walk()):
-            return None
-        question = _question_of(loop)
+        question = _question_of(op)
         if question is None:
-            return None
+            return
+        scope = self.scopes.at(op)
         answers = [scope.proves(question.at(i)) for i in range(question.most)]
         certain = next((i for i, answer in enumerate(answers) if answer is not True), question.most)
         counts = [i + 1 for i in range(certain, question.most) if answers[i] is not False]
-        cost = len(counts) * _expanded(loop.body.block)
+        cost = len(counts) * _expanded(op.body.block)
         if cost > self.budget:
-            return None
+            return
         self.budget -= cost
-        branches: Operation = question.answered(loop, certain)
+        branches: Operation = question.answered(op, certain)
         for count in counts:
-            then, otherwise = (Region(Block([op])) for op in (question.answered(loop, count), branches))
+            then, otherwise = (Region(Block([chosen])) for chosen in (question.answered(op, count), branches))
             branches = IfOp([question.at(count - 1)], then, otherwise)
-            copy_location(branches, loop)
-        return branches
+            copy_location(branches, op)
+        rewriter.replace(op, branches, [])
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import at_least
-from tilework.analysis.domains import Scope, kernel_scope, scope_of_block, walk_scoped
+from tilework.analysis.domains import Scope, Scopes, scope_of_block
 from tilework.analysis.lanes import lane_subscript, why_serial
 from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
-from tilework.transforms.base import TileworkPass
-from tilework.transforms.loop.local_counts import drop_local_counts
+from tilework.transforms.loop.local_counts import TouchAllLanes
 from tilework.transforms.loop.rewriting import chunked, guarded, inline_before, remainder, set_access
 from tilework.transforms.loop.vector_body import VectorBody, some_lane
+from tilework.transforms.patterns import PatternPass
 
 REMARK = "tilework.remark"
 """The attribute of a loop that says what a pass could not do with it, and why."""
@@ -29,7 +31,7 @@ def _legal(op: Operation) -> str | None:
 
 
 @dataclass(frozen=True)
-class Vectorize(TileworkPass):
+class Vectorize(PatternPass):
     """Replace every vectorized loop by its body on vectors, one lane an iteration.
 
     loop.for %i = 0 to 16 "i" vectorized {            %v = loop.load %x[0] : memref<64xf32>, vector<16xf32>
@@ -50,31 +52,43 @@ class Vectorize(TileworkPass):
 
     max_lanes: int = 64
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        assert isinstance(op, KernelOp)
-        if op.is_declaration:
-            return
-        found = [
-            (loop, scope)
-            for loop, scope in walk_scoped(op.body.block, kernel_scope(op))
-            if isinstance(loop, ForOp) and loop.kind.data is Kind.VECTORIZED
-        ]
-        for loop, scope in reversed(found):
-            self._vectorize(loop, scope)
-        drop_local_counts(op)
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        """Inner loops first, and local buffers when all accesses to them are vectors."""
+        inside = list(super().operations(op))
+        loops = [inner for inner in inside if isinstance(inner, ForOp) and inner.kind.data is Kind.VECTORIZED]
+        return [*reversed(loops), *(inner for inner in inside if isinstance(inner, memref.AllocaOp))]
 
-    def _vectorize(self, loop: ForOp, scope: Scope) -> None:
-        reason = why_serial(loop, scope)
-        if reason is not None:
-            loop.properties["kind"] = KindAttr(Kind.SERIAL)
-            loop.attributes[REMARK] = StringAttr(f"not vectorized: {reason}")
+    def patterns(self, op: Operation) -> Sequence[RewritePattern]:
+        return [LoopToVectors(self.max_lanes, Scopes()), TouchAllLanes()]
+
+
+@dataclass(frozen=True)
+class LoopToVectors(RewritePattern):
+    """A loop whose iterations are the lanes of vectors is its body on vectors, once for every `max_lanes` of them."""
+
+    max_lanes: int
+    scopes: Scopes
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
+        if op.kind.data is not Kind.VECTORIZED:
             return
-        _make_affine(loop.body.block, loop.index, scope)  # of the whole loop: less is known of chunks
-        extent = scope.domain.simplify(loop.extent)
+        rewriter.notify_op_modified(op)
+        scope = self.scopes.at(op)
+        reason = why_serial(op, scope)
+        if reason is not None:
+            op.properties["kind"] = KindAttr(Kind.SERIAL)
+            op.attributes[REMARK] = StringAttr(f"not vectorized: {reason}")
+            return
+        _make_affine(op.body.block, op.index, scope)  # of the whole loop: less is known of chunks
+        extent = scope.domain.simplify(op.extent)
         most = scope.domain.upper(extent)
         if most is not None and most <= self.max_lanes:
-            _to_vectors(loop, self._lanes(extent, most), extent, scope)
-            return
+            _to_vectors(op, self._lanes(extent, most), extent, scope)
+        else:
+            self._in_chunks(op, extent, scope)
+
+    def _in_chunks(self, loop: ForOp, extent: Expr, scope: Scope) -> None:
         if not scope.proves(at_least(extent, 0)):
             # an extent below 0 has no chunks, and no remainder either
             guarded(loop, [at_least(extent, 1)])

@@ -24,6 +24,7 @@ class VerifyRegisters(TileworkPass):
 
     One subscript that is not constant throws all accumulators of a register tile to the stack, silently. Registers of
     scope "amx", which hold tiles, are named in instructions.
+    This is a check and no pattern: it rewrites nothing.
     Requires unrolled loops (`loop-unroll`); changes nothing.
     """
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import VectorType, bf16, f32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.dialects import arith
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.bfloat16 import computes_in_bfloat16, is_bfloat16
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 def _legal(op: Operation) -> str | None:
@@ -21,7 +22,7 @@ def _legal(op: Operation) -> str | None:
 
 
 @dataclass(frozen=True)
-class WidenBfloat16(TileworkPass):
+class WidenBfloat16(PatternPass):
     """Compute with bfloat16 in f32, and round each result.
 
                                          %x = arith.extf %a : bf16 to f32
@@ -38,34 +39,34 @@ class WidenBfloat16(TileworkPass):
     anchor = KernelOp
     legal_after = staticmethod(_legal)
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        for inner in [inner for inner in op.walk() if computes_in_bfloat16(inner)]:
-            _widen(inner)
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        return [inner for inner in super().operations(op) if computes_in_bfloat16(inner)]
 
 
-def _widen(op: Operation) -> None:
-    block = op.parent_block()
-    assert block is not None
-    for i, operand in enumerate(op.operands):
-        if is_bfloat16(operand.type):
-            wide = arith.ExtFOp(operand, _wide_type(operand.type))
-            copy_location(wide, op)
-            block.insert_op_before(wide, op)
-            op.operands[i] = wide.result
-    for result in op.results:
-        if is_bfloat16(result.type):
-            _round(op, result)
+class ComputeWide(RewritePattern):
+    """What is computed of two numbers of bfloat16 is computed of them in f32, and rounded."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not computes_in_bfloat16(op):
+            return
+        for i, operand in enumerate(op.operands):
+            if is_bfloat16(operand.type):
+                wide = arith.ExtFOp(operand, _wide_type(operand.type))
+                copy_location(wide, op)
+                op.operands[i] = rewriter.insert(wide).result
+        for result in op.results:
+            if is_bfloat16(result.type):
+                _round(op, result, rewriter)
 
 
-def _round(op: Operation, result: SSAValue) -> None:
+def _round(op: Operation, result: SSAValue, rewriter: PatternRewriter) -> None:
     """Let an operation make an f32, of which others read the bfloat16 next to it."""
-    block, narrow = op.parent_block(), result.type
-    assert block is not None
-    wide = Rewriter.replace_value_with_new_type(result, _wide_type(narrow))
+    narrow = result.type
+    wide = rewriter.replace_value_with_new_type(result, _wide_type(narrow))
     rounded = arith.TruncFOp(wide, narrow)
     copy_location(rounded, op)
-    block.insert_op_after(rounded, op)
-    wide.replace_uses_with_if(rounded.result, lambda use: use.operation is not rounded)
+    rewriter.insert(rounded, InsertPoint.after(op))
+    rewriter.replace_uses_with_if(wide, rounded.result, lambda use: use.operation is not rounded)
     rounded.result.name_hint, wide.name_hint = wide.name_hint, None
 
 

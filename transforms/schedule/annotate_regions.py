@@ -24,6 +24,7 @@ class AnnotateRegions(TileworkPass):
       compute_at %a, %i_outer       "b: i from 0 extent 64; loops i.outer 8, i.inner 8"]}
 
     Starts are in terms of the loops around the stage, extents what bound inference proves. Loops stand outermost first.
+    This is an analysis and no pattern: it notes what bound inference finds out about all stages of a kernel at once.
     Requires sequences without primitives that rewrite te (`schedule-apply-dataflow` applies those); changes nothing.
     """
 

@@ -30,6 +30,8 @@ class ApplyDataflow(TileworkPass):
     done before to the axes that a stage keeps, and where it is computed, stays; splits, fuses and reorders of the axes
     that go become part of the new stage, anything else that was done to them is refused. A stage is inlined as the
     other primitives leave it, and is not scheduled. Handles to new stages become `schedule.stage`.
+    This is an algorithm and no pattern: the primitives are applied one after the other, each to the stages and axes
+    that those before it have left.
     """
 
     name = "schedule-apply-dataflow"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, Float64Type
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, YieldOp
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class AllowContraction(TileworkPass):
+class AllowContraction(PatternPass):
     """Flag the products that one place reads, and all sums, with `contract`: the two may be rounded as one.
 
     %p = arith.mulf %a, %b : f32          %p = arith.mulf %a, %b fastmath<contract> : f32
@@ -30,15 +30,27 @@ class AllowContraction(TileworkPass):
     name = "te-allow-contraction"
     anchor = KernelOp
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        for inner in op.walk():
-            match inner:
-                case arith.AddfOp() | arith.SubfOp() if _is_wide(inner.result):
-                    inner.fastmath = arith.CONTRACT
-                case arith.MulfOp() if _is_wide(inner.result) and _has_one_reader(inner.result):
-                    inner.fastmath = arith.CONTRACT
-                case _:
-                    pass
+
+class FlagSum(RewritePattern):
+    """A sum or difference of f32 or f64 may take a product that has not been rounded."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.AddfOp | arith.SubfOp, rewriter: PatternRewriter) -> None:
+        if op.fastmath == arith.CONTRACT or not _is_wide(op.result):
+            return
+        op.fastmath = arith.CONTRACT
+        rewriter.notify_op_modified(op)
+
+
+class FlagProduct(RewritePattern):
+    """A product of f32 or f64 need not be rounded if there is one place that reads it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.MulfOp, rewriter: PatternRewriter) -> None:
+        if op.fastmath == arith.CONTRACT or not _is_wide(op.result) or not _has_one_reader(op.result):
+            return
+        op.fastmath = arith.CONTRACT
+        rewriter.notify_op_modified(op)
 
 
 def _is_wide(value: SSAValue) -> bool:

@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.context import Context
 from xdsl.dialects import math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.dialects import arith
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class ExpandPowers(TileworkPass):
+class ExpandPowers(PatternPass):
     """Multiply, and take square roots, where the exponent is the constant 2, 3, 1/2 or 3/4.
 
     %c = arith.constant 2.0 : f32
@@ -33,14 +32,18 @@ class ExpandPowers(TileworkPass):
     anchor = KernelOp
     numerics = "reassociates"
 
-    def run(self, ctx: Context, op: Operation) -> None:
-        for power in [p for p in op.walk() if isinstance(p, math.PowFOp)]:
-            expand = EXPANSIONS.get(_constant(power.rhs))
-            if expand is not None:
-                new = expand(power.lhs)
-                for part in new:
-                    copy_location(part, power)
-                Rewriter.replace_op(power, new)
+
+class ExpandPower(RewritePattern):
+    """x ** 2 = x * x, x ** 3 = x * x * x, x ** 0.5 = sqrt(x), and x ** 0.75 = sqrt(x) * sqrt(sqrt(x))."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: math.PowFOp, rewriter: PatternRewriter) -> None:
+        expand = EXPANSIONS.get(_constant(op.rhs))
+        if expand is None:
+            return
+        new = expand(op.lhs)
+        copy_location(new, op)
+        rewriter.replace(op, new)
 
 
 def _constant(value: SSAValue) -> float | None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region
-from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import maximum, minimum, var
 from tilework.analysis.tall_products import BLOCK, is_on_or_above_diagonal, is_tall_product, symmetric_block
@@ -23,11 +17,11 @@ from tilework.dialects import arith
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 
 @dataclass(frozen=True)
-class HalveSymmetricProducts(TileworkPass):
+class HalveSymmetricProducts(PatternPass):
     """Compute a tall product of a matrix and itself on its diagonal blocks and above, and read the rest from there.
 
     %y = te.compute "y" [i: 100, j: 100]          %u = te.compute "y.half" [i: 100, j: 100] reduce [k: n] {
@@ -45,14 +39,18 @@ class HalveSymmetricProducts(TileworkPass):
 
     name = "te-halve-symmetric-products"
     anchor = ModuleOp
+    inserted_too: ClassVar = True  # several stages that only move elements may follow each other
 
-    def run(self, ctx: Context, op: Operation) -> None:
+    def operations(self, op: Operation) -> Iterable[Operation]:
+        """What is in kernels that may be rewritten; what a stage reads comes before the stage."""
         assert isinstance(op, ModuleOp)
         scheduled = {s.kernel_name for s in op.ops if isinstance(s, SequenceOp)}
-        patterns = GreedyRewritePatternApplier([ReadWhatIsMoved(), ComputeOneHalf()])
-        for kernel in [k for k in op.ops if isinstance(k, KernelOp) and k.sym_name.data not in scheduled]:
-            if sum(bool(c.reduction) for c in kernel.computes) == 1 and len(kernel.results_returned) == 1:
-                PatternRewriteWalker(patterns).rewrite_region(kernel.body)
+        kernels = [k for k in op.ops if isinstance(k, KernelOp) and k.sym_name.data not in scheduled]
+        return [inner for k in kernels if _is_one_sum(k) for inner in k.body.walk(region_first=True)]
+
+
+def _is_one_sum(kernel: KernelOp) -> bool:
+    return sum(bool(c.reduction) for c in kernel.computes) == 1 and len(kernel.results_returned) == 1
 
 
 class ReadWhatIsMoved(RewritePattern):
@@ -76,7 +74,7 @@ class ReadWhatIsMoved(RewritePattern):
 
 
 class ComputeOneHalf(RewritePattern):
-    """y[i, j] = sum x[k, i] x[k, j]  ->  u[i, j] = the same where i's block is not behind j's, y = u[min, max]."""
+    """y[i, j] = sum x[k, i] * x[k, j] is y[min(i, j), max(i, j)], so no block below the diagonal is computed."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

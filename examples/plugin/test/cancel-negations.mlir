@@ -1,5 +1,6 @@
 // RUN: opt-tool %s --load-plugin %S/../tilework_python --graph-cancel-negations | filecheck %s
 // RUN: opt-tool %s --load-plugin %S/../tilework_python --graph-cancel-negations --check-semantics
+// RUN: opt-tool %s --load-plugin %S/../tilework_python --apply-pattern graph-cancel-negations.two-negations | filecheck %s
 
 // CHECK-LABEL: func.func @two
 // CHECK:         func.return %x

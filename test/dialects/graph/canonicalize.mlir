@@ -1,6 +1,15 @@
 // RUN: opt-tool %s -p canonicalize | filecheck %s
 // RUN: opt-tool %s -p canonicalize --check-semantics
 
+// RUN: opt-tool %s --apply-pattern canonicalize.join-reshapes | filecheck %s --check-prefix=RESHAPES
+// RESHAPES-LABEL: func.func @reshapes
+// RESHAPES-NEXT:    [[A:%[a-z0-9]+]] = graph.reshape %x {shape = #graph.dims<[4, 3]>}
+// RESHAPES-NEXT:    func.return [[A]], %x :
+// RESHAPES-LABEL: func.func @transposes
+// RESHAPES-COUNT-3: graph.transpose
+// RESHAPES-LABEL: func.func @views
+// RESHAPES-COUNT-2: graph.view
+
 // CHECK-LABEL: func.func @reshapes
 // CHECK-NEXT:    [[A:%[a-z0-9]+]] = graph.reshape %x {shape = #graph.dims<[4, 3]>}
 // CHECK-NEXT:    func.return [[A]], %x :
@@ -10,6 +19,18 @@ func.func @reshapes(%x: tensor<2x6xf32>) -> (tensor<4x3xf32>, tensor<2x6xf32>) {
   %2 = graph.reshape %0 {shape = #graph.dims<[2, 6]>} : (tensor<12xf32>) -> tensor<2x6xf32>
   func.return %1, %2 : tensor<4x3xf32>, tensor<2x6xf32>
 }
+
+// RUN: opt-tool %s --apply-pattern canonicalize.join-transposes | filecheck %s --check-prefix=TRANSPOSES
+// TRANSPOSES-LABEL: func.func @reshapes
+// TRANSPOSES-COUNT-3: graph.reshape
+// TRANSPOSES-LABEL: func.func @transposes
+// TRANSPOSES-NEXT:    [[A:%[a-z0-9]+]] = graph.transpose %x {permutation = array<i64: 1, 2, 0>}
+// TRANSPOSES-NEXT:    graph.transpose %x {permutation = array<i64: 0, 1, 2>}
+
+// RUN: opt-tool %s --apply-pattern canonicalize.drop-sorted-transpose | filecheck %s --check-prefix=SORTED
+// SORTED-LABEL: func.func @transposes
+// SORTED-COUNT-2: graph.transpose
+// SORTED-NEXT:    func.return %{{.*}}, %x :
 
 // CHECK-LABEL: func.func @transposes
 // CHECK-NEXT:    [[A:%[a-z0-9]+]] = graph.transpose %x {permutation = array<i64: 1, 2, 0>}
@@ -22,6 +43,12 @@ func.func @transposes(%x: tensor<2x3x4xf32>) -> (tensor<3x4x2xf32>, tensor<2x3x4
 }
 
 // Of two clips only equal ones are joined.
+// RUN: opt-tool %s --apply-pattern canonicalize.drop-repeated-bound | filecheck %s --check-prefix=BOUNDS
+// BOUNDS-LABEL: func.func @bounds
+// BOUNDS-COUNT-1: graph.relu
+// BOUNDS-COUNT-2: graph.clip
+// BOUNDS-NEXT:    func.return
+
 // CHECK-LABEL: func.func @bounds
 // CHECK-NEXT:    [[A:%[a-z0-9]+]] = graph.relu %x
 // CHECK-NEXT:    [[B:%[a-z0-9]+]] = graph.clip [[A]] {low = 0.{{0*e?\+?0*}} : f32, high = 6.{{.*}} : f32}
@@ -35,6 +62,14 @@ func.func @bounds(%x: tensor<8xf32>) -> tensor<8xf32> {
   %4 = graph.clip %3 {low = 1.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
   func.return %4 : tensor<8xf32>
 }
+
+// RUN: opt-tool %s --apply-pattern canonicalize.drop-neutral-operand | filecheck %s --check-prefix=NEUTRAL
+// NEUTRAL-LABEL: func.func @neutral
+// NEUTRAL:         func.return %x, %n :
+// NEUTRAL-LABEL: func.func @not_neutral
+// NEUTRAL:         graph.add
+// NEUTRAL-NEXT:    graph.div
+// NEUTRAL-NEXT:    graph.mul
 
 // CHECK-LABEL: func.func @neutral
 // CHECK-NEXT:    func.return %x, %n :
@@ -76,9 +111,11 @@ func.func @constant_of_nothing(%x: tensor<2x0xf32>) -> tensor<2x0xf32> {
 }
 
 // What graph-annotate-views marked stays what it is.
-// CHECK-LABEL: func.func @view
-// CHECK-NEXT:    graph.reshape %x {shape = #graph.dims<[8]>, graph.view}
-func.func @view(%x: tensor<8xf32>) -> tensor<8xf32> {
+// CHECK-LABEL: func.func @views
+// CHECK-NEXT:    [[A:%[a-z0-9]+]] = graph.reshape %x {shape = #graph.dims<[8]>, graph.view}
+// CHECK-NEXT:    graph.reshape [[A]] {shape = #graph.dims<[2, 4]>, graph.view}
+func.func @views(%x: tensor<8xf32>) -> tensor<2x4xf32> {
   %0 = graph.reshape %x {shape = #graph.dims<[8]>, graph.view} : (tensor<8xf32>) -> tensor<8xf32>
-  func.return %0 : tensor<8xf32>
+  %1 = graph.reshape %0 {shape = #graph.dims<[2, 4]>, graph.view} : (tensor<8xf32>) -> tensor<2x4xf32>
+  func.return %1 : tensor<2x4xf32>
 }

@@ -1,4 +1,29 @@
 // RUN: opt-tool %s --graph-annotate-views | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-annotate-views.concat-in-place | filecheck %s --check-prefix=CONCAT
+// RUN: opt-tool %s --apply-pattern graph-annotate-views.slice-in-place | filecheck %s --check-prefix=SLICE
+// RUN: opt-tool %s --apply-pattern graph-annotate-views.reshape-in-place | filecheck %s --check-prefix=RESHAPE
+
+// CONCAT-LABEL: func.func @nested
+// CONCAT-COUNT-2: {axis = 1 : i64, graph.view}
+// CONCAT-NEXT:    graph.reshape {{.*}} {shape = #graph.dims<[1, 32]>} :
+// CONCAT-LABEL: func.func @no_parts
+// CONCAT-NOT:     graph.view
+// CONCAT-LABEL: func.func @one_part
+
+// SLICE-LABEL: func.func @nested
+// SLICE-COUNT-2:  {axis = 1 : i64} :
+// SLICE-LABEL: func.func @slices
+// SLICE:          graph.slice {{.*}} steps = array<i64: 2, 1>, graph.view}
+// SLICE:          graph.slice {{.*}} steps = array<i64: 1, 2>} :
+
+// A tensor that no concatenation holds yet has no gaps, so that this pattern runs last.
+// RESHAPE-LABEL: func.func @nested
+// RESHAPE-COUNT-2: {axis = 1 : i64} :
+// RESHAPE:         graph.reshape {{.*}} {shape = #graph.dims<[1, 32]>, graph.view}
+// RESHAPE-LABEL: func.func @one_part
+// RESHAPE:         graph.reshape {{.*}} {shape = #graph.dims<[6]>, graph.view}
+// RESHAPE-LABEL: func.func @images
+// RESHAPE:         graph.reshape {{.*}} {shape = #graph.dims<[4, 8, 3, 3]>} :
 
 // Parts of parts (as in a DenseNet), and a flattening at the end.
 // CHECK-LABEL: func.func @nested

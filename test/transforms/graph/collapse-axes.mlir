@@ -1,4 +1,7 @@
 // RUN: opt-tool %s -p graph-collapse-axes | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-collapse-axes.collapse-around-convolution | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-collapse-axes.collapse-around-reductions | filecheck %s --check-prefix=REDUCTIONS
+// REDUCTIONS-NOT: graph.reshape
 // RUN: opt-tool %s -p graph-collapse-axes,lower-to-te --check-semantics | filecheck %s --check-prefix=TE
 
 // A convolution of one by one and what follows it element by element take the points of an image as one row; a bias has

@@ -1,4 +1,7 @@
 // RUN: opt-tool %s -p graph-collapse-axes --check-semantics | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-collapse-axes.collapse-around-reductions | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-collapse-axes.collapse-around-convolution | filecheck %s --check-prefix=CONVOLUTION
+// CONVOLUTION-NOT: graph.reshape
 // RUN: opt-tool %s -p graph-collapse-axes,lower-to-te | filecheck %s --check-prefix=TE
 
 // Images of unknown size that are reduced to points, and what goes over all their points besides. The mean divides by

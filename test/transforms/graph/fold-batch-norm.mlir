@@ -1,6 +1,17 @@
 // RUN: opt-tool %s --split-input-file --graph-fold-batch-norm --graph-fold-parameters | filecheck %s
 // RUN: opt-tool %s --split-input-file --graph-fold-batch-norm --graph-fold-parameters --graph-fold-batch-norm --graph-fold-parameters | filecheck %s
 
+// The pattern alone refuses to scale weights of bytes, as the pass does.
+// RUN: opt-tool %s --split-input-file --apply-pattern graph-fold-batch-norm.fold-affine-chain | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: func.func @after_convolution
+// ALONE:         [[W:%[a-z0-9]+]] = graph.mul %w, %{{.*}} : (tensor<8x4x3x3xf32>, tensor<8x1x1x1xf32>)
+// ALONE-NEXT:    [[Y:%[a-z0-9]+]] = graph.conv %x, [[W]]
+// ALONE-NEXT:    [[Z:%[a-z0-9]+]] = graph.add [[Y]], %{{.*}} : (tensor<1x8x4x4xf32>, tensor<8x1x1xf32>)
+// ALONE-NEXT:    graph.relu [[Z]]
+// ALONE-LABEL: func.func @of_bytes
+// ALONE:         [[Y:%[a-z0-9]+]] = graph.dense %x, %w
+// ALONE-NEXT:    graph.mul [[Y]], %c
+
 // Bias, normalization and Caffe's scale and shift behind a convolution: a weight and a bias.
 // CHECK-LABEL: func.func @after_convolution
 // CHECK-NEXT:    [[S:%[a-z0-9]+]] = graph.parameter @b.add : tensor<8x1x1xf32>

@@ -1,4 +1,19 @@
 // RUN: opt-tool %s --graph-fold-padding | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-fold-padding.pad-convolution | filecheck %s --check-prefix=CONV
+// RUN: opt-tool %s --apply-pattern graph-fold-padding.pad-max-pool | filecheck %s --check-prefix=POOL
+
+// CONV-LABEL: func.func @convolution
+// CONV-NEXT:    graph.conv %x, %w {{.*}}pads = array<i64: 1, 1, 1, 2>
+// CONV-LABEL: func.func @kept
+// CONV-COUNT-2: graph.pad
+// CONV-LABEL: func.func @pooling
+// CONV:         graph.max_pool %{{[0-9]+}} {kernel = array<i64: 2, 2>
+
+// POOL-LABEL: func.func @convolution
+// POOL-NEXT:    graph.pad
+// POOL-LABEL: func.func @pooling
+// POOL:         graph.max_pool %x {kernel = array<i64: 2, 2>
+// POOL-NEXT:    graph.max_pool %{{[0-9]+}} {kernel = array<i64: 1, 1>
 
 // CHECK-LABEL: func.func @convolution
 // CHECK-NEXT:    graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 2>, dilations = array<i64: 1, 1>, groups = 1 : i64}

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p fuse-depthwise | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' --apply-pattern fuse-depthwise.join-with-reader | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=znver4 -num-cores=2' -p fuse-depthwise,pack-parameters,graph-fold-parameters,lower-to-te,te-to-schedule,schedule-apply-dataflow | filecheck %s --check-prefix=TE
 
 // The convolution of one by one reads the windows' results from caches. Height and width, which had been one axis for it,

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' --graph-fuse-rows | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --apply-pattern graph-fuse-rows.gather-rows | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' --graph-fuse-rows --graph-fuse-rows | filecheck %s
 
 // The scores of an attention are nobody else's.

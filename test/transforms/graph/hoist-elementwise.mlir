@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --graph-hoist-elementwise | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-hoist-elementwise.hoist-over-movement | filecheck %s
 
 // x * sigmoid(x) is read as one result: both operators move, for every part.
 // CHECK-LABEL: func.func @concat

@@ -1,5 +1,22 @@
 // RUN: opt-tool %s -p graph-keep-bytes | filecheck %s
 // RUN: opt-tool %s -p graph-keep-bytes --check-semantics | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-keep-bytes.quantize-parts | filecheck %s --check-prefix=PARTS
+// RUN: opt-tool %s --apply-pattern graph-keep-bytes.move-bytes | filecheck %s --check-prefix=MOVE
+
+// PARTS-LABEL: func.func @pool
+// PARTS:         graph.max_pool {{.*}} -> tensor<1x4x3x3xf32>
+// PARTS-LABEL: func.func @concat
+// PARTS-COUNT-2: graph.round
+// PARTS:         graph.concat {{.*}} (tensor<2x3xui8>, tensor<2x5xui8>)
+// PARTS-LABEL: func.func @floats
+// PARTS:         graph.concat {{.*}} (tensor<2x3xf32>, tensor<2x5xf32>)
+
+// MOVE-LABEL: func.func @pool
+// MOVE:         graph.max_pool %x {{.*}} -> tensor<1x4x3x3xui8>
+// MOVE-LABEL: func.func @others
+// MOVE-COUNT-3: graph.round
+// MOVE-LABEL: func.func @concat
+// MOVE:         graph.concat {{.*}} (tensor<2x3xf32>, tensor<2x5xf32>)
 
 // The largest byte stands for the largest float. What nothing else reads is gone.
 // CHECK-LABEL: func.func @pool

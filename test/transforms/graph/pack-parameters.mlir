@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' -p pack-parameters | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --apply-pattern pack-parameters.pack-operands | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' -p pack-parameters,graph-fold-parameters | filecheck %s --check-prefix=FOLDED
 
 // Neighbouring outputs of a product with one row read weights that are 64 apart: they are put side by side. The input,

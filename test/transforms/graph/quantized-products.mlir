@@ -2,6 +2,32 @@
 // RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p graph-quantized-products,cse,dce --check-semantics | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' -p graph-quantized-products | filecheck %s --check-prefix=NONE
 
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' --apply-pattern graph-quantized-products.take-sign-off | filecheck %s --check-prefix=SIGN
+// SIGN-LABEL: func.func @signed
+// SIGN:         [[B:%[a-z0-9]+]] = graph.cast %{{.*}} {to = ui8} : (tensor<7x6xf32>)
+// SIGN-NEXT:    [[I:%[a-z0-9]+]] = graph.cast [[B]] {to = i32}
+// SIGN-NEXT:    [[N:%[a-z0-9]+]] = arith.constant dense<128>
+// SIGN-NEXT:    [[D:%[a-z0-9]+]] = graph.sub [[I]], [[N]]
+// SIGN:         graph.matmul [[D]],
+// SIGN-LABEL: func.func @moved
+// SIGN-NOT:     graph.add
+
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' --apply-pattern graph-quantized-products.dequantize-last | filecheck %s --check-prefix=LAST
+// LAST-LABEL: func.func @moved
+// LAST:         [[B:%[a-z0-9]+]] = graph.reshape %{{.*}} : (tensor<3x3x4xui8>) -> tensor<9x4x1xui8>
+// LAST-NEXT:    graph.cast [[B]] {to = i32}
+// LAST:         [[W:%[a-z0-9]+]] = graph.mul %{{.*}} : (tensor<9x4x1xf32>, tensor<9x1x1xf32>)
+// LAST-NEXT:    graph.conv %{{.*}}, [[W]]
+// LAST-LABEL: func.func @not_moved
+// LAST:         graph.transpose %{{.*}} -> tensor<4x6xf32>
+// LAST:         graph.pad %{{.*}} value = 200 : i32
+
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' --apply-pattern graph-quantized-products.multiply-bytes | filecheck %s --check-prefix=BYTES
+// BYTES-LABEL: func.func @conv
+// BYTES:         graph.conv %{{.*}} : (tensor<1x8x7x7xui8>, tensor<6x8x3x3xi8>)
+// BYTES-LABEL: func.func @moved
+// BYTES:         graph.conv %{{.*}} : (tensor<1x4x5xf32>, tensor<9x4x1xf32>)
+
 // A processor without products of bytes multiplies floats.
 // NONE-NOT: ui8>, tensor<{{[0-9x]*}}xi8>)
 

@@ -1,5 +1,42 @@
 // RUN: opt-tool %s --graph-remove-identities | filecheck %s
 
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-dropout | filecheck %s --check-prefix=DROPOUT
+// DROPOUT-LABEL: func.func @identities
+// DROPOUT-NEXT:    graph.reshape %x
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-same-type | filecheck %s --check-prefix=SAME
+// SAME-LABEL: func.func @identities
+// SAME-NEXT:    [[D:%[a-z0-9]+]] = graph.dropout %x
+// SAME-NEXT:    graph.transpose [[D]]
+// SAME-NEXT:    graph.concat
+// SAME-NEXT:    [[S:%[a-z0-9]+]] = graph.slice
+// SAME-NEXT:    graph.reshape [[S]] {shape = #graph.dims<[3, 4]>}
+// SAME-LABEL: func.func @needed
+// SAME:         graph.cast %x {to = f16}
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-whole-slice | filecheck %s --check-prefix=SLICE
+// SLICE-LABEL: func.func @identities
+// SLICE:         [[C:%[a-z0-9]+]] = graph.concat
+// SLICE-NEXT:    graph.pad [[C]]
+// SLICE-LABEL: func.func @reversed
+// SLICE-NEXT:    graph.slice
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-single-concat | filecheck %s --check-prefix=CONCAT
+// CONCAT-LABEL: func.func @identities
+// CONCAT:         [[T:%[a-z0-9]+]] = graph.transpose
+// CONCAT-NEXT:    graph.slice [[T]]
+// CONCAT-LABEL: func.func @needed
+// CONCAT-NEXT:    graph.concat %x, %x
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.reshape-ones | filecheck %s --check-prefix=ONES
+// ONES-LABEL: func.func @needed
+// ONES:         graph.transpose %x
+// ONES-LABEL: func.func @ones
+// ONES-NEXT:    [[A:%[a-z0-9]+]] = graph.reshape %x {shape = #graph.dims<[N, 1, 1, 8]>}
+// ONES-NEXT:    graph.reshape [[A]] {shape = #graph.dims<[N, 8]>}
+// ONES-LABEL: func.func @equal_ones
+// ONES-NEXT:    func.return %x :
+
 // CHECK-LABEL: func.func @identities(%x: tensor<2x6xf32>)
 // CHECK-NEXT:    func.return %x :
 func.func @identities(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
@@ -40,6 +77,18 @@ func.func @joined(%x: tensor<2x3x4xf32>) -> (tensor<3x2x4xf32>, tensor<12x2xf32>
   func.return %0, %3 : tensor<3x2x4xf32>, tensor<12x2xf32>
 }
 
+// Two parts, another type, and axes that change places.
+// CHECK-LABEL: func.func @needed
+// CHECK-NEXT:    graph.concat
+// CHECK-NEXT:    graph.cast
+// CHECK-NEXT:    graph.transpose
+func.func @needed(%x: tensor<2x6xf32>) -> (tensor<4x6xf32>, tensor<2x6xf16>, tensor<6x2xf32>) {
+  %0 = graph.concat %x, %x {axis = 0 : i64} : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.cast %x {to = f16} : (tensor<2x6xf32>) -> tensor<2x6xf16>
+  %2 = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x6xf32>) -> tensor<6x2xf32>
+  func.return %0, %1, %2 : tensor<4x6xf32>, tensor<2x6xf16>, tensor<6x2xf32>
+}
+
 // CHECK-LABEL: func.func @ones
 // CHECK-NEXT:    graph.reshape %x {shape = #graph.dims<[N, 8]>}
 // CHECK-NEXT:    func.return
@@ -47,4 +96,11 @@ func.func @ones(%x: tensor<?x8x1x1xf32, #graph.dims<[N, 8, 1, 1]>>) -> tensor<?x
   %0 = graph.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x8x1x1xf32, #graph.dims<[N, 8, 1, 1]>>) -> tensor<?x1x1x8xf32, #graph.dims<[N, 1, 1, 8]>>
   %1 = graph.reshape %0 {shape = #graph.dims<[N, 8]>} : (tensor<?x1x1x8xf32, #graph.dims<[N, 1, 1, 8]>>) -> tensor<?x8xf32, #graph.dims<[N, 8]>>
   func.return %1 : tensor<?x8xf32, #graph.dims<[N, 8]>>
+}
+
+// CHECK-LABEL: func.func @equal_ones
+// CHECK-NEXT:    func.return %x :
+func.func @equal_ones(%x: tensor<1x1x4xf32>) -> tensor<1x1x4xf32> {
+  %0 = graph.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  func.return %0 : tensor<1x1x4xf32>
 }

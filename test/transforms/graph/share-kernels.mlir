@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p graph-share-kernels --check-semantics | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-share-kernels.take-numbers-out | filecheck %s
 // RUN: opt-tool %s -p 'graph-share-kernels,graph-fold-parameters,graph-to-te' | filecheck %s --check-prefix=TE
 
 // Kernels that differ in a number take it as an argument; what is the same in all of them they hold themselves.

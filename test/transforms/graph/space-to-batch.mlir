@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' --graph-space-to-batch | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --apply-pattern graph-space-to-batch.convolve-phases | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' -p 'func.func(graph-space-to-batch{precision=strict})' | filecheck %s --check-prefix=STRICT
 
 // Of 33 x 34 pixels, padded to 38 x 39, every third is in one of nine images of 13 x 13; 11 x 11 results of each lie

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p graph-transpose-weights | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-transpose-weights.transpose-weight | filecheck %s
 
 // What depends on parameters alone has a transpose at compile time.
 // CHECK-LABEL: func.func @layers

@@ -58,3 +58,11 @@ func.func @host(%x: memref<4xf32>, %y: memref<4xf32>) {
   loop.call @k ins(%x) outs(%y) : memref<4xf32>, memref<4xf32>
   func.return
 }
+
+// The pattern alone; a function that nothing has to be waited for in stays as it is.
+// RUN: opt-tool %s --apply-pattern host-insert-waits.wait-first | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: func.func @read
+// ALONE:         loop.wait "npu0"
+// ALONE-NEXT:    "memref.copy"(%b, %y)
+// ALONE-LABEL: func.func @host
+// ALONE-NOT:     loop.wait

@@ -204,3 +204,27 @@ loop.kernel @own_bytes ins(%x: memref<?xi4> [8 * n], %w: memref<4xi4>) outs(%y: 
     }
   }
 }
+
+// Each pattern alone: what is passed in or out is in halves of bytes, what is the kernel's own in bytes.
+// RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.load-halves | filecheck %s --check-prefix=LOADED
+// LOADED-LABEL: loop.kernel @scalars
+// LOADED-NEXT:    loop.bytes %x : memref<9xi4> to memref<5xi8>
+// LOADED-NOT:     loop.bytes
+// LOADED:         loop.store %v, %y[%i] : memref<9xui4>
+// LOADED-LABEL: loop.kernel @own
+// LOADED:         loop.load %t[0] : memref<1xi4, "register">
+// RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.store-halves | filecheck %s --check-prefix=STORED
+// STORED-LABEL: loop.kernel @scalars
+// STORED-NEXT:    loop.bytes %y : memref<9xui4> to memref<5xi8>
+// STORED:         loop.load %x[%i] : memref<9xi4>
+// STORED-LABEL: loop.kernel @own
+// STORED:         loop.store %v, %t[0] : memref<1xi4, "register">
+// RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.prefetch-halves | filecheck %s --check-prefix=PREFETCHED
+// PREFETCHED-LABEL: loop.kernel @edges
+// PREFETCHED-NOT:     loop.prefetch %m
+// RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.widen-scratch | filecheck %s --check-prefix=SCRATCH
+// SCRATCH: loop.kernel @own {{.*}} scratch(%s: memref<7xi8>) {
+// SCRATCH:   memref.alloca() : memref<1xi4, "register">
+// RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.widen-local | filecheck %s --check-prefix=WIDENED
+// WIDENED: loop.kernel @own {{.*}} scratch(%s: memref<7xi4>) {
+// WIDENED:   memref.alloca() : memref<1xi8, "register">

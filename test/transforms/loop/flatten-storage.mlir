@@ -61,3 +61,15 @@ loop.kernel @edges ins(%x: memref<f32>, %z: memref<0x4xf32>) outs(%y: memref<4xf
     loop.store %w, %y[1] : memref<4xf32>
   }
 }
+
+// Each pattern alone: the buffer that is accessed no more goes only then.
+// RUN: opt-tool %s --apply-pattern loop-flatten-storage.flatten-access | filecheck %s --check-prefix=ACCESS
+// ACCESS-LABEL: loop.kernel @static
+// ACCESS:         memref.alloca() : memref<8xf32, "register">
+// ACCESS-NEXT:    memref.alloca() : memref<2x4xf32, "register">
+// ACCESS-LABEL: loop.kernel @edges
+// ACCESS:         loop.store %{{.*}}, %y[0] : memref<4xf32>
+// RUN: opt-tool %s --apply-pattern loop-flatten-storage.flatten-access --apply-pattern loop-flatten-storage.erase-unused-buffer | filecheck %s --check-prefix=ERASED
+// ERASED-NOT:     memref<2x4xf32, "register">
+// RUN: opt-tool %s --apply-pattern loop-flatten-storage.erase-unused-buffer | filecheck %s --check-prefix=USED
+// USED:           memref.alloca() : memref<2x4xf32, "register">

@@ -70,3 +70,12 @@ loop.kernel @stay ins(%x: memref<8xf32>, %z: memref<?xf32> [N]) outs(%y: memref<
     loop.store %a, %y[%p] : memref<8xf32>
   }
 }
+
+// The pattern alone; a load does not leave a loop that may not run.
+// RUN: opt-tool %s --apply-pattern loop-hoist-invariant.move-out-of-loop | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @hoist
+// ALONE:         math.exp
+// ALONE-NEXT:    loop.for %j
+// ALONE-LABEL: loop.kernel @stay
+// ALONE:         loop.for %n = 0 to min(8, %N) "n" {
+// ALONE-NEXT:      loop.load

@@ -70,3 +70,12 @@ loop.kernel @strided ins(%x: memref<8x2x4xf32>) outs(%y: memref<8xf32>) {
     loop.store %w, %y[%i] : memref<8xf32>
   }
 }
+
+// The pattern alone, at one buffer; another operation in its place is none.
+// RUN: opt-tool %s --apply-pattern loop-inject-double-buffer.fill-early@18 | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @double
+// ALONE-NEXT:    memref.alloca() : memref<2x4xf32, "local">
+// ALONE-LABEL: loop.kernel @from
+// ALONE:         loop.double_buffer
+// RUN: not opt-tool %s --apply-pattern loop-inject-double-buffer.fill-early@17 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: loop-inject-double-buffer.fill-early does not match at line 17

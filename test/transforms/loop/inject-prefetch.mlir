@@ -163,3 +163,15 @@ loop.kernel @uneven ins(%x: memref<8x16xf32>) outs(%y: memref<8x16xf32>) {
     }
   }
 }
+
+// Each pattern alone, which leaves the requests of the other one.
+// RUN: opt-tool %s --apply-pattern loop-inject-prefetch.prefetch-ahead | filecheck %s --check-prefix=AHEAD
+// AHEAD-LABEL: loop.kernel @line
+// AHEAD:         loop.prefetch %x[%i + 1, 0]
+// AHEAD-LABEL: loop.kernel @tiles
+// AHEAD-NEXT:    loop.prefetch_spread
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --apply-pattern loop-inject-prefetch.prefetch-pieces | filecheck %s --check-prefix=PIECES
+// PIECES-LABEL: loop.kernel @line
+// PIECES-NOT:     loop.prefetch %
+// PIECES-LABEL: loop.kernel @tiles
+// PIECES:         loop.prefetch %w

@@ -129,3 +129,11 @@ loop.kernel @divided ins(%x: memref<8xi32>, %n: memref<8xi32>) outs(%y: memref<8
 // A declaration has nothing to rewrite.
 // CHECK-LABEL: loop.kernel @declared
 loop.kernel @declared ins(%arg0: memref<4xf32>) outs(%arg1: memref<4xf32>) in_place [0 -> 0]
+
+// The pattern alone; a choice between loads that stay within their buffers is left.
+// RUN: opt-tool %s --apply-pattern loop-rewrite-unsafe-select.choose-before-loading | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @unsafe
+// ALONE:         loop.if [%i - 1 >= 0] -> f32
+// ALONE-LABEL: loop.kernel @safe
+// ALONE-NOT:     loop.if
+// ALONE:         arith.select

@@ -321,3 +321,86 @@ loop.kernel @threads outs(%y: memref<?xf32> [N]) symbols(%N) {
     loop.store %v, %y[%i] : memref<?xf32>
   }
 }
+
+// Subscripts read through a loop.apply, which another dialect may go on to read; a loop around nothing goes.
+// CHECK-LABEL: loop.kernel @applied
+// CHECK-NEXT:    loop.for %[[I:.*]] = 0 to 4 "i" {
+// CHECK-NEXT:      %[[N:.*]] = loop.apply %[[I]] + 1
+// CHECK-NEXT:      %[[V:.*]] = arith.index_cast %[[N]] : index to i64
+// CHECK-NEXT:      loop.store %[[V]], %y[2 * %[[I]] + 2] : memref<16xi64>
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+loop.kernel @applied outs(%y: memref<16xi64>) {
+  loop.for %i = 0 to 4 "i" {
+    %n = loop.apply %i + 1
+    %v = arith.index_cast %n : index to i64
+    loop.store %v, %y[2 * %n] : memref<16xi64>
+  }
+  loop.for %i = 0 to 4 "nothing" {
+  }
+}
+
+// Each pattern alone. What one of them leaves, others need.
+// RUN: opt-tool %s --apply-pattern loop-simplify.simplify-indices | filecheck %s --check-prefix=INDICES
+// INDICES-LABEL: loop.kernel @divides
+// INDICES:         loop.if [-4 * %o - %i + 15 >= 0] {
+// INDICES-LABEL: loop.kernel @fused
+// INDICES:         loop.load %x[%f floordiv 14, %f mod 14]
+// INDICES-NEXT:    loop.store %{{.*}}, %y[%f]
+// RUN: opt-tool %s --apply-pattern loop-simplify.read-applied-index | filecheck %s --check-prefix=APPLIED
+// APPLIED-LABEL: loop.kernel @applied
+// APPLIED:         arith.index_cast %n
+// APPLIED-NEXT:    loop.store %{{.*}}, %y[2 * %i + 2]
+// RUN: opt-tool %s --apply-pattern loop-simplify.decide-threads | filecheck %s --check-prefix=THREADS
+// THREADS-LABEL: loop.kernel @threads
+// THREADS:         loop.for %{{.*}} = 0 to %N "always" parallel {
+// THREADS:         loop.for %{{.*}} = 0 to %N "never" {
+// THREADS:         loop.for %{{.*}} = 0 to %N "some" parallel when [%N - 8 >= 0] {
+// RUN: opt-tool %s --apply-pattern loop-simplify.erase-idle-loop | filecheck %s --check-prefix=IDLE
+// IDLE-LABEL: loop.kernel @bounds
+// IDLE:         loop.for %j = 0 to 1 "j" {
+// IDLE-LABEL: loop.kernel @empty
+// IDLE:         loop.for %i = 0 to 4 "i" {
+// IDLE-NEXT:      loop.if
+// RUN: opt-tool %s --apply-pattern loop-simplify.inline-single-iteration | filecheck %s --check-prefix=SINGLE
+// SINGLE-LABEL: loop.kernel @empty
+// SINGLE:         loop.for %j = 0 to 0 "j" {
+// SINGLE-LABEL: loop.kernel @foreign
+// SINGLE:         %[[A:.*]] = loop.apply %i + 1
+// SINGLE-NEXT:    arith.index_cast %[[A]]
+// RUN: opt-tool %s --apply-pattern loop-simplify.erase-empty-body | filecheck %s --check-prefix=EMPTY
+// EMPTY-LABEL: loop.kernel @applied
+// EMPTY-NEXT:    loop.for %i = 0 to 4 "i" {
+// EMPTY-NOT:     "nothing"
+// RUN: opt-tool %s --apply-pattern loop-simplify.guard-to-bounds | filecheck %s --check-prefix=GUARD
+// GUARD-LABEL: loop.kernel @prime
+// GUARD:         loop.for %i = 0 to min(-4 * %o + 17, 4) "i" {
+// GUARD-NEXT:      loop.store
+// GUARD-LABEL: loop.kernel @unrolled
+// GUARD:         loop.for %i = 0 to 4 "i" unrolled {
+// GUARD-NEXT:      loop.if
+// RUN: opt-tool %s --apply-pattern loop-simplify.decide-conditions | filecheck %s --check-prefix=DECIDED
+// DECIDED-LABEL: loop.kernel @prime
+// DECIDED:         loop.if
+// DECIDED-LABEL: loop.kernel @divides
+// DECIDED:         loop.for %i = 0 to 4 "i" {
+// DECIDED-NEXT:      loop.store
+// RUN: opt-tool %s --apply-pattern loop-simplify.merge-nested-conditions | filecheck %s --check-prefix=MERGED
+// MERGED-LABEL: loop.kernel @symbolic
+// MERGED:         loop.if [%N - 4 * %o - %i - 1 >= 0, %N - %i - 1 >= 0, %N - 4 * %o - 1 >= 0] {
+// MERGED-NEXT:      loop.store
+// MERGED-LABEL: loop.kernel @no_op
+// MERGED:         loop.if [%i - %M - 1 >= 0] {
+// MERGED-NEXT:      loop.for
+// RUN: opt-tool %s --apply-pattern loop-simplify.erase-unread | filecheck %s --check-prefix=UNREAD
+// UNREAD-LABEL: loop.kernel @dead
+// UNREAD:         loop.store %e, %t[0]
+// UNREAD-NOT:     loop.store %f, %u[0]
+// UNREAD:         loop.store %zero, %y[%i]
+// RUN: opt-tool %s --apply-pattern loop-simplify.erase-unused | filecheck %s --check-prefix=UNUSED
+// UNUSED-LABEL: loop.kernel @dead
+// UNUSED:         loop.store %f, %u[0]
+// UNUSED-LABEL: loop.kernel @no_op
+// UNUSED-NOT:     loop.load %x[%k]
+// RUN: not opt-tool %s --apply-pattern loop-simplify.guard-to-bounds@56 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: loop-simplify.guard-to-bounds does not match at line 56

@@ -231,3 +231,20 @@ loop.kernel @moved ins(%x: memref<20xf32>) outs(%y: memref<3xf32>) {
     loop.store %r, %y[%b] : memref<3xf32>
   }
 }
+
+// Each pattern alone.
+// RUN: opt-tool %s --apply-pattern loop-skip-padding.store-what-takes-part | filecheck %s --check-prefix=PART
+// PART-LABEL: loop.kernel @sum
+// PART:         loop.for %k
+// PART-NEXT:      loop.load
+// PART-LABEL: loop.kernel @selected
+// PART:         loop.if [-8 * %b - %k + 19 >= 0] {
+// PART-NEXT:      loop.load %y[%b]
+// PART-NEXT:      loop.if [-8 * %b - %k + 19 >= 0] -> f32 {
+// RUN: opt-tool %s --apply-pattern loop-skip-padding.add-what-is-no-padding | filecheck %s --check-prefix=PADDING
+// PADDING-LABEL: loop.kernel @sum
+// PADDING:         loop.if [%i + %k - 1 >= 0, -%i - %k + 8 >= 0] {
+// PADDING-NEXT:      loop.load %y[%i]
+// PADDING-NEXT:      loop.load %x[%i + %k - 1]
+// PADDING-LABEL: loop.kernel @selected
+// PADDING:         arith.select

@@ -101,3 +101,10 @@ loop.kernel @slices ins(%x: memref<100x8xf32>) outs(%y: memref<100x8xf32>) scrat
     }
   }
 }
+
+// The pattern alone; what is read as a whole behind the loop is kept.
+// RUN: opt-tool %s --apply-pattern loop-storage-fold.fold-scratch | filecheck %s --check-prefix=ALONE
+// ALONE: loop.kernel @history {{.*}} scratch(%h: memref<2x8xf32>)
+// ALONE: loop.kernel @whole
+// ALONE-NOT: mod
+// ALONE: loop.kernel @slices

@@ -110,3 +110,11 @@ loop.kernel @edges ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
     }
   }
 }
+
+// The pattern alone, at one nest; a loop in which nothing is asked for is none.
+// RUN: opt-tool %s --apply-pattern loop-tensorize.nest-to-tiles@17 | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @product
+// ALONE:         amx.tile_zero %acc[0] stride 32
+// ALONE-NEXT:    loop.for {{.*}} attributes {loop.tensorize = "amx"} {
+// RUN: not opt-tool %s --apply-pattern loop-tensorize.nest-to-tiles@18 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: loop-tensorize.nest-to-tiles does not match at line 18

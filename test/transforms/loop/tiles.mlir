@@ -122,3 +122,11 @@ loop.kernel @columns ins(%src: memref<1024xf32>) outs(%y: memref<1024xf32>, %z: 
     loop.store %v, %y[%x] stride 64 : memref<1024xf32>, vector<16xf32>
   }
 }
+
+// Tiles get names; loops that are not unrolled, and those around loads and stores alone, do not become several.
+// RUN: opt-tool %s --apply-pattern loop-unroll.separate-tiles | filecheck %s --check-prefix=SEPARATE
+// SEPARATE-LABEL: loop.kernel @registers
+// SEPARATE:         loop.for %i = 0 to 1 "i" unrolled {
+// SEPARATE:         loop.for %i_1 = 1 to 2 "i" unrolled {
+// SEPARATE:         loop.for %k = 0 to 2 "k" {
+// SEPARATE-NEXT:      loop.for %i_2 = 0 to 2 "i" {

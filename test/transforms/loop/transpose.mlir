@@ -210,3 +210,16 @@ loop.kernel @stored_as_before ins(%src: memref<400xf32>)
     loop.store %v, %a[%x] stride 4 : memref<400xf32>, vector<8xf32>
   }
 }
+
+// Each pattern alone: columns that are stored become rows, or those that are loaded.
+// RUN: opt-tool %s --apply-pattern loop-transpose.store-rows | filecheck %s --check-prefix=STORES
+// STORES-LABEL: loop.kernel @columns
+// STORES-NOT:     loop.transpose
+// STORES-LABEL: loop.kernel @stored
+// STORES:         loop.transpose
+// RUN: opt-tool %s --apply-pattern loop-transpose.load-rows | filecheck %s --check-prefix=LOADS
+// LOADS-LABEL: loop.kernel @columns
+// LOADS:         loop.transpose
+// LOADS-LABEL: loop.kernel @stay
+// LOADS-NOT:     loop.transpose
+// LOADS-LABEL: loop.kernel @changing

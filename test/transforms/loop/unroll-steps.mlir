@@ -91,3 +91,10 @@ loop.kernel @others ins(%a: memref<64xf32>) outs(%c: memref<64xf32>) symbols(%N)
     loop.store %r, %c[%i] : memref<64xf32>
   }
 }
+
+// The pattern alone; a loop that allocates its registers is no step.
+// RUN: opt-tool %s --apply-pattern loop-unroll-steps.repeat-step | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @product
+// ALONE:         loop.unroll_factor = 4 : i64
+// ALONE-LABEL: loop.kernel @others
+// ALONE-NOT:     loop.unroll_factor

@@ -150,3 +150,23 @@ loop.kernel @rest ins() outs(%y: memref<?xf32> [N]) symbols(%N) {
     loop.store %v, %y[%j] : memref<?xf32>
   }
 }
+
+// Each pattern alone.
+// RUN: opt-tool %s --apply-pattern loop-unroll.ask-whether-it-runs | filecheck %s --check-prefix=ASK
+// ASK-LABEL: loop.kernel @accumulate
+// ASK-NOT:     loop.if
+// ASK-LABEL: loop.kernel @rest
+// ASK:         loop.for %i = 0 to 3 "i" {
+// ASK-NEXT:      loop.if [%N - 4 * %o - %i - 1 >= 0] {
+// RUN: opt-tool %s --apply-pattern loop-unroll.unroll-registers | filecheck %s --check-prefix=REGISTERS
+// REGISTERS-LABEL: loop.kernel @accumulate
+// REGISTERS:         loop.for %r = 0 to 7 "r" {
+// REGISTERS-NEXT:      loop.for %i = 0 to 4 "i" unrolled {
+// REGISTERS-LABEL: loop.kernel @rest
+// REGISTERS-NOT:     unrolled
+// RUN: opt-tool %s --apply-pattern loop-unroll.unroll-small-loop | filecheck %s --check-prefix=PRAGMA
+// PRAGMA-LABEL: loop.kernel @accumulate
+// PRAGMA:         loop.for %i = 0 to 4 "i" {
+// PRAGMA-LABEL: loop.kernel @pragma
+// PRAGMA:         loop.for %i = 0 to 2 "i" unrolled
+// PRAGMA-NEXT:      loop.for %j = 0 to 4 "j" unrolled

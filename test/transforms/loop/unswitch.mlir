@@ -116,3 +116,12 @@ loop.kernel @stays ins(%x: memref<8xf32>) outs(%y: memref<2xf32>, %n: memref<?xf
     }
   }
 }
+
+// The pattern alone, in its default limits.
+// RUN: opt-tool %s --apply-pattern loop-unswitch.branch-on-count | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @rest
+// ALONE:         loop.if [%N - 3 * %o - 2 >= 0] {
+// ALONE-NEXT:      loop.for %k = 0 to 8 "k" {
+// ALONE-NEXT:        loop.for %i = 0 to 2 "i" unrolled {
+// ALONE-LABEL: loop.kernel @stays
+// ALONE-NOT:     } else {

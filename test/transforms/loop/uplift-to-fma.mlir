@@ -78,3 +78,16 @@ loop.kernel @not_allowed ins(%x: memref<2xf32>) outs(%y: memref<2xf32>) {
   loop.store %s, %y[0] : memref<2xf32>
   loop.store %t, %y[1] : memref<2xf32>
 }
+
+// Each pattern alone.
+// RUN: opt-tool %s --apply-pattern loop-uplift-to-fma.fuse-into-sum | filecheck %s --check-prefix=SUM
+// SUM-LABEL: loop.kernel @sums
+// SUM:         math.fma %a, %b, %c : f32
+// SUM-LABEL: loop.kernel @differences
+// SUM-NOT:     math.fma
+// SUM:         arith.subf %p, %c
+// RUN: opt-tool %s --apply-pattern loop-uplift-to-fma.fuse-into-difference | filecheck %s --check-prefix=DIFFERENCE
+// DIFFERENCE-LABEL: loop.kernel @sums
+// DIFFERENCE:         arith.addf %c, %p
+// DIFFERENCE-LABEL: loop.kernel @differences
+// DIFFERENCE:         math.fma %a, %b

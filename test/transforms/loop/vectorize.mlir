@@ -326,3 +326,18 @@ loop.kernel @rows_of_chunks ins(%x: memref<224xf32>) outs(%y: memref<336xf32>) {
     }
   }
 }
+
+// Each pattern alone. A buffer in registers is touched in all lanes when its accesses are vectors.
+// RUN: opt-tool %s --apply-pattern loop-vectorize.loop-to-vectors | filecheck %s --check-prefix=VECTORS
+// VECTORS-LABEL: loop.kernel @simple
+// VECTORS:         arith.mulf %{{.*}} : vector<18xf32>
+// VECTORS-LABEL: loop.kernel @tile_in_registers
+// VECTORS:         loop.store %{{.*}} count %{{.*}} : memref<8xf32, "register">, vector<8xf32>
+// RUN: opt-tool %s --apply-pattern loop-vectorize.loop-to-vectors --apply-pattern loop-vectorize.touch-all-lanes | filecheck %s --check-prefix=LANES
+// LANES-LABEL: loop.kernel @tile_in_registers
+// LANES-NOT:     count %{{.*}} : memref<8xf32, "register">
+// LANES-LABEL: loop.kernel @counts_differ
+// LANES:         loop.store %{{.*}} count
+// RUN: opt-tool %s --apply-pattern loop-vectorize.touch-all-lanes | filecheck %s --check-prefix=SCALARS
+// SCALARS-LABEL: loop.kernel @tile_in_registers
+// SCALARS:         vectorized

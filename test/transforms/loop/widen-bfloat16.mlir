@@ -56,3 +56,11 @@ loop.kernel @kept ins(%x: memref<9xbf16>) outs(%y: memref<9xf16>) {
     loop.store %r, %y[%i] : memref<9xf16>
   }
 }
+
+// The pattern alone; what only moves numbers is none of its business.
+// RUN: opt-tool %s --apply-pattern loop-widen-bfloat16.compute-wide | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: loop.kernel @sums
+// ALONE:         arith.addf %{{.*}} : f32
+// ALONE-LABEL: loop.kernel @kept
+// ALONE:         arith.extf %a : bf16 to f64
+// ALONE-NOT:     f32

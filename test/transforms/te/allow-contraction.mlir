@@ -122,3 +122,15 @@ te.kernel @other_types(%x: tensor<7xf16>, %n: tensor<7xi32>) -> (tensor<7xf16>, 
   }
   te.return %y, %z : tensor<7xf16>, tensor<7xi32>
 }
+
+// Each pattern alone: sums are flagged or products, and a product that several places read is not.
+// RUN: opt-tool %s --apply-pattern te-allow-contraction.flag-sum | filecheck %s --check-prefix=SUM
+// SUM-LABEL: te.kernel @dot
+// SUM:         arith.mulf %d, %w : f32
+// SUM-NEXT:    arith.addf %{{.*}}, %w fastmath<contract> : f32
+// RUN: opt-tool %s --apply-pattern te-allow-contraction.flag-product | filecheck %s --check-prefix=PRODUCT
+// PRODUCT-LABEL: te.kernel @dot
+// PRODUCT:         arith.mulf %d, %w fastmath<contract> : f32
+// PRODUCT-NEXT:    arith.addf %{{.*}}, %w : f32
+// PRODUCT-LABEL: te.kernel @two_uses
+// PRODUCT:         %p = arith.mulf %a, %a : f32

@@ -101,3 +101,14 @@ te.kernel @of_a_sum(%x: tensor<8xf32>) -> tensor<8xf32> {
   }
   te.return %y : tensor<8xf32>
 }
+
+// The pattern alone, at one power, and where it refuses one.
+// RUN: opt-tool %s --apply-pattern te-expand-powers.expand-power@31 | filecheck %s --check-prefix=ALONE
+// ALONE-LABEL: te.kernel @three_quarters
+// ALONE:         math.powf
+// ALONE-LABEL: te.kernel @half
+// ALONE:         math.absf
+// ALONE-LABEL: te.kernel @square_and_cube
+// ALONE:         math.powf
+// RUN: not opt-tool %s --apply-pattern te-expand-powers.expand-power@62 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: te-expand-powers.expand-power does not match at line 62

@@ -110,3 +110,15 @@ schedule.sequence @scheduled {
   %y, %i, %j, %k = schedule.stage "y" [i, j, k]
   schedule.reorder %k, %i
 }
+
+// Each pattern alone. The product has to read what it multiplies from one argument before it is halved.
+// RUN: opt-tool %s --apply-pattern te-halve-symmetric-products.read-what-is-moved | filecheck %s --check-prefix=MOVED
+// MOVED-LABEL: te.kernel @whole
+// MOVED-NEXT:    te.compute "y"
+// MOVED-NEXT:      te.read %x[k, i]
+// MOVED-NEXT:      te.read %x[k, j]
+// RUN: opt-tool %s --apply-pattern te-halve-symmetric-products.read-what-is-moved --apply-pattern te-halve-symmetric-products.compute-one-half | filecheck %s --check-prefix=BOTH
+// BOTH-LABEL: te.kernel @whole
+// BOTH-NEXT:    %{{.*}} = te.compute "y.half"
+// RUN: not opt-tool %s --apply-pattern te-halve-symmetric-products.compute-one-half@18 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: te-halve-symmetric-products.compute-one-half does not match at line 18

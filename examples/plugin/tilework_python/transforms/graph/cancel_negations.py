@@ -2,17 +2,14 @@
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
-from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.dialects.graph import NegOp
-from tilework.transforms.base import TileworkPass
+from tilework.transforms.graph.patterns import GraphPatternPass
 
 
 @dataclass(frozen=True)
-class CancelNegations(TileworkPass):
+class CancelNegations(GraphPatternPass):
     """Replace a negation of a negation by what is negated.
 
         %1 = graph.neg %0
@@ -22,13 +19,11 @@ class CancelNegations(TileworkPass):
     """
 
     name = "graph-cancel-negations"
-    anchor = FuncOp
-
-    def run(self, ctx: Context, op: Operation) -> None:
-        PatternRewriteWalker(_TwoNegations()).rewrite_region(op.regions[0])
 
 
-class _TwoNegations(RewritePattern):
+class TwoNegations(RewritePattern):
+    """neg(neg(x)) is x."""
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: NegOp, rewriter: PatternRewriter) -> None:
         if not isinstance(op.input.owner, NegOp):

@@ -1,26 +1,74 @@
-"""Kernels that multiply bytes: where they can take words from, and the same with an argument of words."""
+"""Dot products of bytes: four products and their sum at once, of words of bytes."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, UnitAttr, i8, i64
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import const
 from tilework.analysis.layout_classes import CHANNELS
+from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.precision import Precision
+from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.convolution import ConvOp
-from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.layout import UnpackOp, WordsOp
 from tilework.dialects.graph.movement import PadOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.isa.words import BYTES
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
+from tilework.rules.algorithms.base import Algorithm, Product
+from tilework.targets import Target
 
 
-def words_of(value: SSAValue, axis: int) -> list[Operation]:
+@dataclass(frozen=True)
+class Words(Algorithm):
+    """Words are the same memory where their bytes are side by side, in rows or in blocks of channels; or another kernel
+    puts them together, `apart`."""
+
+    ACCURACY: ClassVar[str] = "Exact: integers are added."
+    BENEFIT: ClassVar[int] = 0
+
+    apart: bool = False
+
+    @property
+    def levels(self) -> int:
+        return 0
+
+    @classmethod
+    def proposals(cls, product: Product, precision: Precision, target: Target) -> Iterator[Words]:
+        if target.dot_bits and (product.dtype(0), product.dtype(1)) == (UNSIGNED_BYTE, i8):
+            yield from (cls(apart) for apart in (False, True) if _argument(product, apart) is not None)
+
+    def transform(self, weight: SSAValue, product: Product) -> Sequence[Operation]:
+        return _words_of(weight, 1)
+
+    def multiply(self, product: Product, transformed: SSAValue) -> Sequence[Operation]:
+        _take_words(product, self.apart)
+        return [type(product).of(product.input, transformed, **product.properties, words=UnitAttr())]
+
+    def argument(self, product: Product) -> int | None:
+        argument = _argument(product, self.apart)
+        assert argument is not None
+        return argument.index
+
+    def prepare(self, product: Product, value: SSAValue) -> Operation:
+        axis = _axis(product, self.apart)
+        if self.apart:
+            return _words_group(value, axis)
+        [words] = _words_of(value, axis)
+        words.attributes[VIEW] = UnitAttr()
+        return words
+
+
+def _words_of(value: SSAValue, axis: int) -> list[Operation]:
     """`graph.words` of a value, behind zeros that fill the last word, in no graph yet."""
     dims = dims_of(value.type)
     missing = -(dims[axis].constant or 0) % BYTES
@@ -36,15 +84,15 @@ def words_of(value: SSAValue, axis: int) -> list[Operation]:
     return made
 
 
-def words_group(value: SSAValue, axis: int) -> FusedOp:
+def _words_group(value: SSAValue, axis: int) -> FusedOp:
     """A kernel that makes words of a tensor, in no graph yet."""
     body = Block(arg_types=[value.type])
-    made = words_of(body.args[0], axis)
+    made = _words_of(body.args[0], axis)
     body.add_ops([*made, YieldOp(made[-1].results)])
     return FusedOp("words", [value], made[-1].result_types, Region(body))
 
 
-def argument_for_words(product: ConvOp | DenseOp, apart: bool = False) -> BlockArgument | None:
+def _argument(product: Product, apart: bool) -> BlockArgument | None:
     """The argument of a group that is multiplied, if words can be made of its bytes, and nothing else reads it.
 
     All bytes of a word are side by side, in blocks of channels or in rows; or a kernel `apart` puts them together.
@@ -64,19 +112,19 @@ def argument_for_words(product: ConvOp | DenseOp, apart: bool = False) -> BlockA
     return data if in_words and isinstance(data, BlockArgument) and data.has_one_use() else None
 
 
-def words_axis(product: ConvOp | DenseOp, apart: bool) -> int:
+def _axis(product: Product, apart: bool) -> int:
     """The axis of the argument along which bytes become words."""
-    argument = argument_for_words(product, apart)
+    argument = _argument(product, apart)
     assert argument is not None
     return CHANNELS if apart and isinstance(product, ConvOp) else len(dims_of(argument.type)) - 1
 
 
-def take_words(product: ConvOp | DenseOp, apart: bool) -> None:
+def _take_words(product: Product, apart: bool) -> None:
     """Let a group take the argument in words, and the product as well, which is not right any more; the group's operand
     is left as it was."""
-    argument = argument_for_words(product, apart)
+    argument = _argument(product, apart)
     assert argument is not None
-    made = words_of(argument, words_axis(product, apart))
+    made = _words_of(argument, _axis(product, apart))
     block = argument.owner
     words = block.insert_arg(made[-1].results[0].type, argument.index)
     for op in reversed(made):

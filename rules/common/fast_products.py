@@ -9,8 +9,6 @@ from xdsl.ir import Block, SSAValue
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.base import Packing
-from tilework.rules.cpu.reads import reads_of
 from tilework.scheduling.dataflow.inline import inline_computes
 
 
@@ -77,13 +75,6 @@ def balanced(count: int, most: int) -> int:
     """The length of the fewest parts that `count` is cut into, none longer than `most`, about as long as each other."""
     parts = -(-count // min(most, count))
     return -(-count // parts)
-
-
-def pack_outputs(product: ComputeOp, span: int, parameters: Set[int]) -> list[Packing]:
-    """The parameters that a product reads, in blocks of so many outputs, along its last axis."""
-    outputs = product.spatial[-1][0]
-    wanted = [(r.argument, r.axis_to_pack(outputs)) for r in reads_of(product, parameters)]
-    return [Packing(a, axis, span) for a, axis in wanted if a is not None and axis is not None]
 
 
 def vectors_and_lanes(s: ScheduleBuilder, axis: SSAValue, lanes: int, masked: bool = False) -> list[SSAValue]:
