@@ -100,7 +100,10 @@ class Domain:
 
     def upper(self, e: ExprLike) -> int | None:
         """A constant that `e` never exceeds, the least that the ranges show; None where there is none."""
-        low = self.lower(-to_expr(e))
+        e = to_expr(e)
+        if e.is_constant:
+            return e.offset
+        low = self.lower(-e)
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:

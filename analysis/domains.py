@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from math import gcd
 
@@ -117,23 +117,30 @@ def scope_at(op: Operation) -> Scope:
 
 
 class Scopes:
-    """The scopes in which operations stand, as they are when they are first asked for.
+    """The scopes in which operations stand, as they are when they are first asked for."""
 
-    known: those of some blocks.
-    """
-
-    def __init__(self, known: Mapping[Block, Scope] | None = None) -> None:
-        self._of_blocks: dict[Block, Scope] = {**(known or {})}
+    def __init__(self) -> None:
+        self._of_blocks: dict[Block, Scope] = {}
 
     def at(self, op: Operation) -> Scope:
         """The scope in which `op` stands."""
-        block, parent = op.parent_block(), op.parent_op()
-        if block is None or parent is None:
+        block = op.parent
+        if block is None:
             return Scope(Domain())
-        if block not in self._of_blocks:
-            own = kernel_scope(parent) if isinstance(parent, KernelOp) else scope_of_block(block, self.at(parent))
-            self._of_blocks[block] = own
-        return self._of_blocks[block]
+        known = self._of_blocks.get(block)
+        if known is None:
+            known = self._of_blocks[block] = self._of(block)
+        return known
+
+    def _of(self, block: Block) -> Scope:
+        parent = block.parent_op()
+        if parent is None:
+            return Scope(Domain())
+        return kernel_scope(parent) if isinstance(parent, KernelOp) else scope_of_block(block, self.at(parent))
+
+    def learn(self, block: Block, scope: Scope) -> None:
+        """Let the scope of a block be this one."""
+        self._of_blocks[block] = scope
 
     def forget(self, block: Block) -> None:
         """Work out the scope of a block again when it is asked for next: what is around the block has changed."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 import subprocess
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ from tilework.driver.pass_options import options_of
 from tilework.driver.pipeline_text import pipeline_text
 from tilework.driver.registry import tilework_passes
 from tilework.lowering.pipelines import PIPELINES
+from tilework.rules.registry import algorithms
 from tilework.tools.lit_in_process import run_line
 from tilework.transforms.patterns import PatternPass, pattern_name
 
@@ -66,7 +68,7 @@ def dialects_page() -> str:
 
 
 def passes_page() -> str:
-    """Every pass: what it does, an example, its patterns and options; and the named pipelines."""
+    """Every pass: what it does, an example, its patterns and options; the algorithms, and the named pipelines."""
     passes = {name: load() for name, load in tilework_passes().items()}
     reasons = {name: reason for name, pass_type in passes.items() if (reason := why_no_pattern(pass_type))}
     lines = [
@@ -86,6 +88,11 @@ def passes_page() -> str:
         lines += ["", f"## {title}"] if names else []
         for name in names:
             lines += ["", *_pass(passes[name])]
+    lines += ["", "## Algorithms", ""]
+    lines += ["`choose-layouts` and `choose-algorithms` choose between the direct sum of a product and these:", ""]
+    for algorithm in algorithms().values():
+        module = inspect.getdoc(sys.modules[algorithm.__module__]) or ""
+        lines.append(f"- `{algorithm.__name__}`: {' '.join(module.split())} {algorithm.ACCURACY}")
     lines += ["", "## Named pipelines", "", "A name stands for its passes:", ""]
     for name, steps in PIPELINES.items():
         inner = pipeline_text(Pipeline(ModuleOp.name, steps)).removeprefix(f"{ModuleOp.name}(").removesuffix(")")

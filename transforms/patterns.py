@@ -84,12 +84,14 @@ def try_patterns(op: Operation, interested: Interested, inserted: list[Operation
     What they insert is added to `inserted`.
     """
     changed = False
+    rewriter: PatternRewriter | None = None
     for pattern in interested.patterns(op):
         if op.parent is None:  # an earlier rewrite has erased it, or what held it
             break
-        rewriter = PatternRewriter(op)
-        if inserted is not None:
-            rewriter.operation_insertion_handler.append(inserted.append)
+        if rewriter is None or rewriter.has_done_action:  # after which the operation may stand elsewhere
+            rewriter = PatternRewriter(op)
+            if inserted is not None:
+                rewriter.operation_insertion_handler.append(inserted.append)
         pattern.match_and_rewrite(op, rewriter)
         changed |= rewriter.has_done_action
     return changed

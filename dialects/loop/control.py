@@ -155,7 +155,9 @@ class ForOp(IRDLOperation, HasCanonicalizationPatternsInterface):
     @property
     def extent(self) -> Expr:
         """upper - lower."""
-        return self.upper - self.lower
+        lower = self.lower
+        is_zero = lower.is_constant and lower.offset == 0  # as nearly all are
+        return self.upper if is_zero else self.upper - lower
 
     @property
     def index(self) -> BlockArgument:

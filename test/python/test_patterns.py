@@ -16,7 +16,7 @@ from tilework.driver.registry import tilework_passes
 from tilework.transforms.patterns import PatternPass
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("transforms.te", "transforms.schedule", "transforms.loop", "transforms.host", "lowering")
+FOLDERS = ("transforms.graph", "transforms.te", "transforms.schedule", "transforms.loop", "transforms.host", "lowering")
 """Where every pass is held to it."""
 NAMED = r"--apply-pattern ([\w.-]+)"
 """A pattern in a RUN line."""

@@ -42,6 +42,8 @@ class ChooseLayouts(TileworkPass):
     by changing one tensor's layout after another. So a kernel changes between layouts where that costs least, if at
     all. Tensors that views connect change together, and what callers see stays. Requires graph-fuse-operators; leaves
     as many kernels as there were.
+
+    This is an algorithm and no pattern: what a tensor's layout costs depends on the layouts of all tensors around it.
     """
 
     name = "choose-layouts"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -19,7 +19,6 @@ from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
 from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.writer import Writer
-from tilework.transforms.patterns import rewrite
 
 SCALES = (1e-30, 1e30)
 """Between these, floats of 32 bits hold bytes times a scale, and tell them apart."""
@@ -40,14 +39,10 @@ class KeepBytes(GraphPatternPass):
     """
 
     name = "graph-keep-bytes"
+    inserted_too: ClassVar = True  # a part of a concatenation may be one itself, or bytes of that scale already
 
     def operations(self, op: Operation) -> Iterable[Operation]:
         return reversed(list(super().operations(op)))  # so that a chain is taken back from its end
-
-    def run(self, ctx: Context, op: Operation) -> None:
-        while rewrite(self.operations(op), [QuantizeParts()]):
-            pass  # a part may be a concatenation itself
-        rewrite(self.operations(op), [MoveBytes()])
 
 
 class QuantizeParts(RewritePattern):

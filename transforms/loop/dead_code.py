@@ -11,6 +11,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import NoMemoryEffect
 
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
+from tilework.transforms.patterns import Interested
 
 
 class EraseUnread(RewritePattern):
@@ -49,13 +50,12 @@ class _Eraser:
 
     def drain(self) -> None:
         """Try the patterns until there is nothing left to look at."""
-        unread, unused = EraseUnread(), EraseUnused()
+        interested = Interested([EraseUnread(), EraseUnused()])
         while self.worklist:
             op = self.worklist.pop()
-            if op in self.erased:
-                continue
-            unread.match_and_rewrite(op, self.rewriter)
-            unused.match_and_rewrite(op, self.rewriter)
+            if op not in self.erased:
+                for pattern in interested.patterns(op):
+                    pattern.match_and_rewrite(op, self.rewriter)
 
     def _note_erased(self, op: Operation) -> None:
         parent = op.parent_op()

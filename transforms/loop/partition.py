@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, maximum, minimum, var
 from tilework.algebra.predicate import Predicate
-from tilework.analysis.domains import Scope, Scopes, kernel_scope, scope_of_block
+from tilework.analysis.domains import Scope, kernel_scope, scope_of_block
 from tilework.analysis.split_points import certain_conditions, certain_range
 from tilework.dialects.loop import THREADS, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.loop.annotations import MASKED, WHOLE
@@ -59,6 +59,7 @@ class _Partitioner:
         self.budget = budget
         self.finished: set[ForOp] = set()
         self.branched: set[ForOp] = set()
+        self.simplifier = Simplifier()
 
     def block(self, block: Block, scope: Scope) -> None:
         for op in list(block.ops):
@@ -85,8 +86,9 @@ class _Partitioner:
             pieces = self._cut(loop, scope)
             if not pieces and _asks_for_quotients(loop, scope):
                 pieces = self._branch(loop, scope)
+        self.simplifier.scopes.learn(block, scope)
         for piece in pieces:
-            Simplifier(Scopes({block: scope})).operation(piece)
+            self.simplifier.operation(piece)
         op = block.first_op if before is None else before.next_op
         while pieces and op is not after:
             assert op is not None

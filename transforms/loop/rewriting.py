@@ -11,7 +11,7 @@ from xdsl.irdl import AttrSizedOperandSegments
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.isa.amx import TileOp
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp
 from tilework.dialects.support.index_attr import LoopIndexAttr, to_operands
 from tilework.dialects.support.locations import copy_location
 
@@ -98,25 +98,6 @@ def materialize_index(value: SSAValue, e: Expr) -> None:
         assert block is not None
         block.insert_op_before(apply, use.operation)
         use.operation.operands[use.index] = apply.result
-
-
-def inline_before(op: Operation, body: Block) -> None:
-    """Move the operations of `body`, a body of `op`, in front of `op`; a final `loop.yield` gives `op`'s results.
-
-    `op` is erased. The body's arguments must have no uses left.
-    """
-    block = op.parent_block()
-    assert block is not None
-    for inner in list(body.ops):
-        inner.detach()
-        if isinstance(inner, YieldOp):
-            for result, value in zip(op.results, inner.values, strict=True):
-                result.replace_all_uses_with(value)
-            inner.erase()
-        else:
-            block.insert_op_before(inner, op)
-    op.detach()
-    op.erase()
 
 
 def guarded(loop: ForOp, conditions: Iterable[Predicate]) -> None:

@@ -52,7 +52,7 @@ class Simplify(PatternPass):
         assert isinstance(op, KernelOp)
         if op.is_declaration:
             return
-        Simplifier(Scopes()).block(op.body.block)
+        Simplifier().block(op.body.block)
         erase_dead(op)
 
 
@@ -62,10 +62,10 @@ class Simplifier:
     So what is around an operation is as simple as it gets when the operation is looked at.
     """
 
-    def __init__(self, scopes: Scopes) -> None:
-        self.scopes = scopes
-        self.before = Interested(before_body(scopes))
-        self.after = Interested(after_body(scopes))
+    def __init__(self) -> None:
+        self.scopes = Scopes()
+        self.before = Interested(before_body(self.scopes))
+        self.after = Interested(after_body(self.scopes))
 
     def block(self, block: Block) -> None:
         """Simplify what a block holds."""
@@ -75,13 +75,14 @@ class Simplifier:
 
     def operation(self, op: Operation) -> None:
         """Simplify one operation and what it holds; it may be replaced or erased."""
-        block, before, after = op.parent_block(), op.prev_op, op.next_op
+        if not isinstance(op, ForOp | IfOp):
+            try_patterns(op, self.before)
+            return
+        block, before, after = op.parent, op.prev_op, op.next_op
         assert block is not None
         try_patterns(op, self.before)
         if op.parent is None:
             self._between(block, before, after)
-            return
-        if not isinstance(op, ForOp | IfOp):
             return
         for region in op.regions:
             for inner in region.blocks:

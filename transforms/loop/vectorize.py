@@ -15,8 +15,9 @@ from tilework.algebra.predicate import at_least
 from tilework.analysis.domains import Scope, Scopes, scope_of_block
 from tilework.analysis.lanes import lane_subscript, why_serial
 from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
+from tilework.dialects.support.inlining import replace_by_block
 from tilework.transforms.loop.local_counts import TouchAllLanes
-from tilework.transforms.loop.rewriting import chunked, guarded, inline_before, remainder, set_access
+from tilework.transforms.loop.rewriting import chunked, guarded, remainder, set_access
 from tilework.transforms.loop.vector_body import VectorBody, some_lane
 from tilework.transforms.patterns import PatternPass
 
@@ -84,20 +85,21 @@ class LoopToVectors(RewritePattern):
         extent = scope.domain.simplify(op.extent)
         most = scope.domain.upper(extent)
         if most is not None and most <= self.max_lanes:
-            _to_vectors(op, self._lanes(extent, most), extent, scope)
+            _to_vectors(op, self._lanes(extent, most), extent, scope, rewriter)
         else:
-            self._in_chunks(op, extent, scope)
+            self._in_chunks(op, extent, scope, rewriter)
 
-    def _in_chunks(self, loop: ForOp, extent: Expr, scope: Scope) -> None:
+    def _in_chunks(self, loop: ForOp, extent: Expr, scope: Scope, rewriter: PatternRewriter) -> None:
         if not scope.proves(at_least(extent, 0)):
             # an extent below 0 has no chunks, and no remainder either
             guarded(loop, [at_least(extent, 1)])
             scope = scope.inside_if([at_least(extent, 1)])
         chunks, full = extent // self.max_lanes, extent // self.max_lanes * self.max_lanes
         rest_loop = remainder(loop, loop.lower + full)
-        _to_vectors(chunked(loop, chunks, self.max_lanes), self.max_lanes, const(self.max_lanes), scope)
+        chunk = chunked(loop, chunks, self.max_lanes)
+        _to_vectors(chunk, self.max_lanes, const(self.max_lanes), scope, rewriter)
         rest = scope.domain.simplify(extent - full)
-        _to_vectors(rest_loop, self._lanes(rest, self.max_lanes), rest, scope)
+        _to_vectors(rest_loop, self._lanes(rest, self.max_lanes), rest, scope, rewriter)
 
     def _lanes(self, extent: Expr, most: int) -> int:
         """As many as the extent; where that is known at run time only, a power of two, which machines have."""
@@ -116,7 +118,7 @@ def _make_affine(block: Block, index: SSAValue, scope: Scope) -> None:
             _make_affine(inner, index, inside)
 
 
-def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
+def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope, rewriter: PatternRewriter) -> None:
     """Replace a loop that has a vector form by vectors of `lanes`, of which the first `extent` count."""
     count = None if scope.proves(at_least(extent, lanes)) else extent
     open_ends = [] if count is None else [p for p in some_lane(count) if not scope.proves(p)]
@@ -129,4 +131,5 @@ def _to_vectors(loop: ForOp, lanes: int, extent: Expr, scope: Scope) -> None:
     VectorBody(loop, lanes).rewrite(count)
     if open_ends:
         guarded(loop, open_ends)
-    inline_before(loop, loop.body.block)
+    loop.body.block.erase_arg(loop.index)  # whose place the lanes have taken
+    replace_by_block(loop, loop.body.block, rewriter)

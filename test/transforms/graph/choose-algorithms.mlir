@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p choose-algorithms | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' --apply-pattern choose-algorithms.use-fastest | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p 'choose-algorithms{precision=strict}' | filecheck %s --check-prefix=STRICT
 // RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p choose-algorithms,graph-fold-parameters,pack-parameters | filecheck %s --check-prefix=PACKED
 // RUN: opt-tool %s --target='llvm -mcpu=znver4 -cache-sizes=32768,1048576,33554432' -p choose-algorithms,cse | filecheck %s --check-prefix=SHARED

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --split-input-file -p graph-fuse-tall-products | filecheck %s
+// RUN: opt-tool %s --split-input-file --apply-pattern graph-fuse-tall-products.fuse-transposition | filecheck %s
 
 // The transposition becomes a part of the product that sums along it.
 // CHECK-LABEL: func.func @main

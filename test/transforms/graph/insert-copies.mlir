@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p graph-insert-copies | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-insert-copies.copy-operands | filecheck %s
 // RUN: opt-tool %s -p graph-insert-copies --check-semantics
 // RUN: opt-tool %s -p graph-insert-copies,graph-to-te --check-semantics | filecheck %s --check-prefix=HOST
 

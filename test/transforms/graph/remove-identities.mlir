@@ -37,6 +37,39 @@
 // ONES-LABEL: func.func @equal_ones
 // ONES-NEXT:    func.return %x :
 
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-sorted-transpose | filecheck %s --check-prefix=SORTED
+// SORTED-LABEL: func.func @identities
+// SORTED:         [[R:%[a-z0-9]+]] = graph.reshape
+// SORTED-NEXT:    graph.concat [[R]]
+// SORTED-LABEL: func.func @needed
+// SORTED:         graph.transpose %x
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.join-transposes | filecheck %s --check-prefix=TRANSPOSES
+// TRANSPOSES-LABEL: func.func @identities
+// TRANSPOSES:         [[R:%[a-z0-9]+]] = graph.reshape %{{.*}} {shape = #graph.dims<[2, 6]>} : (tensor<3x4xf32>)
+// TRANSPOSES-NEXT:    func.return [[R]]
+// TRANSPOSES-LABEL: func.func @ones
+// TRANSPOSES-NEXT:    graph.transpose
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.join-reshapes | filecheck %s --check-prefix=RESHAPES
+// RESHAPES-LABEL: func.func @joined
+// RESHAPES:         [[T:%[a-z0-9]+]] = graph.transpose {{.*}} : (tensor<3x2x4xf32>)
+// RESHAPES-NEXT:    graph.reshape [[T]] {shape = #graph.dims<[12, 2]>}
+// RESHAPES-LABEL: func.func @ones
+// RESHAPES-NEXT:    graph.transpose
+
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-repeated-bound | filecheck %s --check-prefix=BOUND
+// RUN: opt-tool %s --apply-pattern graph-remove-identities.drop-neutral-operand | filecheck %s --check-prefix=NEUTRAL
+// BOUND-LABEL: func.func @arithmetic
+// BOUND-NEXT:    [[R:%[a-z0-9]+]] = graph.relu %x
+// BOUND-NEXT:    [[Z:%[a-z0-9]+]] = arith.constant
+// BOUND-NEXT:    graph.sub [[R]], [[Z]]
+// BOUND-NEXT:    graph.sub [[Z]], %x
+// NEUTRAL-LABEL: func.func @arithmetic
+// NEUTRAL-COUNT-2: graph.relu
+// NEUTRAL-NOT:     graph.sub %{{[0-9]}}
+// NEUTRAL:         graph.sub %{{.*}}, %x
+
 // CHECK-LABEL: func.func @identities(%x: tensor<2x6xf32>)
 // CHECK-NEXT:    func.return %x :
 func.func @identities(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
@@ -103,4 +136,18 @@ func.func @ones(%x: tensor<?x8x1x1xf32, #graph.dims<[N, 8, 1, 1]>>) -> tensor<?x
 func.func @equal_ones(%x: tensor<1x1x4xf32>) -> tensor<1x1x4xf32> {
   %0 = graph.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
   func.return %0 : tensor<1x1x4xf32>
+}
+
+// CHECK-LABEL: func.func @arithmetic
+// CHECK-NEXT:    [[R:%[a-z0-9]+]] = graph.relu %x
+// CHECK-NEXT:    [[Z:%[a-z0-9]+]] = arith.constant
+// CHECK-NEXT:    [[S:%[a-z0-9]+]] = graph.sub [[Z]], %x
+// CHECK-NEXT:    func.return [[R]], [[S]]
+func.func @arithmetic(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = graph.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.relu %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %2 = graph.sub %1, %zero : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.sub %zero, %x : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %2, %3 : tensor<8xf32>, tensor<8xf32>
 }

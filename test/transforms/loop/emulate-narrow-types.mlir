@@ -205,6 +205,17 @@ loop.kernel @own_bytes ins(%x: memref<?xi4> [8 * n], %w: memref<4xi4>) outs(%y: 
   }
 }
 
+// Of other types, nothing is narrow: what is asked for stays.
+// CHECK-LABEL: loop.kernel @not_narrow
+// CHECK:         loop.prefetch %x[%i] : memref<8xf32>
+loop.kernel @not_narrow ins(%x: memref<8xf32>, %n: memref<8xi4>) outs(%y: memref<8xi4>) {
+  loop.for %i = 0 to 8 "i" {
+    loop.prefetch %x[%i] : memref<8xf32>
+    %v = loop.load %n[%i] : memref<8xi4>
+    loop.store %v, %y[%i] : memref<8xi4>
+  }
+}
+
 // Each pattern alone: what is passed in or out is in halves of bytes, what is the kernel's own in bytes.
 // RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.load-halves | filecheck %s --check-prefix=LOADED
 // LOADED-LABEL: loop.kernel @scalars
@@ -222,6 +233,8 @@ loop.kernel @own_bytes ins(%x: memref<?xi4> [8 * n], %w: memref<4xi4>) outs(%y: 
 // RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.prefetch-halves | filecheck %s --check-prefix=PREFETCHED
 // PREFETCHED-LABEL: loop.kernel @edges
 // PREFETCHED-NOT:     loop.prefetch %m
+// PREFETCHED-LABEL: loop.kernel @not_narrow
+// PREFETCHED:         loop.prefetch %x[%i] : memref<8xf32>
 // RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.widen-scratch | filecheck %s --check-prefix=SCRATCH
 // SCRATCH: loop.kernel @own {{.*}} scratch(%s: memref<7xi8>) {
 // SCRATCH:   memref.alloca() : memref<1xi4, "register">

@@ -341,3 +341,5 @@ loop.kernel @rows_of_chunks ins(%x: memref<224xf32>) outs(%y: memref<336xf32>) {
 // RUN: opt-tool %s --apply-pattern loop-vectorize.touch-all-lanes | filecheck %s --check-prefix=SCALARS
 // SCALARS-LABEL: loop.kernel @tile_in_registers
 // SCALARS:         vectorized
+// RUN: not opt-tool %s --apply-pattern loop-vectorize.loop-to-vectors@38 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: loop-vectorize.loop-to-vectors does not match at line 38

@@ -134,3 +134,5 @@ te.kernel @other_types(%x: tensor<7xf16>, %n: tensor<7xi32>) -> (tensor<7xf16>, 
 // PRODUCT-NEXT:    arith.addf %{{.*}}, %w : f32
 // PRODUCT-LABEL: te.kernel @two_uses
 // PRODUCT:         %p = arith.mulf %a, %a : f32
+// RUN: not opt-tool %s --apply-pattern te-allow-contraction.flag-sum@114 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: te-allow-contraction.flag-sum does not match at line 114

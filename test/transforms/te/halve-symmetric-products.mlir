@@ -111,6 +111,30 @@ schedule.sequence @scheduled {
   schedule.reorder %k, %i
 }
 
+// What is moved twice is read where it comes from, too.
+// CHECK-LABEL: te.kernel @moved_twice
+// CHECK-NEXT:    te.compute "y.half"
+// CHECK-NEXT:      te.if_then_else
+// CHECK-NEXT:        te.read %x[k, i]
+// CHECK-NEXT:        te.read %x[k, j]
+te.kernel @moved_twice(%x: tensor<2000x100xf32>) -> tensor<100x100xf32> {
+  %t = te.compute "t" [i: 100, k: 2000] : tensor<100x2000xf32> {
+    %a = te.read %x[k, i] : tensor<2000x100xf32>
+    te.yield %a : f32
+  }
+  %u = te.compute "u" [k: 2000, i: 100] : tensor<2000x100xf32> {
+    %a = te.read %t[i, k] : tensor<100x2000xf32>
+    te.yield %a : f32
+  }
+  %y = te.compute "y" [i: 100, j: 100] reduce [k: 2000] : tensor<100x100xf32> {
+    %a = te.read %u[k, i] : tensor<2000x100xf32>
+    %b = te.read %x[k, j] : tensor<2000x100xf32>
+    %p = arith.mulf %a, %b : f32
+    te.reduce add %p : f32
+  }
+  te.return %y : tensor<100x100xf32>
+}
+
 // Each pattern alone. The product has to read what it multiplies from one argument before it is halved.
 // RUN: opt-tool %s --apply-pattern te-halve-symmetric-products.read-what-is-moved | filecheck %s --check-prefix=MOVED
 // MOVED-LABEL: te.kernel @whole
@@ -122,3 +146,5 @@ schedule.sequence @scheduled {
 // BOTH-NEXT:    %{{.*}} = te.compute "y.half"
 // RUN: not opt-tool %s --apply-pattern te-halve-symmetric-products.compute-one-half@18 2>&1 | filecheck %s --check-prefix=REFUSED
 // REFUSED: error: te-halve-symmetric-products.compute-one-half does not match at line 18
+// RUN: not opt-tool %s --apply-pattern te-halve-symmetric-products.read-what-is-moved@20 2>&1 | filecheck %s --check-prefix=ARGUMENT
+// ARGUMENT: error: te-halve-symmetric-products.read-what-is-moved does not match at line 20
