@@ -135,7 +135,7 @@ class KernelBuilder(Writer):
                 self.insert(YieldOp([v.value for v in values]))
         types = [tensor_type(dims, v.dtype) for v in values]
         part = None if role is None else StringAttr(role)
-        op = ComputeOp(self._unique(stage), axes, reduce_axes, types, Region(block), part)
+        op = ComputeOp(self.unique_stage(stage), axes, reduce_axes, types, Region(block), part)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
@@ -161,7 +161,7 @@ class KernelBuilder(Writer):
         """
         first, following, before, out = ([t.value for t in group] for group in (inits, updates, states, outputs))
         bounds = inits[0].dims[0], states[0].dims[0]
-        op = ScanOp(self._unique(stage), axis, bounds, first, following, before, out, independent)
+        op = ScanOp(self.unique_stage(stage), axis, bounds, first, following, before, out, independent)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
@@ -186,7 +186,7 @@ class KernelBuilder(Writer):
             argument.name_hint = name
         with self.inside(block):
             write(buffers, lambda e: e.substitute(known))
-        op = ExternOp(self._unique(stage), [t.value for t in inputs], types, symbols, Region(block))
+        op = ExternOp(self.unique_stage(stage), [t.value for t in inputs], types, symbols, Region(block))
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
@@ -383,7 +383,8 @@ class KernelBuilder(Writer):
         self.insert(ReduceOp(reducer, [v.value for v in values], where))
         return values
 
-    def _unique(self, stage: str) -> str:
+    def unique_stage(self, stage: str) -> str:
+        """The name for a stage that is appended: with a suffix if it is taken."""
         name, n = stage, 0
         while name in self._stages:
             n += 1
