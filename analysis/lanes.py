@@ -15,10 +15,11 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.dialects import arith
-from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
 from tilework.dialects.loop.annotations import MASKED
+from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.scalar_op import ScalarOp
 from tilework.dialects.support.shapes import is_narrow
 
 
@@ -69,8 +70,9 @@ class _NoVectorForm(Exception):
     """The loop stays serial; the message says why."""
 
 
-_ELEMENTWISE = ("amx", "arith", "math", "words")
-"""Dialects whose operations on scalars there are on vectors too, lane by lane."""
+def _is_elementwise(op: Operation) -> bool:
+    """Whether an operation on scalars is there on vectors too, lane by lane."""
+    return op.dialect_name() in ("arith", "math") or isinstance(op, ScalarOp)
 
 
 @dataclass
@@ -100,7 +102,7 @@ class _LaneCheck:
         match op:
             case LoadOp() | StoreOp():
                 self._access(op, scope)
-            case TileOp():
+            case PartsOp():
                 raise _NoVectorForm("it holds operations on tiles")
             case ForOp():
                 self._inner_loop(op)
@@ -115,7 +117,7 @@ class _LaneCheck:
             case _:
                 if self.index in op.operands:
                     raise _NoVectorForm(f"{op.name} takes its index as a value")
-                if self.varying.intersection(op.operands) and op.dialect_name() not in _ELEMENTWISE:
+                if self.varying.intersection(op.operands) and not _is_elementwise(op):
                     raise _NoVectorForm(f"{op.name} has no vector form")
 
     def _results(self, op: Operation, scope: Scope) -> None:

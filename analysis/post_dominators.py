@@ -65,7 +65,7 @@ class Dataflow:
 def edge_category(consumer: Operation, operand: int) -> Category:
     """How `consumer` reads that operand: a broadcasting operator reads one of its own shape element by element."""
     assert isinstance(consumer, GraphOp)
-    if consumer.CATEGORY is Category.BROADCAST and consumer.operands[operand].type == consumer.results[0].type:
+    if consumer.category is Category.BROADCAST and consumer.operands[operand].type == consumer.results[0].type:
         return Category.ELEMENTWISE
     return consumer.category_of(operand)
 

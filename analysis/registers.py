@@ -1,4 +1,4 @@
-"""Which indices the subscripts of register buffers, and of tile registers, depend on: registers have no addresses."""
+"""Which indices the subscripts of registers depend on: registers have no addresses."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from xdsl.ir import Block, SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import accesses, memory_space
-from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop.parts import PartsOp
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RegisterIndex:
 
     index: SSAValue
     buffer: SSAValue
-    access: LoadOp | StoreOp | TileOp
+    access: LoadOp | StoreOp | PartsOp
 
     @property
     def loop(self) -> ForOp | None:
@@ -36,10 +36,10 @@ def register_indices(kernel: KernelOp) -> Iterator[RegisterIndex]:
             for access in uses:
                 yield from _indices_of(buffer, access, access.exprs)
     for op in kernel.body.walk():
-        if isinstance(op, TileOp):
-            for tile in op.tiles:
-                if tile.form.in_register:
-                    yield from _indices_of(tile.memref, op, [tile.position])
+        if isinstance(op, PartsOp):
+            for part in op.parts:
+                if part.form.in_register:
+                    yield from _indices_of(part.memref, op, [part.position])
 
 
 def constant_subscripts(uses: Iterable[LoadOp | StoreOp]) -> bool:
@@ -51,7 +51,7 @@ def constant_subscripts(uses: Iterable[LoadOp | StoreOp]) -> bool:
 
 
 def _indices_of(
-    buffer: SSAValue, access: LoadOp | StoreOp | TileOp, subscripts: Iterable[Expr]
+    buffer: SSAValue, access: LoadOp | StoreOp | PartsOp, subscripts: Iterable[Expr]
 ) -> Iterator[RegisterIndex]:
     found = {key: None for e in subscripts for key in e.variables()}
     pending = list(found)

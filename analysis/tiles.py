@@ -8,9 +8,9 @@ from xdsl.ir import Operation, SSAValue
 
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import loops_around
-from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ForOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
+from tilework.dialects.loop.parts import PartsOp
 
 
 def written_buffers(op: Operation) -> set[SSAValue]:
@@ -22,15 +22,15 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
     match op:
         case StoreOp():
             yield op.memref
-        case TileOp():
-            yield from (tile.memref for tile in op.tiles if tile.form.is_written)
+        case PartsOp():
+            yield from (part.memref for part in op.parts if part.form.is_written)
         case _:
             pass
 
 
 def tiled_buffers(op: Operation) -> set[SSAValue]:
     """The arguments and allocations of which operations on tiles in a kernel or a loop read or write a part."""
-    return {root_buffer(buffer) for inner in op.walk() if isinstance(inner, TileOp) for buffer in inner.memrefs}
+    return {root_buffer(part.memref) for inner in op.walk() if isinstance(inner, PartsOp) for part in inner.parts}
 
 
 def is_tensorized(loop: ForOp) -> bool:

@@ -1,4 +1,4 @@
-"""What the scalar operations of `arith` and `math` mean, on numpy values of any shape.
+"""What the scalar operations of `arith`, `math` and machines mean, on numpy values of any shape.
 
 The te, loop and host interpreters share this table, and verifiers look up in it what a program says. Operands are numpy
 scalars or arrays of one element type that broadcast; the result has the element type of the operation's result, so f32
@@ -27,9 +27,9 @@ from xdsl.utils.hints import isa
 
 from tilework.algebra.error_function import erf
 from tilework.dialects import arith
-from tilework.dialects.graph.base import BFLOAT16, numpy_dtype
-from tilework.dialects.isa import amx, words
+from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.scalar_op import ScalarOp
 from tilework.dialects.support.shapes import is_narrow
 
 Value: TypeAlias = Any
@@ -103,17 +103,6 @@ def _round_half_away(a: Value) -> Value:
     return whole + np.where(np.abs(a - whole) >= 0.5, np.sign(a), 0).astype(whole.dtype)
 
 
-def _rounded_for_tiles(a: Value) -> Value:
-    choose: _Meaning = np.where
-    return _astype(choose(np.abs(a) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), a), a), BFLOAT16)
-
-
-def _dot(unsigned: Value, signed: Value) -> Value:
-    """Of the four bytes of each word."""
-    x, w = (np.asarray(a).astype("<i4")[..., None] for a in (unsigned, signed))
-    return np.sum(x.view(np.uint8).astype(np.int32) * w.view(np.int8), axis=-1, dtype=np.int32)
-
-
 def multiply_add(a: Value, b: Value, c: Value) -> Value:
     """Rounded twice."""
     return a * b + c
@@ -185,8 +174,6 @@ _SIMPLE: dict[type[Operation], _Meaning] = {
     math.TanOp: np.tan,
     math.TanhOp: np.tanh,
     math.TruncOp: np.trunc,
-    words.DotOp: _dot,
-    amx.RoundOp: _rounded_for_tiles,
 }
 
 _ORDERED: dict[str, _Meaning] = {
@@ -250,6 +237,8 @@ def meaning_of(op: Operation) -> _Meaning:
     if simple is not None:
         return simple
     match op:
+        case ScalarOp():
+            return op.evaluate
         case arith.ConstantOp():
             value = constant(op)
             return lambda: value

@@ -27,6 +27,7 @@ from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Array, GraphOp
+from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
@@ -37,6 +38,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.driver.compare_answers import Answer, is_exact, largest
 from tilework.driver.fuzz_data import fuzz_array
+from tilework.driver.kernel_function import requirements_of
 from tilework.driver.program_data import Data, laid_out, parameters_of, sample_points, thinned
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.graph import evaluate_function
@@ -108,14 +110,16 @@ class GraphProgram(Program[func.FuncOp]):
 
     @property
     def dims(self) -> list[Expr]:
-        types = (value.type for op in self.op.walk() for value in op.results)
+        ops = (op for op in self.op.walk() if not isinstance(op.parent_op(), TeKernelOp))  # these have other symbols
+        types = (value.type for op in ops for value in op.results)
         made = [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
         return made
 
     @property
     def requirements(self) -> Sequence[Requirement]:
-        stated = [op.requirement for op in self.op.walk() if isinstance(op, RequireOp)]
-        return [*stated, *(r for op in self.op.walk() if isinstance(op, GraphOp) for r in op.requirements())]
+        ops = list(self.in_module().walk())  # there the operators find the kernels that they name
+        stated = [op.requirement for op in ops if isinstance(op, RequireOp)]
+        return [*stated, *(r for op in ops if isinstance(op, GraphOp) for r in op.requirements())]
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
         module = self.in_module()
@@ -182,6 +186,10 @@ class TeProgram(Program[TeKernelOp]):
         axes = [e for c in self.op.computes for _, e in (*c.spatial, *c.reduction)]
         symbols = set(self.op.symbols)
         return types + [e for e in axes if symbols.issuperset(map(str, e.variables()))]
+
+    @property
+    def requirements(self) -> Sequence[Requirement]:
+        return requirements_of(self.op)
 
     @property
     def limits(self) -> Mapping[int, Sequence[Expr]]:
@@ -288,7 +296,8 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
 
 
 def _needed(op: func.FuncOp, siblings: Mapping[str, Operation]) -> dict[str, Operation]:
-    called = {c.kernel_name for c in op.walk() if isinstance(c, CallOp)} | {PREPARE}
+    symbols = [o.callee for o in op.walk() if isinstance(o, CallOp | GraphKernelOp) and o.callee is not None]
+    called = {symbol.root_reference.data for symbol in symbols} | {PREPARE}
     return {n: s for n, s in siblings.items() if n in called or isinstance(s, memref.GlobalOp)}
 
 

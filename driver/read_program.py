@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Literal, TypeGuard, cast
@@ -36,9 +36,10 @@ def is_program_file(given: object) -> TypeGuard[str | PathLike[str]]:
     return isinstance(given, str | PathLike) and str(cast("object", given)).endswith(SUFFIX)
 
 
-def read_program(path: str | PathLike[str]) -> ModuleOp:
+def read_program(path: str | PathLike[str], complete: Callable[[ModuleOp], None] | None = None) -> ModuleOp:
     """The module in a file. Inputs and outputs of a graph are called as its values are, where nothing else is said.
 
+    complete: what adds to the text, before the module is verified, what the program brings besides.
     Raises TileworkError that names the place for what is no valid module.
     """
     try:
@@ -52,6 +53,8 @@ def read_program(path: str | PathLike[str]) -> ModuleOp:
     except ParseError as error:
         place = error.span.get_location()
         raise TileworkError(f"{place.file}:{place.line}:{place.col}: {error.msg}") from None
+    if complete is not None:
+        complete(module)
     verify(module)
     refuse_out_of_bounds(module)
     main = find_function(module, "main")

@@ -22,9 +22,9 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.nibbles import pack, packed_size, unpack
 from tilework.dialects.graph.base import Array, is_float
-from tilework.dialects.isa.words import BYTES
 from tilework.dialects.scalar_meaning import element_dtype, integer_limits
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.words import BYTES
 
 
 @dataclass(frozen=True)

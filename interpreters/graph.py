@@ -18,6 +18,7 @@ from tilework.analysis.host_symbols import MUST_HOLD
 from tilework.analysis.parameters import PREPARE, computation_of, parameters_read
 from tilework.dialects import arith
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
@@ -25,6 +26,7 @@ from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of
 from tilework.interpreters.symbols import told_symbols
+from tilework.interpreters.te import run_kernel
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -180,6 +182,8 @@ class _Evaluation:
             return [operands[0].reshape([int(d.evaluate(self.symbols)) for d in op.shape.data])]
         if isinstance(op, RequireOp):
             return []
+        if isinstance(op, KernelOp):
+            return run_kernel(op.kernel, operands, self._sizes_of(op))
         if isinstance(op, GraphOp):
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
                 made = op.evaluate(*operands)
@@ -200,6 +204,11 @@ class _Evaluation:
 
     def _inside(self) -> _Evaluation:
         return _Evaluation(self.parameters, self.observe, self.symbols)
+
+    def _sizes_of(self, op: KernelOp) -> dict[Key, int]:
+        """The values of a kernel's symbols that the inputs of the function tell."""
+        told = ((name, size) for name, size in op.symbols.items() if self.symbols.keys() >= {*size.variables()})
+        return {name: int(size.evaluate(self.symbols)) for name, size in told}
 
     def _scan(self, op: ScanOp, operands: Sequence[Array]) -> Sequence[Array]:
         """A step after the other; nothing is known of the elements of no step but their number."""

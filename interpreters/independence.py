@@ -21,8 +21,8 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, var
 from tilework.analysis.domains import loops_around
 from tilework.dialects import arith
-from tilework.dialects.isa.amx import ROWS, Tile, TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop.parts import Part, PartsOp
 
 Root: TypeAlias = SSAValue
 LARGEST_TABLE = 1 << 20
@@ -31,12 +31,13 @@ LARGEST_TABLE = 1 << 20
 
 @dataclass(frozen=True)
 class Access:
-    """A load, a store or a tile: which memory, through which view, at which subscripts over loop variables.
+    """A load, a store, or a part of a buffer that an operation touches as a whole: which memory, through which view, at
+    which subscripts over loop variables.
 
     `facts` are expressions that are not negative where the access takes place: guards, bounds of loops, lane counts.
     """
 
-    op: LoadOp | StoreOp | TileOp
+    op: LoadOp | StoreOp | PartsOp
     is_store: bool
     root: Root
     view: tuple[object, ...]
@@ -68,8 +69,8 @@ class Dependences:
                 self._add_range(op)
             elif isinstance(op, LoadOp | StoreOp):
                 self.accesses.append(self._access(op))
-            elif isinstance(op, TileOp):
-                self.accesses += [self._tile(op, i, tile) for i, tile in enumerate(op.tiles)]
+            elif isinstance(op, PartsOp):
+                self.accesses += [self._part(op, i, part) for i, part in enumerate(op.parts)]
 
     def resolve(self, e: Expr) -> Expr:
         """An index expression over loop variables only, where constants and `loop.apply` allow."""
@@ -124,15 +125,15 @@ class Dependences:
                 facts += [var(lane) - self.resolve(e) for e in _arguments(op.lane_first, "max")]
         return self._found(op, op.memref, isinstance(op, StoreOp), subscripts, facts)
 
-    def _tile(self, op: TileOp, number: int, tile: Tile) -> Access:
+    def _part(self, op: PartsOp, number: int, part: Part) -> Access:
         row, column = ((op, number, which) for which in ("row", "column"))
-        self.ranges |= {row: (0, ROWS - 1), column: (0, tile.form.columns - 1)}
-        position = self.resolve(tile.position) + var(row) * tile.stride + var(column)
-        return self._found(op, tile.memref, tile.form.is_written, [position], [self.resolve(e) for e in _facts(op)])
+        self.ranges |= {row: (0, part.form.rows - 1), column: (0, part.form.columns - 1)}
+        position = self.resolve(part.position) + var(row) * part.stride + var(column)
+        return self._found(op, part.memref, part.form.is_written, [position], [self.resolve(e) for e in _facts(op)])
 
     def _found(
         self,
-        op: LoadOp | StoreOp | TileOp,
+        op: LoadOp | StoreOp | PartsOp,
         buffer: SSAValue,
         is_store: bool,
         subscripts: Sequence[Expr],

@@ -19,7 +19,6 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.tiles import written_buffers
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
-from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import (
     ApplyOp,
     BytesOp,
@@ -32,6 +31,7 @@ from tilework.dialects.loop import (
     TransposeOp,
     YieldOp,
 )
+from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.scalar_meaning import element_dtype, meaning_of, multiply_add
 from tilework.dialects.support.diagnostics import CompileError, UsageError
 from tilework.interpreters.buffers import (
@@ -49,8 +49,8 @@ from tilework.interpreters.buffers import (
 )
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
+from tilework.interpreters.loop_parts import parts_step
 from tilework.interpreters.loop_plan import Mode, plan_loops
-from tilework.interpreters.loop_tiles import tile_step
 from tilework.interpreters.symbols import bind_symbols
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
@@ -176,7 +176,7 @@ class LoopProgram:
                 return self._for(op)
             case IfOp():
                 return self._if(op)
-            case LoadOp() | StoreOp() | TileOp():
+            case LoadOp() | StoreOp() | PartsOp():
                 return self._touching(op)
             case memref.AllocaOp():
                 return self._alloca(op)
@@ -234,14 +234,14 @@ class LoopProgram:
 
     # -- memory
 
-    def _touching(self, op: LoadOp | StoreOp | TileOp) -> Step:
+    def _touching(self, op: LoadOp | StoreOp | PartsOp) -> Step:
         match op:
             case LoadOp():
                 return self._load(op)
             case StoreOp():
                 return self._store(op)
             case _:
-                return self._tiles(op)
+                return self._parts(op)
 
     def _access(self, op: LoadOp | StoreOp) -> Access:
         subscripts = [self._facts.resolve(e) for e in op.exprs]
@@ -274,9 +274,9 @@ class LoopProgram:
         overlapping = op in self._plan.overlapping
         return lambda frame, mask: access.store(frame, mask, frame.values[source], overlapping=overlapping)
 
-    def _tiles(self, op: TileOp) -> Step:
-        positions = [self._facts.resolve(tile.position) for tile in op.tiles]
-        return tile_step(op, positions, self._names, [self._lead.get(buffer, 0) for buffer in op.memrefs])
+    def _parts(self, op: PartsOp) -> Step:
+        positions = [self._facts.resolve(part.position) for part in op.parts]
+        return parts_step(op, positions, self._names, [self._lead.get(part.memref, 0) for part in op.parts])
 
     def _alloca(self, op: memref.AllocaOp) -> Step:
         lead = self._plan.axes_around(op)

@@ -14,14 +14,12 @@ from enum import Enum
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.domains import loops_around
-from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, TileOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop.parts import PartsOp
 from tilework.interpreters.independence import Dependences
 
 LARGEST_ARRAY = 1 << 21
 """How many iterations run at once, at most."""
-
-TILE_ELEMENTS = ROWS * COLUMNS * PAIR
 
 
 class Mode(Enum):
@@ -93,12 +91,12 @@ def _in_order(loop: ForOp) -> Mode:
 def _limit(block: Block, facts: Dependences, modes: dict[ForOp, Mode]) -> int:
     """Keep the innermost axes, up to the largest array; how many iterations of axes there are inside `block`.
 
-    An element of a tile counts as one.
+    An element of a part of a buffer counts as one.
     """
     most = 1
     for op in block.ops:
-        if isinstance(op, TileOp):
-            most = max(most, TILE_ELEMENTS)
+        if isinstance(op, PartsOp):
+            most = max(most, *(part.form.rows * part.form.columns for part in op.parts))
         inside = max((_limit(b, facts, modes) for region in op.regions for b in region.blocks), default=1)
         if isinstance(op, ForOp) and modes[op] is Mode.AXIS:
             first, last = facts.ranges.get(op.index, (0, LARGEST_ARRAY))

@@ -23,6 +23,7 @@ from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.names import identifier
 from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.te import KernelOp
 from tilework.lowering.host.blocks import HostBlock, global_name, global_type, located, lower_graph
 from tilework.lowering.host.buffers import HostBuffers, plan_placements
 from tilework.lowering.host.shapes import HostInput, HostShapes, memref_type
@@ -72,7 +73,7 @@ class GraphToTe(TileworkPass):
         if not functions:
             return
         parameters = declare_parameters(functions)
-        taken = {*parameters, *(f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp))}
+        taken = {*parameters, *(o.sym_name.data for o in op.ops if isinstance(o, func.FuncOp | KernelOp))}
         kernels = KernelTable(UniqueNames(taken))
         hosts = [HostFunction(function, kernels).build() for function in functions]
         block = op.body.block

@@ -1,7 +1,8 @@
 """Tilework: a tensor compiler in four readable dialects.
 
 `compile` turns a model into a `Module`, which is called with arrays; `load` reads one that `Module.save` wrote.
-`from tilework import te` gives tensor expressions and schedules, which `lower` shows as loops and `build` compiles.
+`from tilework import te` gives tensor expressions and schedules, which `lower` shows as loops and `build` compiles;
+`kernel` makes an operator of networks of a function of te.
 """
 
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilework.algebra.errors import TileworkError, UsageError
     from tilework.api import build, compile, load, lower  # noqa: A004  the name that users of other compilers look for
+    from tilework.frontends.te.operator import kernel
     from tilework.plugins.packages import load_plugin
     from tilework.runtime.module import Module
     from tilework.runtime.threads import get_num_threads, set_num_threads
@@ -21,6 +23,7 @@ __all__ = [
     "build",
     "compile",
     "get_num_threads",
+    "kernel",
     "load",
     "load_plugin",
     "lower",
@@ -30,6 +33,7 @@ __all__ = [
 _HOMES = {
     "tilework.algebra.errors": ("TileworkError", "UsageError"),
     "tilework.api": ("build", "compile", "load", "lower"),
+    "tilework.frontends.te.operator": ("kernel",),
     "tilework.plugins.packages": ("load_plugin",),
     "tilework.runtime.module": ("Module",),
     "tilework.runtime.threads": ("get_num_threads", "set_num_threads"),

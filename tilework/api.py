@@ -17,10 +17,13 @@ from tilework.runtime.module import Module
 from tilework.runtime.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
+    from xdsl.dialects.builtin import ModuleOp
+
     from tilework.driver.compile_model import CompiledModel
     from tilework.driver.instrumentation import Instrumentation
     from tilework.driver.replaceable import Replaceable
     from tilework.driver.session import Progress
+    from tilework.frontends.te.operator import Kernel
     from tilework.frontends.te.schedule import Schedule
     from tilework.frontends.te.tensor import Tensor
     from tilework.frontends.te.text import LoweredModule
@@ -37,6 +40,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     instrumentations: Sequence[Instrumentation] = (),
     progress: Progress | None = None,
     precision: str = "default",
+    kernels: Mapping[str, Kernel] | None = None,
 ) -> Module:
     """Compile a model to native code.
 
@@ -46,7 +50,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     (by default a folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of
     the largest and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for
     finite numbers, since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every
-    sum directly.
+    sum directly. kernels: what `tilework.kernel` made of functions of te, for operators of an ONNX model by domain and
+    name, as in {"my.ops::Swish": swish}, or for the names in `graph.kernel`s of a module, as in {"swish": swish}.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
@@ -63,20 +68,22 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.targets import target_to_compile_for
 
     precision_of(precision)
+    defined = _checked_kernels(kernels)
     _check_options(processes, instrumentations, progress)
     machine = None if target is None else target_to_compile_for(target)
     if is_program_file(model):
-        model = read_program(model)
+        model = read_program(model, lambda module: _define_kernels(module, defined))
     if isinstance(model, ModuleOp):
         if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"parameters= takes a dictionary of arrays, not a {type(parameters).__name__}")
         module, arrays = model.clone(), dict(parameters or {})
+        _define_kernels(module, defined)
     elif parameters is not None:
         raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
     else:
         from tilework.frontends.onnx import import_onnx
 
-        imported = import_onnx(model)
+        imported = import_onnx(model, defined)
         module, arrays = imported.module, dict(imported.parameters)
         del imported  # so that weights can go once they are prepared
     choose_targets(module, machine)
@@ -129,6 +136,21 @@ def build(
     from tilework.frontends.te import build as te_build
 
     return te_build.build(s, args, target, name, cache, checked)
+
+
+def _checked_kernels(given: object) -> Mapping[str, Kernel]:
+    if given is None:
+        return {}
+    from tilework.frontends.te.operator import check_kernels  # te takes 0.1 s to import
+
+    return check_kernels(given)
+
+
+def _define_kernels(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:
+    if kernels:
+        from tilework.frontends.te.graph_kernels import define_kernels  # as above
+
+        define_kernels(module, kernels)
 
 
 def _check_options(processes: object, instrumentations: object, progress: object) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.helper import Helper, call_helper
-from tilework.dialects.isa.words import BYTES, DotOp
+from tilework.dialects.isa.words import DotOp
+from tilework.dialects.support.words import BYTES
 
 
 def _dot(e: Emitter, op: DotOp) -> None:

@@ -26,8 +26,9 @@ from tilework.backends.llvm.bfloat16 import narrow_float
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type, splat, suffix, vector_text
-from tilework.dialects.isa.amx import ROWS, SCOPE, RoundOp, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
+from tilework.dialects.isa.amx import ROWS, SCOPE, RoundOp, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
+from tilework.dialects.loop.parts import Part
 from tilework.dialects.support.diagnostics import CompileError
 
 REGISTERS, FACTORS = 8, 2
@@ -56,7 +57,7 @@ class _Plan:
     sums: Numbers
     factors: dict[Operation, Sequence[_Factor]]
 
-    def sum(self, tile: Tile) -> int:
+    def sum(self, tile: Part) -> int:
         return self.sums[_key(tile)]
 
 
@@ -121,7 +122,7 @@ def _add_sums(alloca: memref.AllocaOp, block: Block, found: Numbers, taken: Set[
     free = (register for register in range(REGISTERS - FACTORS) if register not in taken)
     elements: dict[int, tuple[SSAValue, int, int]] = {}
     for op in block.walk():
-        for tile in op.tiles if isinstance(op, TileOp) else ():
+        for tile in op.parts if isinstance(op, TileOp) else ():
             if not tile.form.in_register or tile.memref is not alloca.memref:
                 continue
             if tile.position.constant is None:
@@ -150,7 +151,7 @@ def _refuse_threads(alloca: memref.AllocaOp, block: Block) -> None:
             raise CompileError(message, alloca)
 
 
-def _key(tile: Tile) -> tuple[SSAValue, int, int]:
+def _key(tile: Part) -> tuple[SSAValue, int, int]:
     assert tile.position.constant is not None
     return tile.memref, tile.position.constant, tile.stride
 
@@ -184,7 +185,7 @@ def _factors_in(block: Block, registers: Sequence[int]) -> dict[Operation, Seque
 
 def _assigned(run: Sequence[TileMulFOp], registers: Sequence[int]) -> dict[Operation, Sequence[_Factor]]:
     """The same for multiplications between which memory does not change. No instruction takes one register twice."""
-    wanted = [tuple((which, t.memref, t.position, t.stride) for which, t in enumerate(op.tiles[1:])) for op in run]
+    wanted = [tuple((which, t.memref, t.position, t.stride) for which, t in enumerate(op.parts[1:])) for op in run]
     held: dict[object, int] = {}
     found: dict[Operation, Sequence[_Factor]] = {}
     for i, op in enumerate(run):
@@ -211,12 +212,12 @@ def _free_register(held: dict[object, int], registers: Sequence[int], wanted: Se
 
 
 def _zero(e: Emitter, op: TileZeroOp) -> None:
-    plan, [to] = _plan(e, op), op.tiles
+    plan, [to] = _plan(e, op), op.parts
     e.text.line(f"call void @llvm.x86.tilezero(i8 {plan.sum(to)})")
 
 
 def _multiply(e: Emitter, op: TileMulFOp) -> None:
-    plan, (to, *tiles) = _plan(e, op), op.tiles
+    plan, (to, *tiles) = _plan(e, op), op.parts
     factors = plan.factors[op]
     for tile, (register, is_loaded) in zip(tiles, factors, strict=True):
         if is_loaded:
@@ -226,11 +227,11 @@ def _multiply(e: Emitter, op: TileMulFOp) -> None:
 
 
 def _store(e: Emitter, op: TileStoreOp) -> None:
-    plan, (source, to) = _plan(e, op), op.tiles
+    plan, (source, to) = _plan(e, op), op.parts
     e.text.line(f"call void @llvm.x86.tilestored64(i8 {plan.sum(source)}, {_place(e, op, to)})")
 
 
-def _place(e: Emitter, op: TileOp, tile: Tile) -> str:
+def _place(e: Emitter, op: TileOp, tile: Part) -> str:
     """Where a tile is in memory: a pointer, and how many bytes apart rows lie."""
     stored = stored_as(tile.form.element, op)
     index, pointer = index_writer(e, op).expr(tile.position), e.get(tile.memref)

@@ -8,7 +8,8 @@ from tilework.backends.element_types import lanes_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import splat
 from tilework.dialects import arith
-from tilework.dialects.isa.words import BYTES, WORD, DotOp
+from tilework.dialects.isa.words import DotOp
+from tilework.dialects.support.words import BYTES, WORD
 
 _LANES = (4, 8, 16)
 """Of vectors that there are such instructions for."""

@@ -55,6 +55,7 @@ from tilework.dialects.graph.elementwise import (
 )
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.layout import PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
     AndOp,
@@ -96,7 +97,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
+    *(KernelOp, ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
     *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]

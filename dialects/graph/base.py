@@ -95,6 +95,10 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
             probe.drop_all_references()  # else the operands would keep a use by an operation that is nowhere
         return cls.create(operands=operands, properties=properties, result_types=types)
 
+    def on(self, *operands: SSAValue, **properties: Attribute) -> Self:
+        """The same operator on other operands, and with some properties changed. Raises VerifyException as `infer`."""
+        return type(self).of(*operands, **{**self.properties, **properties})
+
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
         from tilework.dialects.graph.canonicalization import PATTERNS  # which imports the operators
@@ -146,9 +150,14 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
             what = f"the windows of {self.title} do not fit into the image: dimension {axis} of its result would be"
             yield Requirement.of(at_least(dim, 1), f"{what} {dim}")
 
+    @property
+    def category(self) -> Category:
+        """How it may be fused: for most operators the same for all of their class."""
+        return self.CATEGORY
+
     def category_of(self, operand: int) -> Category:
         """How it reads that operand."""
-        return self.CATEGORY
+        return self.category
 
     def require_float(self) -> None:
         """Refuse an operand whose elements are not floating-point numbers."""

@@ -55,7 +55,7 @@ class GatherOp(GraphOp):
 
     def category_of(self, operand: int) -> Category:
         """Numbers are read again for each element that they name: to compute them there would be no gain."""
-        return Category.OPAQUE if operand == INDICES else self.CATEGORY
+        return Category.OPAQUE if operand == INDICES else self.category
 
     def requirements(self) -> Iterable[Requirement]:
         size = self.dims(0)[self.axis.value.data]

@@ -20,8 +20,8 @@ from tilework.algebra.index_expr import Expr, const
 from tilework.algebra.predicate import less_than
 from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import Array, Category, GraphOp
-from tilework.dialects.isa.words import BYTES, WORD
 from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.support.words import BYTES, WORD
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 

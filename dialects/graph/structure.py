@@ -26,6 +26,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.dialects.graph.base import GraphOp
+
 
 @irdl_op_definition
 class ParameterOp(IRDLOperation):
@@ -111,7 +113,7 @@ class FusedOp(IRDLOperation):
         block = self.body.block
         if tuple(block.arg_types) != tuple(self.inputs.types):
             raise VerifyException("the region's arguments differ from the operands")
-        if inner := next((op.name for op in block.ops if op.regions), None):
+        if inner := next((op.name for op in block.ops if op.regions and not isinstance(op, GraphOp)), None):
             raise VerifyException(f"the region holds {inner}, which is no operator of a kernel")
         if not isinstance(block.last_op, YieldOp) or tuple(block.last_op.values.types) != tuple(self.outputs.types):
             raise VerifyException("the region ends in graph.yield of the results")

@@ -8,8 +8,10 @@ different ones are different registers. Names are those of MLIR's dialect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Self, cast
 
+import ml_dtypes
+import numpy as np
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
@@ -26,7 +28,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     eq,
     irdl_op_definition,
     operand_def,
@@ -42,6 +43,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr
 from tilework.dialects.loop.common import integers, memref_of, resolve, verify_positions
+from tilework.dialects.loop.parts import Form, Part, PartsOp
 from tilework.dialects.support.index_attr import (
     LoopIndexAttr,
     over_values,
@@ -49,6 +51,7 @@ from tilework.dialects.support.index_attr import (
     print_with_operands,
     to_operands,
 )
+from tilework.dialects.support.scalar_op import ScalarOp
 
 SCOPE = "amx"
 """Of buffers whose tiles are registers."""
@@ -60,25 +63,7 @@ ROWS, COLUMNS, PAIR = 16, 16, 2
 _SEGMENTS = AttrSizedOperandSegments.attribute_name
 
 
-class Form(NamedTuple):
-    """What a tile holds: rows of so many elements of a type. in_register: where it lives, memory being elsewhere."""
-
-    columns: int
-    element: Attribute
-    in_register: bool
-    is_written: bool
-
-
-class Tile(NamedTuple):
-    """A tile of a buffer. position: where the first row begins, over SSA values; stride: how far apart rows lie."""
-
-    memref: SSAValue
-    position: Expr
-    stride: int
-    form: Form
-
-
-class TileOp(IRDLOperation):
+class TileOp(PartsOp):
     """What operations on tiles have in common: where each of their tiles is."""
 
     memrefs = var_operand_def(MemRefType)
@@ -99,14 +84,12 @@ class TileOp(IRDLOperation):
         )
 
     @property
-    def tiles(self) -> tuple[Tile, ...]:
-        """The tiles, in order."""
+    def parts(self) -> tuple[Part, ...]:
         values = over_values(self.index_operands)
         exprs = [e.substitute(values) for e in self.indices]
-        return tuple(map(Tile, self.memrefs, exprs, integers(self.strides), self.FORMS))
+        return tuple(map(Part, self.memrefs, exprs, integers(self.strides), self.FORMS))
 
     def set_positions(self, positions: Sequence[Expr]) -> None:
-        """Replace where the tiles begin, in place."""
         operands, exprs = to_operands(positions)
         self.properties["indices"] = LoopIndexAttr(exprs)
         self.properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(self.memrefs), len(operands)])
@@ -117,7 +100,7 @@ class TileOp(IRDLOperation):
         if (len(self.memrefs), len(self.indices), len(self.strides)) != (wanted,) * 3:
             raise VerifyException(f"expected {wanted} tiles, each with a subscript and a stride")
         verify_positions(self.indices.data, len(self.index_operands))
-        for tile in self.tiles:
+        for tile in self.parts:
             _verify_tile(tile)
 
     @classmethod
@@ -156,7 +139,7 @@ class TileOp(IRDLOperation):
         printer.print_list(self.memrefs.types, printer.print_attribute)
 
 
-def _verify_tile(tile: Tile) -> None:
+def _verify_tile(tile: Part) -> None:
     type_, form = memref_of(tile.memref), tile.form
     if type_.get_num_dims() != 1 or not isinstance(type_.layout, NoneAttr) or type_.element_type != form.element:
         raise VerifyException(f"a tile of {type_}: expected a buffer of {form.element} with one dimension")
@@ -170,10 +153,11 @@ def _verify_tile(tile: Tile) -> None:
         raise VerifyException(f"rows of {form.columns} elements are at least {least} apart, not {tile.stride}")
 
 
-_SUM = Form(COLUMNS, f32, in_register=True, is_written=True)
-_READ_SUM = Form(COLUMNS, f32, in_register=True, is_written=False)
-_FACTOR = Form(COLUMNS * PAIR, bf16, in_register=False, is_written=False)
-_STORED = Form(COLUMNS, f32, in_register=False, is_written=True)
+_NEW_SUM = Form(ROWS, COLUMNS, f32, in_register=True, is_read=False, is_written=True)
+_SUM = Form(ROWS, COLUMNS, f32, in_register=True, is_read=True, is_written=True)
+_READ_SUM = Form(ROWS, COLUMNS, f32, in_register=True, is_read=True, is_written=False)
+_FACTOR = Form(ROWS, COLUMNS * PAIR, bf16, in_register=False, is_read=True, is_written=False)
+_STORED = Form(ROWS, COLUMNS, f32, in_register=False, is_read=False, is_written=True)
 
 
 @irdl_op_definition
@@ -184,8 +168,11 @@ class TileZeroOp(TileOp):
     """
 
     name = "amx.tile_zero"
-    FORMS: ClassVar[tuple[Form, ...]] = (_SUM,)
+    FORMS: ClassVar[tuple[Form, ...]] = (_NEW_SUM,)
     traits = traits_def(MemoryWriteEffect())
+
+    def evaluate(self, *read: Any) -> Any:
+        return np.float32(0)
 
 
 @irdl_op_definition
@@ -204,6 +191,16 @@ class TileMulFOp(TileOp):
     FORMS: ClassVar[tuple[Form, ...]] = (_SUM, _FACTOR, _FACTOR)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
+    def evaluate(self, *read: Any) -> Any:
+        before, rows, pairs = read
+        return before + rows.astype(np.float32) @ _unpaired(pairs.astype(np.float32))
+
+
+def _unpaired(pairs: Any) -> Any:
+    """Rows that hold two neighbours of each column as twice as many rows."""
+    split = pairs.reshape(*pairs.shape[:-1], COLUMNS, PAIR)
+    return np.moveaxis(split, -1, -2).reshape(*pairs.shape[:-2], PAIR * ROWS, COLUMNS)
+
 
 @irdl_op_definition
 class TileStoreOp(TileOp):
@@ -216,9 +213,13 @@ class TileStoreOp(TileOp):
     FORMS: ClassVar[tuple[Form, ...]] = (_READ_SUM, _STORED)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
+    def evaluate(self, *read: Any) -> Any:
+        [source] = read
+        return source
+
 
 @irdl_op_definition
-class RoundOp(IRDLOperation):
+class RoundOp(ScalarOp):
     """The nearest number of bf16, ties to even; as in tiles, what is smaller than the smallest normal number is zero.
 
     Of vectors lane by lane. One instruction, where `arith.truncf` to bf16 takes several to keep small numbers.
@@ -240,6 +241,11 @@ class RoundOp(IRDLOperation):
     def verify_(self) -> None:
         if _lanes(self.input.type) != _lanes(self.result.type):
             raise VerifyException(f"{self.input.type} is rounded lane by lane, not to {self.result.type}")
+
+    def evaluate(self, *operands: Any) -> Any:
+        a = np.asarray(operands[0])
+        normal = np.where(np.abs(a) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), a), a)
+        return normal.astype(ml_dtypes.bfloat16)[()]
 
 
 def _lanes(type_: Attribute) -> tuple[int, ...] | None:

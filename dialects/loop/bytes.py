@@ -8,9 +8,9 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.isa.words import BYTES, WORD
 from tilework.dialects.loop.common import memref_of
 from tilework.dialects.support.shapes import is_narrow
+from tilework.dialects.support.words import BYTES, WORD
 
 
 @irdl_op_definition

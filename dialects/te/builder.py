@@ -38,8 +38,6 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import arith, loop
-from tilework.dialects.isa.amx import RoundOp
-from tilework.dialects.isa.words import DotOp
 from tilework.dialects.support.names import identifier
 from tilework.dialects.support.shapes import dims_of, scalar_type, tensor_type
 from tilework.dialects.te import (
@@ -137,7 +135,7 @@ class KernelBuilder(Writer):
                 self.insert(YieldOp([v.value for v in values]))
         types = [tensor_type(dims, v.dtype) for v in values]
         part = None if role is None else StringAttr(role)
-        op = ComputeOp(self._unique(stage), axes, reduce_axes, types, Region(block), part)
+        op = ComputeOp(self.unique_stage(stage), axes, reduce_axes, types, Region(block), part)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
@@ -163,7 +161,7 @@ class KernelBuilder(Writer):
         """
         first, following, before, out = ([t.value for t in group] for group in (inits, updates, states, outputs))
         bounds = inits[0].dims[0], states[0].dims[0]
-        op = ScanOp(self._unique(stage), axis, bounds, first, following, before, out, independent)
+        op = ScanOp(self.unique_stage(stage), axis, bounds, first, following, before, out, independent)
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
@@ -188,7 +186,7 @@ class KernelBuilder(Writer):
             argument.name_hint = name
         with self.inside(block):
             write(buffers, lambda e: e.substitute(known))
-        op = ExternOp(self._unique(stage), [t.value for t in inputs], types, symbols, Region(block))
+        op = ExternOp(self.unique_stage(stage), [t.value for t in inputs], types, symbols, Region(block))
         self._at.insert(op)
         return [Tensor(result, self) for result in op.results]
 
@@ -318,14 +316,6 @@ class KernelBuilder(Writer):
         table = UNARY_INTEGER if a.is_integer else UNARY
         return Scalar(self.insert(table[function](a.value)).value, self, a.unsigned)
 
-    def dot(self, unsigned: Scalar, signed: Scalar) -> Scalar:
-        """The sum of the products of the bytes in two words."""
-        return self.insert(DotOp(unsigned.value, signed.value))
-
-    def round_for_tiles(self, a: Scalar) -> Scalar:
-        """The nearest number of bf16 as machines round for tiles: the smallest are zero."""
-        return self.insert(RoundOp(a.value))
-
     def cast(self, a: Scalar, dtype: Attribute) -> Scalar:
         """The scalar as a number of another type; fractions are cut off, integers wrap around."""
         if dtype == i1:
@@ -393,7 +383,8 @@ class KernelBuilder(Writer):
         self.insert(ReduceOp(reducer, [v.value for v in values], where))
         return values
 
-    def _unique(self, stage: str) -> str:
+    def unique_stage(self, stage: str) -> str:
+        """The name for a stage that is appended: with a suffix if it is taken."""
         name, n = stage, 0
         while name in self._stages:
             n += 1

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import onnx
 from xdsl.dialects import func
@@ -23,8 +24,9 @@ from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
+from tilework.frontends.onnx.kernels import by_kernel
 from tilework.frontends.onnx.load import OPSET_OF_OLD_FILES, Source, load_model, to_array
-from tilework.frontends.onnx.node import Node, find_converter
+from tilework.frontends.onnx.node import Converter, Node, find_converter
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import declared_ranks, ordered_nodes, reads
@@ -39,6 +41,9 @@ from tilework.frontends.onnx.types import (
 from tilework.frontends.onnx.value_names import kind_name
 from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, ValueSequence
 from tilework.plugins.packages import Folder, folders_of
+
+if TYPE_CHECKING:  # a model without kernels of the program's own needs no te
+    from tilework.frontends.te.operator import Kernel
 
 OLDEST_OPSET = 1
 
@@ -58,8 +63,12 @@ class ImportedModel:
     name: str
 
 
-def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
+def import_onnx(
+    source: str | Path | bytes | onnx.ModelProto, kernels: Mapping[str, Kernel] | None = None
+) -> ImportedModel:
     """Read an ONNX model: a path, the bytes of a file, or a ModelProto.
+
+    kernels: what defines operators, by their domains and names (`Node.operator`).
 
     Initializers are constants, also those that IR 3 lists among the inputs; from IR 4 on these are parameters that the
     caller may replace, by name in the function's `tilework.defaults`. Inputs keep their order; their and the outputs'
@@ -69,11 +78,11 @@ def import_onnx(source: str | Path | bytes | onnx.ModelProto) -> ImportedModel:
     _load_converters(folders_of("frontends/onnx"))
     loaded, decisions = load_model(source), Decisions()
     try:
-        return _decided(loaded, decisions)
+        return _decided(loaded, decisions, kernels or {})
     except TileworkError:
         for other in decisions.others({*_names_of_defaults(loaded)}):
             with suppress(TileworkError):
-                return _decided(loaded, other)
+                return _decided(loaded, other, kernels or {})
         raise
 
 
@@ -86,10 +95,10 @@ def _load_converters(folders: tuple[Folder, ...]) -> None:
                 folder.load(module)
 
 
-def _decided(source: Source, decisions: Decisions) -> ImportedModel:
+def _decided(source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]) -> ImportedModel:
     """The model, imported from the beginning as often as something is found out about it."""
     while True:
-        importer = _Importer(source, decisions)
+        importer = _Importer(source, decisions, kernels)
         try:
             return importer.run()
         except SameSizes as found:
@@ -109,16 +118,17 @@ def _names_of_defaults(source: Source) -> list[str]:
 class _Importer:
     """Of the model's own graph."""
 
-    def __init__(self, source: Source, decisions: Decisions):
+    def __init__(self, source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]):
         self.source = source
         self.decisions = decisions
+        self.kernels = kernels
         self.graph = source.model.graph
         self.emitter = Emitter(Block())
 
     def run(self) -> ImportedModel:
         unsupported: list[str] = []
         opset, ranks = _opset(self.source), declared_ranks(self.graph)
-        scope = _Scope(self.source, opset, self.emitter, {}, unsupported, ranks, self.decisions)
+        scope = _Scope(self.source, opset, self.emitter, {}, unsupported, ranks, self.decisions, self.kernels)
         nodes = ordered_nodes(self.graph)
         inputs = self._define_inputs(scope)
         scope.define_initializers(self.graph)
@@ -201,6 +211,8 @@ class _Scope:
     ranks: Mapping[str, int]
     """The numbers of axes that the model declares, by the names of values."""
     decisions: Decisions
+    kernels: Mapping[str, Kernel]
+    """What defines operators that the program brings, by `Node.operator`."""
     calls: tuple[tuple[str, str, str], ...] = ()
     """The functions that it is in, by domain, name and overload."""
 
@@ -243,15 +255,21 @@ class _Scope:
 
     def _is_own(self, node: Node) -> bool:
         """Whether there is a converter for the operator, or it may be computed while importing."""
-        return find_converter(node) is not None or (node.is_standard and can_fold(node.op_type))
+        return self._converter(node) is not None or (node.is_standard and can_fold(node.op_type))
+
+    def _converter(self, node: Node) -> Converter | None:
+        """What converts a node: the program's own kernel for its operator goes before ours."""
+        kernel = self.kernels.get(node.operator)
+        return find_converter(node) if kernel is None else by_kernel(kernel)
 
     def _converted(self, node: Node) -> dict[str, AnyValue]:
         """What the node makes, by name: folded where that is possible, else converted."""
-        if node.is_standard:
+        is_ours = node.is_standard and node.operator not in self.kernels
+        if is_ours:
             check_node(node)
-        made = fold(node) if node.is_standard else None
+        made = fold(node) if is_ours else None
         if made is None:
-            convert = find_converter(node)
+            convert = self._converter(node)
             if convert is None:
                 self._note_unsupported(node)
                 raise _Unsupported
@@ -275,7 +293,7 @@ class _Scope:
             raise node.error(f"it is in {DEEPEST} functions that call each other")
         graph, opset = called(function, node), opset_of(function, self.opset)
         _check_opset(opset, f"function {function.name}")
-        inside = _Scope(self.source, opset, self.emitter, {}, self.unsupported, {}, self.decisions, (*self.calls, key))
+        inside = replace(self, opset=opset, values={}, ranks={}, calls=(*self.calls, key))
         try:
             outputs = inside.outputs_of(graph, [value for value in node.inputs if value is not None])
         except TileworkError as error:
@@ -321,7 +339,9 @@ class _Scope:
     def _note_unsupported(self, node: Node) -> None:
         proto = node.proto
         operator = ".".join(f"{part}" for part in (proto.domain, node.op_type, proto.overload) if part)
-        self.unsupported.append(f"{operator} '{node.title}' of ({node.input_types()})")
+        definition = f'; tilework.compile(..., kernels={{"{node.operator}": ...}}) would define it'
+        remedy = "" if node.is_standard else definition
+        self.unsupported.append(f"{operator} '{node.title}' of ({node.input_types()}){remedy}")
 
     def _define(self, name: str, value: AnyValue) -> None:
         if isinstance(value, SSAValue) and value.name_hint is None:

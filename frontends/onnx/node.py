@@ -103,6 +103,11 @@ class Node:
         return self.proto.op_type
 
     @property
+    def operator(self) -> str:
+        """The operator with its domain, `my.ops::Swish`; one of the standard by its name alone."""
+        return self.op_type if self.is_standard else f"{self.proto.domain}::{self.op_type}"
+
+    @property
     def is_standard(self) -> bool:
         """Whether the operator is one of the ONNX standard."""
         return self.proto.domain in STANDARD_DOMAINS

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.ir import Attribute
 
 from tilework.algebra.errors import UsageError
 from tilework.frontends.te.arguments import check_word
@@ -60,6 +61,14 @@ def element_type_of(dtype: str) -> AnyFloat | IntegerType:
     if dtype in _UNSIGNED and dtype != "bool":
         return IntegerType(bits_of(dtype), Signedness.UNSIGNED)
     return _ALL[dtype]
+
+
+def dtype_of(element: Attribute) -> str:
+    """The name of the type that a tensor's elements have. Raises UsageError for one that te does not know."""
+    for name in _ALL:
+        if element_type_of(name) == element:
+            return name
+    raise UsageError(f"te has no elements of {element}; known: {', '.join(_ALL)}")
 
 
 def bits_of(dtype: str) -> int:

@@ -16,6 +16,7 @@ from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_tall_products import FuseTallProducts
 from tilework.transforms.graph.hoist_elementwise import HoistElementwise
+from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
 from tilework.transforms.graph.quantized_products import QuantizedProducts
@@ -33,7 +34,8 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 GRAPH: tuple[ModulePass, ...] = (
-    StateRequirements(),  # first: operators still know the nodes that they come from
+    InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them
+    StateRequirements(),  # early: operators still know the nodes that they come from
     RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds
     WidenHalfPrecision(),  # behind it: casts to the type that a value has would round; before what looks for floats
     FoldPadding(),

@@ -21,9 +21,9 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.layout import UnpackOp, WordsOp
 from tilework.dialects.graph.movement import PadOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
-from tilework.dialects.isa.words import BYTES
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
+from tilework.dialects.support.words import BYTES
 from tilework.rules.algorithms.base import Algorithm, Product
 from tilework.targets import Target
 

@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
-from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith
-from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
-
-
-def clone_scalars(
-    block: Block, values: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]
-) -> tuple[list[Operation], SSAValue]:
-    """The operations of a scalar body at other indices, and the value that it yields."""
-    cloned = _cloned(block, values, mapped)
-    last = cloned.pop()
-    assert isinstance(last, YieldOp)
-    return cloned, last.values[0]
-
-
-def clone_body(compute: ComputeOp, values: Mapping[Key, Expr]) -> Region:
-    """The whole body of a compute, where the axes named have these values."""
-    return Region(Block(_cloned(compute.body.block, values, {})))
-
-
-def _cloned(block: Block, values: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> list[Operation]:
-    cloned: list[Operation] = []
-    for op in block.ops:
-        copy = _clone_scalar(op, values, mapped)
-        copy.location = op.location
-        for old, new in zip(op.results, copy.results, strict=True):
-            new.name_hint = old.name_hint
-            mapped[old] = new
-        cloned.append(copy)
-    return cloned
-
-
-def _clone_scalar(op: Operation, values: Mapping[Key, Expr], mapped: dict[SSAValue, SSAValue]) -> Operation:
-    if not isinstance(op, ReadOp | IndexOp | IfThenElseOp):
-        return op.clone(mapped)
-    data: dict[Key, Expr] = {v: var(mapped[v]) for v in op.index_operands}
-    here = {**values, **data}
-    match op:
-        case ReadOp():
-            return ReadOp(op.tensor, [e.substitute(here) for e in op.exprs])
-        case IndexOp():
-            return IndexOp(op.value.substitute(here))
-        case IfThenElseOp():
-            regions = [Region(Block(_cloned(r.block, values, dict(mapped)))) for r in (op.then_body, op.else_body)]
-            return IfThenElseOp([p.substitute(here) for p in op.conditions], op.result.type, *regions)
+from tilework.dialects.te import ComputeOp, IfThenElseOp, ReadOp, ReduceOp, YieldOp
 
 
 def copy_of(tensors: Sequence[SSAValue], name: str, axes: Sequence[tuple[str, Expr]]) -> ComputeOp:

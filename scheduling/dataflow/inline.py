@@ -14,7 +14,7 @@ from tilework.dialects.schedule import (
     StageOp,
 )
 from tilework.dialects.te import ComputeOp, ReadOp
-from tilework.scheduling.dataflow.bodies import clone_scalars
+from tilework.dialects.te.cloning import clone_scalars
 from tilework.scheduling.dataflow.earlier_uses import state_before, users_after, users_before
 from tilework.scheduling.dataflow.handles import erase, is_returned, whole_reader
 from tilework.scheduling.dataflow.kernel_stages import KernelStages

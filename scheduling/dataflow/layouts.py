@@ -11,7 +11,8 @@ from tilework.algebra.predicate import Predicate
 from tilework.dialects.schedule import SingletonOp, StageOp, StorageAlignOp
 from tilework.dialects.support.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp
-from tilework.scheduling.dataflow.bodies import clone_body, gather_of, guard_reads
+from tilework.dialects.te.cloning import clone_body
+from tilework.scheduling.dataflow.bodies import gather_of, guard_reads
 from tilework.scheduling.dataflow.earlier_uses import SHAPING, check_tails, made_of, users_before
 from tilework.scheduling.dataflow.kernel_stages import KernelStages
 from tilework.scheduling.stage_bounds import StageBounds

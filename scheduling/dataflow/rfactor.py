@@ -11,8 +11,9 @@ from tilework.algebra.predicate import Predicate
 from tilework.dialects.schedule import ReorderOp, RFactorOp, StageOp
 from tilework.dialects.support.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, ReadOp, ReduceOp
+from tilework.dialects.te.cloning import clone_body
 from tilework.scheduling.bound_inference import StageBounds, bounds_alone
-from tilework.scheduling.dataflow.bodies import clone_body, guard_reduction, reducer_of
+from tilework.scheduling.dataflow.bodies import guard_reduction, reducer_of
 from tilework.scheduling.dataflow.earlier_uses import (
     SHAPING,
     check_tails,

@@ -289,7 +289,8 @@ def test_refused_operands_get_no_use():
 
 def test_every_operator_has_a_docstring_and_a_category():
     for op in graph.OPERATORS:
-        assert op.__doc__ and op.CATEGORY is not None, op.name
+        has_category = hasattr(op, "CATEGORY") or op.category is not GraphOp.category
+        assert op.__doc__ and has_category, op.name
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,9 @@ FREE = (
 
 TILES = frozenset(
     {
-        *("analysis/lanes.py", "analysis/registers.py", "analysis/tiles.py"),
-        *("dialects/graph/algorithms/bf16x.py", "dialects/scalar_meaning.py", "dialects/te/builder.py"),
-        *("dialects/schedule/annotations.py", "dialects/schedule/storage.py"),
-        *("frontends/te/arguments.py", "frontends/te/stage.py"),
-        *("interpreters/independence.py", "interpreters/loop.py"),
-        *("interpreters/loop_plan.py", "interpreters/loop_tiles.py"),
-        *("scheduling/state/attachments.py",),
-        *("transforms/loop/rewriting.py", "transforms/loop/simplify.py", "transforms/loop/tensorize.py"),
-        *("transforms/loop/unroll.py", "transforms/loop/verify_registers.py"),
+        *("dialects/graph/algorithms/bf16x.py", "dialects/schedule/annotations.py", "dialects/schedule/storage.py"),
+        *("frontends/te/arguments.py", "frontends/te/stage.py", "scheduling/state/attachments.py"),
+        "transforms/loop/tensorize.py",
     }
 )
 """Files that may name "amx", as long as its tiles are no intrinsic that a program declares: its meaning, its scope and

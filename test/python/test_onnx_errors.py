@@ -270,7 +270,8 @@ def test_all_unsupported_operators_at_once():
     assert refusal(model(nodes, {"x": ["batch", 3, 3]})).split("\n") == [
         "3 node(s) use an operator that Tilework does not support (opset 13):",
         "  RandomNormalLike 'random_1' of (batchx3x3xf32)",
-        "  com.vendor.FusedConv 'fast' of (batchx3x3xf32, ?)",
+        "  com.vendor.FusedConv 'fast' of (batchx3x3xf32, ?)"
+        '; tilework.compile(..., kernels={"com.vendor::FusedConv": ...}) would define it',
         "  Unique 'Unique_5' of (?)",
     ]
 

@@ -120,7 +120,7 @@ def test_a_tile_out_of_bounds_is_an_error(parse_module: Parse):
       }
     }"""
     with pytest.raises(
-        CompileError, match="in i: a tile of %y out of bounds: the buffer has 1000 elements, it spans 256"
+        CompileError, match="in i: a part of %y out of bounds: the buffer has 1000 elements, it spans 256"
     ):
         run_loop_kernel(kernel_of(parse_module(text)), [], [np.empty(1000, np.float32)])
 

@@ -20,8 +20,9 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import Predicate, less_than
 from tilework.dialects import arith
-from tilework.dialects.isa.words import BYTES, DotOp
+from tilework.dialects.isa.words import DotOp
 from tilework.dialects.support.shapes import dims_of, element_type
+from tilework.dialects.support.words import BYTES
 from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReduceOp
 
 Sizes = Mapping[str, int]

@@ -114,9 +114,9 @@ def _is_anchored(value: SSAValue) -> bool:
         op = waiting.pop().owner
         if not isinstance(op, GraphOp):
             continue
-        if op.CATEGORY > Category.INJECTIVE or _is_view(op, ConcatOp) or _is_view(op, SliceOp):
+        if op.category > Category.INJECTIVE or _is_view(op, ConcatOp) or _is_view(op, SliceOp):
             return True
-        if op.CATEGORY <= Category.BROADCAST:
+        if op.category <= Category.BROADCAST:
             waiting += [v for v in op.operands if v.has_one_use()]
     return False
 
@@ -158,4 +158,4 @@ def _are_images(images: Sequence[Expr], apart: Sequence[Expr]) -> bool:
 
 
 def _all_cheap(ops: Iterable[Operation]) -> bool:
-    return all(isinstance(op, GraphOp) and op.CATEGORY <= Category.INJECTIVE for op in ops)
+    return all(isinstance(op, GraphOp) and op.category <= Category.INJECTIVE for op in ops)

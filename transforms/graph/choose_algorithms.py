@@ -28,9 +28,7 @@ from tilework.transforms.graph.patterns import GraphPatternPass
 
 @dataclass(frozen=True)
 class ChooseAlgorithms(GraphPatternPass):
-    """Let a convolution take Winograd's algorithm, a product of matrices Strassen's or numbers of bfloat16, one of
-    bytes words, and a layer with few rows weights of 24 or 28 bits, where the rule for its kernel expects that to be
-    faster.
+    """Compute convolutions and layers by the algorithms that the rules for their kernels expect to be fastest.
 
     %y = graph.fused "conv" (%x, %w) {         %u = graph.winograd_weight %w {tile = 4}
       %c = graph.conv %a, %b              ->   %y = graph.fused "conv" (%x, %u) {
@@ -38,9 +36,8 @@ class ChooseAlgorithms(GraphPatternPass):
 
     Only with weights that are parameters: `graph-fold-parameters` moves their transform into @prepare. `precision` is
     "default", which allows results that differ by about 1e-5 of the largest in the tensor, or "strict", which allows
-    Winograd's algorithm with tiles that are as accurate as the direct sum. Words are the same memory where their bytes
-    are side by side, in rows or in blocks of channels; else a kernel more puts them together. Requires
-    graph-fuse-operators.
+    Winograd's algorithm with tiles that are as accurate as the direct sum. The algorithms are the files of
+    `rules/algorithms`; what several kernels prepare alike, `cse` makes one. Requires graph-fuse-operators.
     """
 
     name = "choose-algorithms"

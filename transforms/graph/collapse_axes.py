@@ -92,7 +92,7 @@ def _image_of_reductions(group: FusedOp) -> _Image | None:
     ops = [op for op in group.body.block.ops if not isinstance(op, YieldOp | arith.ConstantOp)]
     reductions = [op for op in ops if isinstance(op, ReduceOp)]
     others = [op for op in ops if not isinstance(op, ReduceOp)]
-    if not reductions or any(not isinstance(op, GraphOp) or op.CATEGORY > Category.BROADCAST for op in others):
+    if not reductions or any(not isinstance(op, GraphOp) or op.category > Category.BROADCAST for op in others):
         return None
     rank = len(reductions[0].dims(0))
     image = _Image(*reductions[0].dims(0)[-2:]) if rank > 2 else None
@@ -107,7 +107,7 @@ def _image_of_convolution(group: FusedOp) -> _Image | None:
     ops = [op for op in group.body.block.ops if not isinstance(op, YieldOp | arith.ConstantOp)]
     convs = [op for op in ops if isinstance(op, ConvOp)]
     others = [op for op in ops if not isinstance(op, ConvOp)]
-    if len(convs) != 1 or any(not isinstance(op, GraphOp) or op.CATEGORY > Category.BROADCAST for op in others):
+    if len(convs) != 1 or any(not isinstance(op, GraphOp) or op.category > Category.BROADCAST for op in others):
         return None
     [conv] = convs
     if len(conv.dims(0)) != RANK or not conv.is_pointwise:
@@ -176,7 +176,7 @@ def _remade(op: Operation, operands: Sequence[SSAValue]) -> Operation | None:
             return YieldOp(operands)
         case GraphOp():
             try:
-                return type(op).of(*operands, **op.properties)
+                return op.on(*operands)
             except VerifyException:
                 return None
         case _:

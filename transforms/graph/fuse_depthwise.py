@@ -77,7 +77,7 @@ def _only_convolution(group: FusedOp) -> ConvOp | None:
     """The convolution of a group in which all else is element-wise, or changes its layout."""
     ops = [op for op in group.body.block.ops if isinstance(op, GraphOp) and not isinstance(op, PackOp | UnpackOp)]
     convs = [op for op in ops if isinstance(op, ConvOp)]
-    simple = all(op.CATEGORY <= Category.BROADCAST for op in ops if not isinstance(op, ConvOp))
+    simple = all(op.category <= Category.BROADCAST for op in ops if not isinstance(op, ConvOp))
     return convs[0] if len(convs) == 1 and simple else None
 
 

@@ -194,7 +194,7 @@ def _end_of(group: FusedOp) -> Operation | Block:
 
 def anchor_of(members: Sequence[GraphOp]) -> GraphOp:
     """The operator that does most of the work, whose location stands for the whole group's."""
-    return max(members, key=lambda op: (op.CATEGORY is not Category.OPAQUE, op.CATEGORY))
+    return max(members, key=lambda op: (op.category is not Category.OPAQUE, op.category))
 
 
 def label_of(members: Sequence[GraphOp]) -> str:

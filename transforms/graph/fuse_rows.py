@@ -123,7 +123,7 @@ class _Rows:
         """Whether an operator that is no product goes row by row, if its operands do."""
         if isinstance(op, SoftmaxLikeOp | ReduceOp):
             return _rows_of(op) == self
-        return op.CATEGORY <= Category.BROADCAST and (self.fills(op) or self._summarizes(op))
+        return op.category <= Category.BROADCAST and (self.fills(op) or self._summarizes(op))
 
     def _summarizes(self, op: GraphOp) -> bool:
         return dims_of(op.results[0].type) == (*self.full[: -self.last], *[const(1)] * self.last)
@@ -185,8 +185,8 @@ def _anchors_before(op: GraphOp) -> list[GraphOp]:
         for value in dict.fromkeys(pending.pop().operands):
             made = value.owner
             if isinstance(made, GraphOp) and len({use.operation for use in value.uses}) == 1:
-                if made.CATEGORY is Category.COMPLEX:
+                if made.category is Category.COMPLEX:
                     found.append(made)
-                elif made.CATEGORY <= Category.BROADCAST:
+                elif made.category <= Category.BROADCAST:
                     pending.append(made)
     return found

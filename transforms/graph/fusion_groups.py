@@ -58,7 +58,7 @@ class FusionGroups:
         self._flow = Dataflow.of(block)
         self._tree = PostDominators(self._flow)
         self._max_operators = max_operators
-        self._groups = [_Group([i], op.CATEGORY) for i, op in enumerate(self._flow.ops)]
+        self._groups = [_Group([i], op.category) for i, op in enumerate(self._flow.ops)]
         self._refusals: dict[int, str] = {}
         for phase in (1, 2):
             for i in range(len(self._groups)):
@@ -131,7 +131,7 @@ class FusionGroups:
 
     def _why_apart(self, i: int, consumer: int) -> str:
         for op in (i, consumer):
-            if self._flow.ops[op].CATEGORY is Category.OPAQUE:
+            if self._flow.ops[op].category is Category.OPAQUE:
                 return f"{self._name(op)} is a kernel of its own"
         if self._flow.escapes[i]:
             where = "returned, seen through a view, or read by a kernel of rows"

@@ -87,9 +87,9 @@ def _is_computed(value: SSAValue) -> bool:
         op = value.owner
         if not isinstance(op, GraphOp) or not value.has_one_use():
             continue
-        if op.CATEGORY in (Category.REDUCTION, Category.COMPLEX):
+        if op.category in (Category.REDUCTION, Category.COMPLEX):
             return True
-        if op.CATEGORY <= Category.INJECTIVE:
+        if op.category <= Category.INJECTIVE:
             waiting += op.operands
     return False
 

@@ -151,7 +151,7 @@ def _copied(op: Operation, operands: Sequence[SSAValue], renamed: Renamed) -> Op
             return YieldOp(operands)
         case GraphOp():
             properties = {name: _with_sizes(attribute, renamed) for name, attribute in op.properties.items()}
-            return type(op).of(*operands, **properties)
+            return op.on(*operands, **properties)
         case _:
             return op.clone()
 

@@ -37,10 +37,10 @@ from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.movement import PadOp, TransposeOp
 from tilework.dialects.graph.reduction import ReduceSumOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.isa.words import BYTES
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
+from tilework.dialects.support.words import BYTES
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
 from tilework.transforms.graph.moved_weights import dequantized_last

@@ -15,6 +15,7 @@ from tilework.analysis.parameters import is_splat
 from tilework.analysis.program_targets import DEVICE
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
+from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
@@ -106,7 +107,9 @@ def _argument_names(block: Block) -> list[str]:
 
 
 def operand_name(op: Operation, index: int) -> str:
-    """What the operator's class calls that operand; for one of a variable number, the name of them all."""
+    """What the operator's class, or kernel, calls that operand; for one of a variable number, the name of them all."""
+    if isinstance(op, GraphKernelOp):
+        return op.kernel.body.block.args[index].name_hint or "input"
     assert isinstance(op, GraphOp | YieldOp)
     declared = [name for name, _ in op.get_irdl_definition().operands]
     return declared[min(index, len(declared) - 1)]

@@ -25,6 +25,7 @@ from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import CeilOp, FloorOp, RoundOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp, WhereOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolIndicesOp
@@ -117,7 +118,7 @@ class _Graph:
     def _stays(self, op: GraphOp) -> bool:
         """Whether an operator takes the numbers as narrow as the network has them."""
         if not _moves(op):
-            return isinstance(op, _DECIDES)
+            return isinstance(op, (*_DECIDES, KernelOp))
         wide = [v in self._instead for v in op.operands if is_half(element_type(v.type))]
         returned = any(isinstance(use.operation, ReturnOp) for use in op.results[0].uses)
         return not any(wide) or (returned and not all(wide))

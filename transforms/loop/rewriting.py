@@ -10,8 +10,8 @@ from xdsl.irdl import AttrSizedOperandSegments
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import Predicate
-from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp
+from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.support.index_attr import LoopIndexAttr, to_operands
 from tilework.dialects.support.locations import copy_location
 
@@ -45,8 +45,8 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> bool:
     match op:
         case LoadOp() | StoreOp():
             return _rewrite_access(op, rewrite)
-        case TileOp():
-            positions = [tile.position for tile in op.tiles]
+        case PartsOp():
+            positions = [part.position for part in op.parts]
             if (rewritten := [rewrite(e) for e in positions]) != positions:
                 op.set_positions(rewritten)
                 return True

@@ -14,9 +14,9 @@ from tilework.algebra.index_expr import const, var
 from tilework.algebra.predicate import less_than
 from tilework.analysis.domains import Scopes
 from tilework.analysis.registers import register_indices
-from tilework.dialects.isa.amx import TileOp
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr, StoreOp
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP
+from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.loop.rewriting import constant_trip, restricted_copies
 from tilework.transforms.patterns import PatternPass
@@ -35,8 +35,8 @@ class Unroll(PatternPass):
 
     Registers have no addresses: loops are unrolled for them up to `max_trip` iterations, and `loop-verify-registers`
     refuses what is left. Where it is known at run time only how many of so few iterations there are, each asks whether
-    it runs. The same is done for tiles of scope "amx"; instructions name such registers, so that every iteration of the
-    unrolled loops around becomes a loop of its own. A serial loop is small where it holds no loop that stays and
+    it runs. The same is done for the registers of tiles; instructions name such registers, so that every iteration of
+    the unrolled loops around becomes a loop of its own. A serial loop is small where it holds no loop that stays and
     expands to at most `auto_max_step` stores or operations on tiles; 0 leaves all. The attribute
     `loop.auto_unroll_max_step` of a loop is the limit for that loop and those inside it. Else unrolling itself stays an
     attribute for the emitter.
@@ -144,7 +144,7 @@ class SeparateTiles(RewritePattern):
         trip = constant_trip(op)
         if op.kind.data is not Kind.UNROLLED or trip is None or trip < 2:
             return
-        if any(isinstance(inner, TileOp) for inner in op.body.walk()):
+        if any(isinstance(inner, PartsOp) for inner in op.body.walk()):
             restricted_copies(op, [(op.lower + i, op.lower + i + 1) for i in range(trip)])
             rewriter.notify_op_modified(op)
 
@@ -163,7 +163,7 @@ class _Size(NamedTuple):
 
 def _size(op: Operation) -> _Size | None:
     """What an operation expands to; None where a loop stays."""
-    if isinstance(op, StoreOp | TileOp):
+    if isinstance(op, StoreOp | PartsOp):
         return _Size(1, 0)
     if isinstance(op, ForOp):
         return _whole_size(op) if op.kind.data is Kind.UNROLLED else None

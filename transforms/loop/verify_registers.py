@@ -22,8 +22,8 @@ class VerifyRegisters(TileworkPass):
     loop.for %i = 0 to %N "i" {                                  error: register buffer %acc is indexed in loop 'i',
       loop.store %v, %acc[%i] : memref<4xf32, "register">   ->     whose trip count is known at run time only
 
-    One subscript that is not constant throws all accumulators of a register tile to the stack, silently. Registers of
-    scope "amx", which hold tiles, are named in instructions.
+    One subscript that is not constant throws all accumulators of a register tile to the stack, silently. Registers
+    that hold tiles are named in instructions.
     This is a check and no pattern: it rewrites nothing.
     Requires unrolled loops (`loop-unroll`); changes nothing.
     """

@@ -31,7 +31,7 @@ from tilework.dialects.graph.base import BFLOAT16, Array, Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
-from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS
+from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, RoundOp
 from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
@@ -386,8 +386,8 @@ def _number(k: KernelBuilder, p: Expr, count: int, value: Callable[[], Scalar]) 
     def numbered(first: int) -> Scalar:
         left = value()
         for _ in range(first):
-            left = left - k.cast(k.round_for_tiles(left), f32)
-        return k.round_for_tiles(left)
+            left = left - k.cast(_rounded(k, left), f32)
+        return _rounded(k, left)
 
     def from_(first: int) -> Scalar:
         if first == count - 1:
@@ -395,6 +395,10 @@ def _number(k: KernelBuilder, p: Expr, count: int, value: Callable[[], Scalar]) 
         return k.if_then_else([less_than(p, first + 1)], lambda: numbered(first), lambda: from_(first + 1), bf16)
 
     return from_(0)
+
+
+def _rounded(k: KernelBuilder, value: Scalar) -> Scalar:
+    return k.insert(RoundOp(value.value))
 
 
 def _if_inside(k: KernelBuilder, inside: Sequence[Predicate], value: Callable[[], Scalar]) -> Scalar:

@@ -1,5 +1,5 @@
-// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p choose-algorithms | filecheck %s
-// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p 'choose-algorithms{precision=strict}' | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p choose-algorithms,cse | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p 'choose-algorithms{precision=strict},cse' | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' -p choose-algorithms | filecheck %s --check-prefix=NONE
 // RUN: opt-tool %s --target='llvm -mcpu=icelake-server' -p choose-algorithms,cse,graph-fold-parameters,graph-to-te | filecheck %s --check-prefix=HOST
 

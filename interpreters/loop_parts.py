@@ -1,6 +1,6 @@
-"""Operations on tiles in the loop interpreter.
+"""Operations on parts of buffers in the loop interpreter, such as those on tiles.
 
-As values are, tiles are arrays with one dimension for every axis and one for the lanes of vectors, here of size one;
+As values are, parts are arrays with one dimension for every axis and one for the lanes of vectors, here of size one;
 rows and columns follow.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.base import Array
-from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, Tile, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
 from tilework.dialects.loop.bounds import where
+from tilework.dialects.loop.parts import Part, PartsOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.buffers import Buffer
 from tilework.interpreters.loop_access import Frame, Mask, Names, along
@@ -22,51 +22,31 @@ from tilework.interpreters.loop_access import Frame, Mask, Names, along
 Step: TypeAlias = Callable[[Frame, Mask], None]
 
 
-def tile_step(op: TileOp, positions: list[Expr], names: Names, leads: list[int]) -> Step:
-    """What an operation on tiles does. leads: of how many axes each buffer has memory of its own."""
-    tiles = [TileAccess(op, *parts, names) for parts in zip(op.tiles, positions, leads, strict=True)]
+def parts_step(op: PartsOp, positions: list[Expr], names: Names, leads: list[int]) -> Step:
+    """What an operation on parts of buffers does. leads: of how many axes each buffer has memory of its own."""
+    parts = [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
+    read = [access for access, part in zip(parts, op.parts, strict=True) if part.form.is_read]
+    written = [access for access, part in zip(parts, op.parts, strict=True) if part.form.is_written]
 
-    def zero(frame: Frame, mask: Mask) -> None:
-        [to] = tiles
-        to.store(frame, mask, np.float32(0))
+    def run(frame: Frame, mask: Mask) -> None:
+        value = op.evaluate(*(access.load(frame, mask) for access in read))
+        for access in written:
+            access.store(frame, mask, value)
 
-    def multiply(frame: Frame, mask: Mask) -> None:
-        to, a, b = tiles
-        before, rows, pairs = (tile.load(frame, mask) for tile in (to, a, b))
-        to.store(frame, mask, before + rows.astype(np.float32) @ _unpaired(pairs.astype(np.float32)))
-
-    def store(frame: Frame, mask: Mask) -> None:
-        source, to = tiles
-        to.store(frame, mask, source.load(frame, mask))
-
-    match op:
-        case TileZeroOp():
-            return zero
-        case TileMulFOp():
-            return multiply
-        case TileStoreOp():
-            return store
-        case _:
-            raise CompileError(f"the interpreter does not know '{op.name}'", op)
+    return run
 
 
-def _unpaired(pairs: Array) -> Array:
-    """Rows that hold two neighbours of each column as twice as many rows."""
-    split = pairs.reshape(*pairs.shape[:-1], COLUMNS, PAIR)
-    return np.moveaxis(split, -1, -2).reshape(*pairs.shape[:-2], PAIR * ROWS, COLUMNS)
+class PartAccess:
+    """A part, as one operation reads or writes it."""
 
-
-class TileAccess:
-    """A tile, as one operation reads or writes it."""
-
-    def __init__(self, op: TileOp, tile: Tile, position: Expr, lead: int, names: Names):
+    def __init__(self, op: PartsOp, part: Part, position: Expr, lead: int, names: Names):
         self.op = op
-        self.name = tile.memref.name_hint or "?"
-        self.slot = names.slots[tile.memref]
+        self.name = part.memref.name_hint or "?"
+        self.slot = names.slots[part.memref]
         self.lead = lead
         self.rank = names.rank
         self._start = names.index(position)
-        self._elements = np.arange(ROWS)[:, None] * tile.stride + np.arange(tile.form.columns)
+        self._elements = np.arange(part.form.rows)[:, None] * part.stride + np.arange(part.form.columns)
 
     def load(self, frame: Frame, mask: Mask) -> Array:
         """The elements, a copy."""
@@ -90,7 +70,7 @@ class TileAccess:
         outside = (index < 0) | (index + last >= size)
         if (outside if mask is None else outside & mask).any():
             raise CompileError(
-                f"{where(self.op)}: a tile of %{self.name} out of bounds: the buffer has {size} elements, it spans "
+                f"{where(self.op)}: a part of %{self.name} out of bounds: the buffer has {size} elements, it spans "
                 f"{last + 1} from one of {np.unique(index[outside]).tolist()} on",
                 self.op,
             )

@@ -1,0 +1,11 @@
+"""Words: integers of 32 bits that hold four bytes, the first one lowest."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType, i32
+
+BYTES = 4
+"""In a word."""
+
+WORD: IntegerType = i32
+"""The type of words."""
