@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeGuard
 from xdsl.context import Context
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.transforms.base import TileworkPass
 
@@ -84,23 +85,20 @@ def try_patterns(op: Operation, interested: Interested, inserted: list[Operation
     What they insert is added to `inserted`.
     """
     changed = False
-    rewriter: PatternRewriter | None = None
     for pattern in interested.patterns(op):
         if op.parent is None:  # an earlier rewrite has erased it, or what held it
             break
-        if rewriter is None or rewriter.has_done_action:  # after which the operation may stand elsewhere
-            rewriter = PatternRewriter(op)
-            if inserted is not None:
-                rewriter.operation_insertion_handler.append(inserted.append)
+        rewriter = interested.rewriter_at(op, inserted)
         pattern.match_and_rewrite(op, rewriter)
         changed |= rewriter.has_done_action
     return changed
 
 
 class Interested:
-    """The patterns for every type of operation."""
+    """The patterns for every type of operation, and one rewriter for all of them, as xDSL's walker has."""
 
     def __init__(self, patterns: Sequence[RewritePattern]):
+        self._rewriter: PatternRewriter | None = None
         self._roots = [(pattern, roots_of(type(pattern))) for pattern in patterns]
         self._by_type: dict[type[Operation], list[RewritePattern]] = {}
 
@@ -111,6 +109,17 @@ class Interested:
             found = [pattern for pattern, roots in self._roots if isinstance(op, roots)]
             self._by_type[type(op)] = found
         return found
+
+    def rewriter_at(self, op: Operation, inserted: list[Operation] | None) -> PatternRewriter:
+        """The rewriter in front of an operation, which has done nothing yet; what it inserts is added to `inserted`."""
+        if self._rewriter is None:
+            self._rewriter = PatternRewriter(op)
+        else:
+            self._rewriter.current_operation = op
+            self._rewriter.insertion_point = InsertPoint.before(op)
+            self._rewriter.has_done_action = False
+        self._rewriter.operation_insertion_handler = [] if inserted is None else [inserted.append]
+        return self._rewriter
 
 
 @cache
