@@ -26,7 +26,6 @@ from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of
 from tilework.interpreters.symbols import told_symbols
-from tilework.interpreters.te import run_kernel
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -182,7 +181,9 @@ class _Evaluation:
             return [operands[0].reshape([int(d.evaluate(self.symbols)) for d in op.shape.data])]
         if isinstance(op, RequireOp):
             return []
-        if isinstance(op, KernelOp):
+        if isinstance(op, KernelOp):  # models without such operators are compiled without the interpreter of te
+            from tilework.interpreters.te import run_kernel
+
             return run_kernel(op.kernel, operands, self._sizes_of(op))
         if isinstance(op, GraphOp):
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
