@@ -20,17 +20,27 @@ USUAL = 200
 
 def size_of(axes: Sequence[tuple[object, Expr]]) -> int:
     """The product of the extents, LARGE for each symbol in them."""
-    return size_for(axes, LARGE)
+    return prod(_estimate(e, LARGE) for _, e in axes)
 
 
 def usual_size(axes: Sequence[tuple[object, Expr]]) -> int:
     """The product of the extents as it usually is."""
-    return size_for(axes, USUAL)
+    return prod(_estimate(e, USUAL) for _, e in axes)
 
 
 def size_for(axes: Sequence[tuple[object, Expr]], symbol: int) -> int:
     """The product of the extents where each symbol in them is `symbol`."""
-    return prod(max(e.evaluate(dict.fromkeys(e.variables(), symbol)), 0) for _, e in axes)
+    return prod(max(_evaluated(e, symbol), 0) for _, e in axes)
+
+
+def _estimate(extent: Expr, symbol: int) -> int:
+    """An extent where each symbol in it is `symbol`, which also stands for one that would vanish, such as N - K."""
+    value = _evaluated(extent, symbol)
+    return max(value, 0) if value > 0 or extent.is_constant else symbol
+
+
+def _evaluated(extent: Expr, symbol: int) -> int:
+    return extent.evaluate(dict.fromkeys(extent.variables(), symbol))
 
 
 def count_of(extent: Expr) -> int:

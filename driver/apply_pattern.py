@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilework.algebra.errors import did_you_mean
-from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.diagnostics import CompileError, UsageError, name_of
 from tilework.dialects.support.locations import source_position
-from tilework.driver.patterns import all_patterns
+from tilework.driver.patterns import Listed, all_patterns
 from tilework.transforms.patterns import rewrite
 
 PLACE = re.compile(r"(?P<pattern>[^@]+)(?:@(?P<line>\d+)(?::(?P<column>\d+))?)?")
@@ -43,22 +43,37 @@ class ApplyPattern(ModulePass):
         line, column = (None if number is None else int(number) for number in match.group("line", "column"))
         return cls(match["pattern"], line, column)
 
+    @property
+    def numerics(self) -> str:
+        """What the pass that has the pattern does to rounding."""
+        found = all_patterns().get(self.pattern)
+        return "exact" if found is None or found.owner is None else found.owner.numerics
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns = all_patterns()
-        found = patterns.get(self.pattern)
-        if found is None:
-            hint = did_you_mean(self.pattern, patterns)
-            raise UsageError(f"'{self.pattern}' does not refer to a rewrite pattern{hint}; see --list-patterns")
-        matched = False
+        found = _named(self.pattern)
+        if self.column is not None and self.line is None:
+            raise UsageError("a column stands behind a line: apply-pattern{pattern=... line=... column=...}")
+        changed, begin_here = False, list[Operation]()
         for anchor in found.anchors(op):
             here = [inner for inner in found.operations(anchor) if self._is_here(inner)]
-            matched |= rewrite(here, [found.instance(anchor)]) if here else False
-        if self.line is not None and not matched:
+            begin_here += here
+            changed |= rewrite(here, [found.instance(anchor)]) if here else False
+        if self.line is not None and not changed:
             place = ":".join(str(part) for part in (self.line, self.column) if part is not None)
-            raise CompileError(f"{self.pattern} does not match at line {place}", op)
+            there = ", ".join(dict.fromkeys(name_of(inner) for inner in begin_here if inner.parent is not None))
+            found_there = f"{there} begins there" if there else "nothing begins there that it is tried on"
+            raise CompileError(f"{self.pattern} does not match at line {place}: {found_there}", op)
 
     def _is_here(self, op: Operation) -> bool:
         position = source_position(op.location)
         if self.line is None:
             return True
         return position is not None and (position.line, self.column or position.column) == (self.line, position.column)
+
+
+def _named(pattern: str) -> Listed:
+    patterns = all_patterns()
+    if pattern not in patterns:
+        hint = did_you_mean(pattern, patterns)
+        raise UsageError(f"'{pattern}' does not refer to a rewrite pattern{hint}; see --list-patterns")
+    return patterns[pattern]

@@ -22,6 +22,7 @@ from tilework.algebra.index_expr import Key
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects.graph.base import Array
 from tilework.dialects.support.diagnostics import CompileError, TileworkError
+from tilework.driver.apply_pattern import ApplyPattern
 from tilework.driver.compare_answers import Answer, compare
 from tilework.driver.fuzz_data import fuzz_array, fuzz_indices, symbol_values
 from tilework.driver.instrumentation import Instrumentation
@@ -167,7 +168,7 @@ class SemanticCheck(Instrumentation):
         if _signature(known.program, known.data) != _signature(program, known.data):
             self.report.unchecked.append((pass_.name, title, "its inputs are not those it had before"))
             return self._first_seen(program)
-        exact = not isinstance(pass_, TileworkPass) or pass_.numerics == "exact"
+        exact = not isinstance(pass_, TileworkPass | ApplyPattern) or pass_.numerics == "exact"
         compared, bitwise = self._compare_all(pass_, known, new, exact, live)
         for filled in (False, True):
             if not compared:

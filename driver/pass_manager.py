@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError, name_of
 from tilework.driver.instrumentation import Instrumentation
@@ -152,6 +152,8 @@ def _explained(error: Exception, pass_: ModulePass, op: Operation) -> Exception:
             return error
         case UsageError():
             error.add_note(note)
+            return error
+        case ParseError():  # of a file that the pass reads
             return error
         case MemoryError():
             return CompileError(f"there is not enough memory: {error}", op, ((note, None),))

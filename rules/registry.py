@@ -9,7 +9,7 @@ from inspect import isabstract, isclass
 from typing import Any, NamedTuple
 
 from tilework.analysis.kernel_content import content_of_kernel
-from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.diagnostics import CompileError, TileworkError
 from tilework.dialects.te import KernelOp
 from tilework.plugins.packages import Folder, by_name, folders_of
 from tilework.rules.algorithms.base import Algorithm
@@ -49,12 +49,20 @@ def _algorithms_in(folders: tuple[Folder, ...]) -> Mapping[str, type[Algorithm]]
 
 
 def _classes_in(folders: tuple[Folder, ...], base: type[Any]) -> Iterator[Any]:
-    """The classes of a kind that the files of folders define, but for those that are bases of others."""
+    """The classes of a kind that the files of folders define, but for the kind itself.
+
+    Raises TileworkError for one that lacks a method.
+    """
     for module in (folder.load(name) for folder in folders for name in folder.modules()):
         for member in vars(module).values():
-            if isclass(member) and issubclass(member, base) and not isabstract(member):
-                if member.__module__ == module.__name__:
-                    yield member
+            if not isclass(member) or not issubclass(member, base) or member is base:
+                continue
+            if member.__module__ == module.__name__:
+                if isabstract(member):
+                    lacking = ", ".join(sorted(getattr(member, "__abstractmethods__", ())))
+                    what = f"{module.__name__}.{member.__name__} is no {base.__name__}"
+                    raise TileworkError(f"{what}: it lacks {lacking}")
+                yield member
 
 
 def _first(named: tuple[str, Any]) -> str:

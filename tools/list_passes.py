@@ -4,10 +4,13 @@ rewrite pattern."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from inspect import cleandoc
 from typing import Any
 
 from xdsl.passes import ModulePass
 
+from tilework.driver.apply_pattern import ApplyPattern
+from tilework.driver.apply_pdl import ApplyPdl
 from tilework.driver.pass_manager import anchor_name, runs_on_any
 from tilework.driver.pass_options import options_of
 from tilework.driver.patterns import all_patterns
@@ -19,7 +22,7 @@ from tilework.lowering.pipelines import PIPELINES
 def pass_listing() -> str:
     """The listing: our passes and the general ones in full, xDSL's other passes and the named pipelines by name."""
     everything = all_passes()
-    in_full = [*tilework_passes(), *ANY_OP_PASSES]
+    in_full = [*tilework_passes(), *ANY_OP_PASSES, ApplyPattern.name, ApplyPdl.name]
     lines = ["Passes:"]
     for name in in_full:
         lines += _entry(everything[name]())
@@ -30,7 +33,7 @@ def pass_listing() -> str:
 
 def pattern_listing() -> str:
     """The listing: every rewrite pattern by name, with what it does."""
-    entries = [f"  {name:<56} {_summary(listed.pattern)}" for name, listed in all_patterns().items()]
+    entries = [f"  {name:<56} {_first_paragraph(listed.pattern)}" for name, listed in all_patterns().items()]
     return "\n".join(["Rewrite patterns:", *entries]) + "\n"
 
 
@@ -50,6 +53,10 @@ def summary(pass_type: type[ModulePass]) -> str:
 def _summary(described: Any) -> str:
     lines = (described.__doc__ or "").strip().splitlines()
     return lines[0] if lines else ""
+
+
+def _first_paragraph(described: Any) -> str:
+    return " ".join(cleandoc(described.__doc__ or "").partition("\n\n")[0].split())
 
 
 def _wrapped(names: Iterable[str]) -> list[str]:

@@ -102,9 +102,10 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
             words.append(f"{flag}=true" if flag in BOOLEAN_FLAGS else flag)
     parser = _parser()
     options = parser.parse_all(words, Options(), [f"--{name}" for name in pass_names])
+    if (passes or options.apply_patterns) and options.pipeline is not None:
+        flag = passes[0] if passes else ApplyPattern.name
+        parser.error(f"give --{flag} and the like, or --pass-pipeline, not both")
     passes += [pass_text(ApplyPattern.at(text)) for text in options.apply_patterns]
-    if passes and options.pipeline is not None:
-        parser.error(f"give --{passes[0]} and the like, or --pass-pipeline, not both")
     if passes:
         options.pipeline = ",".join(passes)
     return options

@@ -19,6 +19,7 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
 
+from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
 
@@ -111,14 +112,18 @@ class Interested:
         return found
 
     def rewriter_at(self, op: Operation, inserted: list[Operation] | None) -> PatternRewriter:
-        """The rewriter in front of an operation, which has done nothing yet; what it inserts is added to `inserted`."""
+        """The rewriter in front of an operation, which has done nothing yet.
+
+        What it inserts has the operation's location, unless it has one already, and is added to `inserted`.
+        """
         if self._rewriter is None:
             self._rewriter = PatternRewriter(op)
         else:
             self._rewriter.current_operation = op
             self._rewriter.insertion_point = InsertPoint.before(op)
             self._rewriter.has_done_action = False
-        self._rewriter.operation_insertion_handler = [] if inserted is None else [inserted.append]
+        noted = [] if inserted is None else [inserted.append]
+        self._rewriter.operation_insertion_handler = [lambda new: copy_location(new, op), *noted]
         return self._rewriter
 
 

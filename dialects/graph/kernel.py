@@ -132,6 +132,8 @@ class KernelOp(GraphOp):
         symbols = self.symbols
         for size, text in sizes_for_reads(self.kernel).items():
             yield Requirement.of(at_least(size.substitute(symbols), 0), f"{self.title}: {text}")
+        for size in (size for type_ in self.infer() for size in dims_of(type_)):
+            yield Requirement.of(at_least(size, 0), f"{self.title}: a result would have {size} elements along an axis")
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
         return inline_kernel(k, self.kernel, inputs, self.symbols)

@@ -44,7 +44,12 @@ class Kernel:
         Raises UsageError where the function does not take these operands and attributes, or returns no tensors.
         """
         given = self._placeholders(types, attributes)
-        made = self.function(*given, **attributes)
+        try:
+            made = self.function(*given, **attributes)
+        except Exception as error:
+            operands = ", ".join(str(type_) for type_ in types)
+            error.add_note(f"while the function of kernel {self.name} was called for operands of ({operands})")
+            raise
         results = tensors_of(made, f"what kernel {self.name} returns")
         if not results:
             raise UsageError(f"kernel {self.name} returns no tensor")

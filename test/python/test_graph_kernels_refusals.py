@@ -195,6 +195,28 @@ def test_refusals_of_kernels_for_a_module(tmp_path: Path):
     assert "does not take what it is given, operands: 2" in refusal(in_file(tmp_path, TEXT), {"swish": gelu})
 
 
+def test_what_a_function_raises_says_for_what_it_was_called():
+    def broken(x: Any, alpha: float) -> Any:
+        raise ValueError("of its own")
+
+    with pytest.raises(ValueError, match="of its own") as caught:
+        tw.compile(model(ONE, {"x": [4]}), kernels={"my.ops::Mine": tw.kernel(broken)})
+    [note] = caught.value.__notes__
+    assert note == "while the function of kernel broken was called for operands of (tensor<4xf32>)"
+
+
+def test_results_of_less_than_no_elements(tmp_path: Path):
+    """A size of the results is a requirement of the operator, checked when the model runs."""
+    tail = tw.kernel(lambda x: te.compute((x.shape[0] - 5, 4), lambda i, j: x[i + 5, j], name="tail"))
+    module = tw.compile(
+        model([own("Tail", "x", "y")], {"x": ["N", 4]}), kernels={"my.ops::Tail": tail}, cache=KernelCache(tmp_path)
+    )
+    np.testing.assert_array_equal(module(numbers(7, 4)), numbers(7, 4)[5:])
+    assert module(numbers(5, 4)).shape == (0, 4)
+    with pytest.raises(TileworkError, match=r"a result would have N - 5 elements along an axis"):
+        module(numbers(4, 4))
+
+
 # ---- how it is fused -------------------------------------------------------------------------------------------------
 
 N = var("N")

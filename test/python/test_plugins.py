@@ -22,7 +22,7 @@ from tilework.driver.worker import FailedKernel, KernelJob
 from tilework.frontends.onnx import import_onnx
 from tilework.lowering.pipelines import loops_of
 from tilework.plugins.packages import child_environment, load_plugin, plugins, plugins_until_end
-from tilework.rules.registry import rules_for
+from tilework.rules.registry import algorithms, rules_for
 from tilework.runtime.cache import KernelCache, source_hash
 from tilework.tools import cli, opt_tool
 from tilework.tools.lit_in_process import run_test
@@ -199,6 +199,34 @@ class PlainPlan(Plan):
         load_plugin(plugin)
         assert names() == ["Plain", *without]
     assert names() == without
+
+
+def test_a_rule_that_lacks_a_method(tmp_path: Path):
+    text = "from tilework.rules.base import ScheduleRule\n\nclass Half(ScheduleRule):\n    BENEFIT = 7\n"
+    with plugins_until_end():
+        load_plugin(make_plugin(tmp_path / "half_rule", {"rules/cpu/half.py": text}))
+        with pytest.raises(tw.TileworkError, match=r"half_rule.rules.cpu.half.Half is no ScheduleRule: it lacks match"):
+            rules_for("cpu")
+
+
+def test_an_algorithm(tmp_path: Path):
+    """It is found by its folder, as those of the tree are."""
+    text = """
+from tilework.rules.algorithms.base import Algorithm
+
+class Never(Algorithm):
+    ACCURACY = "It is not used."
+
+    @classmethod
+    def proposals(cls, product, precision, target): return ()
+    def transform(self, weight, product): return []
+    def multiply(self, product, transformed): return []
+"""
+    without = list(algorithms())
+    with plugins_until_end():
+        load_plugin(make_plugin(tmp_path / "never_used", {"rules/algorithms/never.py": text}))
+        assert set(algorithms()) == {"Never", *without}
+    assert list(algorithms()) == without
 
 
 def test_a_pipeline_for_a_family(tmp_path: Path):

@@ -27,15 +27,18 @@ func.func @main(%x: tensor<1x8xf32>, %w: tensor<8x8xf32>) -> tensor<1x8xf32> {
 // TWICE:      graph.dense
 
 // RUN: not opt-tool %s --apply-pattern graph-fuse-operators.merge-into-consumer@2 2>&1 | filecheck %s --check-prefix=REFUSED
-// REFUSED: error: graph-fuse-operators.merge-into-consumer does not match at line 2
+// REFUSED: error: graph-fuse-operators.merge-into-consumer does not match at line 2: graph.relu begins there
 // RUN: not opt-tool %s --apply-pattern graph-fuse-operators.merge-into-consumer@4:4 2>&1 | filecheck %s --check-prefix=COLUMN
-// COLUMN: error: graph-fuse-operators.merge-into-consumer does not match at line 4:4
+// COLUMN: error: graph-fuse-operators.merge-into-consumer does not match at line 4:4: nothing begins there that it is tried on
 // RUN: not opt-tool %s --apply-pattern graph-fuse-operators.merge-in-consumer 2>&1 | filecheck %s --check-prefix=NAME
 // NAME: opt-tool: error: 'graph-fuse-operators.merge-in-consumer' does not refer to a rewrite pattern; did you mean 'graph-fuse-operators.merge-into-consumer'?; see --list-patterns
 // RUN: not opt-tool %s --apply-pattern canonicalize.idle-reorder@here 2>&1 | filecheck %s --check-prefix=WORDS
 // WORDS: opt-tool: error: --apply-pattern: expected PATTERN[@LINE[:COLUMN]], given 'canonicalize.idle-reorder@here'
 // RUN: not opt-tool %s -p cse --apply-pattern canonicalize.idle-reorder 2>&1 | filecheck %s --check-prefix=BOTH
-// BOTH: opt-tool: error: give --apply-pattern{{.*}}and the like, or --pass-pipeline, not both
+// BOTH: opt-tool: error: give --apply-pattern and the like, or --pass-pipeline, not both
+
+// RUN: not opt-tool %s -p 'apply-pattern{pattern=canonicalize.idle-reorder column=3}' 2>&1 | filecheck %s --check-prefix=LINE
+// LINE: opt-tool: error: a column stands behind a line: apply-pattern{pattern=... line=... column=...}
 
 // RUN: opt-tool --list-patterns | filecheck %s --check-prefix=LIST
 // LIST: Rewrite patterns:

@@ -32,3 +32,5 @@ func.func @clips(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
 // UNKNOWN: error: a rewrite in PDL cannot be applied: Could not find op type for name graph.relue in context
 // RUN: not opt-tool %s -p 'apply-pdl{pdl_file=%S/Inputs/pdl-native.txt}' 2>&1 | filecheck %s --check-prefix=NATIVE
 // NATIVE: error: a rewrite in PDL cannot be applied: is_small PDL native constraint is not registered
+// RUN: not opt-tool %s -p 'apply-pdl{pdl_file=%S/Inputs/pdl-syntax.txt}' 2>&1 | filecheck %s --check-prefix=SYNTAX
+// SYNTAX: pdl-syntax.txt:2:{{[0-9]+}}: error:

@@ -68,7 +68,7 @@ class FuseOperators(GraphPatternPass):
 
 @dataclass(frozen=True)
 class MergeIntoConsumer(RewritePattern):
-    """An operator moves into the kernel that computes all that reads it, if that is the kernel for it.
+    """An operator moves into the group of its only reader, if the analysis puts both into one kernel.
 
     last: for each operator, the one that its kernel ends with.
     """
@@ -92,7 +92,7 @@ class MergeIntoConsumer(RewritePattern):
 
 @dataclass(frozen=True)
 class MakeKernel(RewritePattern):
-    """An operator that a kernel ends with becomes a kernel, which those that only it reads can move into.
+    """An operator becomes a group of its own, if it is the last one of its kernel.
 
     last: for each operator, the one that its kernel ends with.
     """

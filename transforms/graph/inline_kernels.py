@@ -69,7 +69,7 @@ class HoldKernel(RewritePattern):
 
 @dataclass(frozen=True)
 class DropDefinition(RewritePattern):
-    """A te kernel goes that operators have named, and that none names any more.
+    """A te kernel is erased once every operator that named it holds a copy.
 
     named: the names of kernels that nothing but operators has named.
     """

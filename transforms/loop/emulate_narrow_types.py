@@ -53,6 +53,8 @@ class EmulateNarrowTypes(PatternPass):
     def operations(self, op: Operation) -> Iterable[Operation]:
         """What is passed in or out, buffer by buffer, then prefetches of that, then what is the kernel's own."""
         assert isinstance(op, KernelOp)
+        if op.is_declaration:
+            return []
         inside = list(super().operations(op))
         local = [inner for inner in inside if isinstance(inner, memref.AllocaOp)]
         if not any(is_narrow(v.type) for v in (*op.body.block.args, *(alloca.memref for alloca in local))):

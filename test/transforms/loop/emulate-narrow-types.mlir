@@ -241,3 +241,7 @@ loop.kernel @not_narrow ins(%x: memref<8xf32>, %n: memref<8xi4>) outs(%y: memref
 // RUN: opt-tool %s --apply-pattern loop-emulate-narrow-types.widen-local | filecheck %s --check-prefix=WIDENED
 // WIDENED: loop.kernel @own {{.*}} scratch(%s: memref<7xi4>) {
 // WIDENED:   memref.alloca() : memref<1xi8, "register">
+
+// A declared kernel has no body to change.
+// CHECK-LABEL: loop.kernel @declared ins(
+loop.kernel @declared ins(%a: memref<9xi4>) outs(%c: memref<9xi4>)
