@@ -42,8 +42,8 @@ class Algorithm(ABC):
 
     @property
     def levels(self) -> int:
-        """How many times the transformed weights are larger, or less exact, than the ones before: of two algorithms, one
-        with a level more has to be 4 % faster."""
+        """How many times transformed weights are larger or less exact than before: each level has to save 4 % of the
+        time."""
         return 1
 
     @classmethod
