@@ -49,7 +49,7 @@ def check(
         np.testing.assert_allclose(found[name].reshape(array.shape), array, rtol=1e-4, atol=1e-5 * np.abs(array).max())
 
 
-@pytest.mark.parametrize("name", ["lstm_step", "decoder_step", "resnext26"])
+@pytest.mark.parametrize("name", ["lstm_step", "decoder_step", pytest.param("resnext26", marks=pytest.mark.slow)])
 def test_small_networks(name: str, tmp_path: Path, cache: KernelCache):
     check(NETWORKS[name](**SMALL[name]), tmp_path, cache, "c")
 

@@ -101,13 +101,15 @@ SHAPES = [
     (160, 32, 19, 3, 4),  # few tiles a row: all are transformed first
     (16, 32, 6, 250, 4),  # rows in blocks
     (400, 16, 5, 61, 4),
-    (416, 16, 3, 1090, 4),  # a whole row of the image would not stay near
     (16, 32, 28, 28, 4),  # two rows of tiles at a time, the last one alone
-    (16, 32, 27, 25, 4),  # and beyond the image
+]
+SLOW_SHAPES = [
+    (416, 16, 3, 1090, 4),  # a whole row of the image would not stay near
+    (16, 32, 27, 25, 4),  # two rows of tiles at a time, the last one alone and beyond the image
 ]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", [*SHAPES, *(pytest.param(s, marks=pytest.mark.slow) for s in SLOW_SHAPES)], ids=str)
 def test_scheduled_kernels(run_kernel_everywhere, shape):
     kernel = conv_relu(*shape)
     rule, plan = choose_rule(kernel, host_target())
@@ -182,7 +184,7 @@ def conv_of_slices(batch: int, extents: tuple[int, int, int], slices: list[int],
         (1, (4, 9, 13), [1, 1, 1, 1]),
         (2, (7, 12, 28), [2, 1, 0, 1]),
         (1, (5, 7, 7), [1, 2, 2, 2]),  # few tiles: all are transformed first
-        (2, (6, 5, 6), [1, 1, 1, 1]),  # those of all slices at once
+        pytest.param(2, (6, 5, 6), [1, 1, 1, 1], marks=pytest.mark.slow),  # those of all slices at once
     ],
 )
 def test_slices_are_images(
@@ -278,12 +280,14 @@ def test_rows_of_tiles_in_a_block(shape: tuple[int, ...], cores: int, rows: int)
         (512, (64, 32, 3, 3, 3, 3, 7), True, 7, (4, 1, 1)),
         (512, (64, 32, 14, 14, 4, 3, 20), True, 1, (1, 1, 4)),
         (512, (64, 32, 7, 7, 4, 3, 1), True, 1, (1, 2, 2)),
-        (512, (64, 32, 56, 56, 4, 3, 8), False, 1, (1, 1, 5)),  # rows of tiles by themselves
+        pytest.param(
+            512, (64, 32, 56, 56, 4, 3, 8), False, 1, (1, 1, 5), marks=pytest.mark.slow
+        ),  # rows of tiles by themselves
         # of others, so many that little is read again; three images of a row are fewer parts than one of two rows
         (128, (64, 32, 7, 7, 4, 3, 8), True, 8, (3, 1, 2)),
         (128, (64, 32, 14, 14, 4, 3, 20), True, 2, (1, 1, 4)),
         # where weights are less than the tiles of all images, blocks of these by themselves
-        (128, (16, 96, 7, 7, 4, 3, 32), False, 8, (3, 1, 2)),
+        pytest.param(128, (16, 96, 7, 7, 4, 3, 32), False, 8, (3, 1, 2), marks=pytest.mark.slow),
         (128, (16, 96, 7, 7, 4, 3, 9), True, 9, (3, 1, 2)),  # but not so many would feed two cores
     ],
     ids=str,

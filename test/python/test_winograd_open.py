@@ -122,7 +122,9 @@ def test_convolutions(form: str, shape: Shape, filters: int, window: int, stride
 
 
 @pytest.mark.parametrize(
-    ("space", "counted"), [(("D", 8, 8), False), (("D", "H", "W"), True), ((3, "H", "W"), True)], ids=str
+    ("space", "counted"),
+    [(("D", 8, 8), False), pytest.param(("D", "H", "W"), True, marks=pytest.mark.slow), ((3, "H", "W"), True)],
+    ids=str,
 )
 def test_volumes(space: tuple[str | int, ...], counted: bool, cache: KernelCache):
     """Tiles are along the last two axes: whether the first is known does not matter to them."""
