@@ -73,17 +73,21 @@ def _order(rule: ScheduleRule[Any]) -> tuple[int, str]:
     return -rule.BENEFIT, type(rule).__name__
 
 
-def choose_rule(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Chosen:
+def choose_rule(
+    kernel: KernelOp, target: Target, parameters: Set[int] = frozenset(), *, given_away: bool = False
+) -> Chosen:
     """The most beneficial rule that matches the kernel, with its plan; of kernels of the same text the first is asked
     about.
 
-    parameters: the arguments, by number, that may get other layouts. Raises CompileError where no rule matches.
+    parameters: the arguments, by number, that may get other layouts. given_away: whether nobody uses or changes the
+    kernel any more, so that the plan needs no copy of it. Raises CompileError where no rule matches.
     """
     rules = rules_for(target.family)
     key = rules, content_of_kernel(kernel), target, frozenset(parameters)
     chosen = _known.get(key)
     if chosen is None:
-        chosen = _known[key] = _choose(kernel, target, parameters, rules)
+        own = kernel if given_away else kernel.clone()
+        chosen = _known[key] = _choose(own, target, parameters, rules)
         if len(_known) > MOST_PLANS:
             del _known[next(iter(_known))]
     return chosen
@@ -99,9 +103,8 @@ _known: dict[Hashable, Chosen] = {}
 
 
 def _choose(kernel: KernelOp, target: Target, parameters: Set[int], rules: Sequence[ScheduleRule[Any]]) -> Chosen:
-    own = kernel.clone()
     for rule in rules:
-        plan = rule.match(own, target, parameters)
+        plan = rule.match(kernel, target, parameters)
         if plan is not None:
             return Chosen(rule, plan)
     raise CompileError(f"no schedule rule for @{kernel.sym_name.data}", kernel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from tilework.analysis.sizes import bits_of
@@ -37,14 +38,17 @@ class Default(ScheduleRule[CpuTarget]):
     BENEFIT: ClassVar[int] = 0
 
     def match(self, kernel: KernelOp, target: CpuTarget, parameters: Set[int]) -> DefaultPlan:
-        return DefaultPlan(kernel, target, parameters, plan_stages(kernel, target, parameters))
+        return DefaultPlan(kernel, target, parameters)
 
 
 @dataclass(frozen=True, eq=False)
 class DefaultPlan(Plan[CpuTarget]):
-    """What becomes of the stages."""
+    """What becomes of the stages, which is found out when it is first asked for."""
 
-    stages: StagePlan
+    @cached_property
+    def stages(self) -> StagePlan:
+        """What becomes of them."""
+        return plan_stages(self.kernel, self.target, self.parameters)
 
     @property
     def cycles(self) -> float:

@@ -148,7 +148,7 @@ class Algorithms:
     def _cycles(self, group: FusedOp, least_benefit: int = 0) -> float:
         """Infinite where only rules of less benefit match, which are not made for such kernels."""
         kernel = build_kernel(group.label.data, usual_version(group))
-        rule, plan = choose_rule(kernel, self.target, parameters_of(group))
+        rule, plan = choose_rule(kernel, self.target, parameters_of(group), given_away=True)
         return plan.cycles if rule.BENEFIT >= least_benefit else inf
 
 
