@@ -16,7 +16,7 @@ from tilework.rules.algorithms.base import Algorithm
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.targets import Target
 
-MOST_PLANS = 256
+MOST_PLANS = 32
 """So many plans are kept, those made last: each holds a copy of its kernel."""
 
 
