@@ -99,7 +99,7 @@ def plan_for(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset(
 
 
 _known: dict[Hashable, Chosen] = {}
-"""By the rules that there are, what a kernel computes, the target, and the parameters."""
+"""The key of a plan says which rules there are, what the kernel computes, for which target, with which parameters."""
 
 
 def _choose(kernel: KernelOp, target: Target, parameters: Set[int], rules: Sequence[ScheduleRule[Any]]) -> Chosen:

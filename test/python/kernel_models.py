@@ -23,14 +23,14 @@ def swish(x: te.Tensor, beta: te.Tensor, scale: float = 1.0) -> te.Tensor:
 
 @tw.kernel
 def gelu(x: te.Tensor) -> te.Tensor:
-    """As ONNX's own."""
+    """The kernel computes what Gelu of ONNX does."""
     half, root = te.const(0.5, "float32"), 2**-0.5
     return te.compute(x.shape, lambda *i: half * x(*i) * (1.0 + te.erf(x(*i) * root)), name="gelu")
 
 
 @tw.kernel
 def softmax(x: te.Tensor) -> te.Tensor:
-    """Of each row of a matrix."""
+    """The kernel takes the softmax of each row of a matrix."""
     n, m = x.shape
     k, k2 = te.reduce_axis((0, m), "k"), te.reduce_axis((0, m), "k2")
     most = te.compute((n,), lambda i: te.max(x[i, k], axis=k), name="most")
@@ -41,13 +41,13 @@ def softmax(x: te.Tensor) -> te.Tensor:
 
 @tw.kernel
 def transpose(x: te.Tensor) -> te.Tensor:
-    """Of a matrix."""
+    """The kernel transposes a matrix."""
     return te.compute(tuple(reversed(x.shape)), lambda i, j: x[j, i], name="transpose")
 
 
 @tw.kernel
 def matmul(a: te.Tensor, b: te.Tensor) -> te.Tensor:
-    """Of matrices."""
+    """The kernel multiplies two matrices."""
     k = te.reduce_axis((0, a.shape[1]), "k")
     return te.compute((a.shape[0], b.shape[1]), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="matmul")
 

@@ -28,7 +28,7 @@ Array = np.ndarray[Any, Any]
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_kernel_means_the_same_inside_of_another(seed: int):
-    """Where its symbol is a number, an expression, or has the name of one of its axes."""
+    """An inlined kernel computes the same where its symbol is a number, an expression, or has the name of an axis."""
     kernel = random_kernel(Seeded(seed))
     size = seed % 4
     arrays = data_for(kernel, size, seed)

@@ -91,7 +91,7 @@ def substitute_index(value: SSAValue, e: Expr) -> bool:
 
 
 def materialize_index(value: SSAValue, e: Expr) -> None:
-    """Where operations of other dialects have a value of type index as an operand, compute it in front of them."""
+    """Compute an index in front of each operation of another dialect that has it as an operand."""
     for use in list(value.uses):
         apply = ApplyOp(e)
         block = use.operation.parent_block()
