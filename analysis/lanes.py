@@ -15,11 +15,10 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.dialects import arith
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import ApplyOp, CallIntrinsicOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
 from tilework.dialects.loop.annotations import MASKED
 from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.support.scalar_op import ScalarOp
 from tilework.dialects.support.shapes import is_narrow
 
 
@@ -72,7 +71,7 @@ class _NoVectorForm(Exception):
 
 def _is_elementwise(op: Operation) -> bool:
     """Whether an operation on scalars is there on vectors too, lane by lane."""
-    return op.dialect_name() in ("arith", "math") or isinstance(op, ScalarOp)
+    return op.dialect_name() in ("arith", "math") or isinstance(op, CallIntrinsicOp)
 
 
 @dataclass
@@ -103,7 +102,7 @@ class _LaneCheck:
             case LoadOp() | StoreOp():
                 self._access(op, scope)
             case PartsOp():
-                raise _NoVectorForm("it holds operations on tiles")
+                raise _NoVectorForm("it holds intrinsics on buffers")
             case ForOp():
                 self._inner_loop(op)
             case IfOp():

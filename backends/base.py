@@ -19,6 +19,7 @@ from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.backends.host_signature import HOST_FUNCTION, HostInfo
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.te import IntrinsicOp
 from tilework.targets import Target
 
 Writer = Callable[[ModuleOp, Target], str | bytes]
@@ -68,7 +69,7 @@ def refuse_as_host(backend: Backend, module: ModuleOp) -> None:
 
 def refuse_unaccepted(backend: Backend, module: ModuleOp, target: Target) -> None:
     """Raise CompileError about the first operation of a program that a back end does not accept."""
-    for around in module.body.block.ops:
+    for around in (o for o in module.body.block.ops if not isinstance(o, IntrinsicOp)):
         if isinstance(around, func.FuncOp) and not around.is_declaration:
             body_of(around)  # refuses several blocks
         for op in around.walk():
@@ -107,7 +108,7 @@ def _is_written(op: Operation) -> bool:
     if isinstance(op, func.FuncOp):
         has_tensors = any(isinstance(t, TensorType) for t in (*op.function_type.inputs, *op.function_type.outputs))
         return op.is_declaration or (op.sym_name.data == HOST_FUNCTION and not has_tensors)
-    return isinstance(op, KernelOp | memref.GlobalOp)
+    return isinstance(op, KernelOp | memref.GlobalOp | IntrinsicOp)
 
 
 def _named(op: Operation) -> str:

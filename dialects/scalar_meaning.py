@@ -28,9 +28,10 @@ from xdsl.utils.hints import isa
 from tilework.algebra.error_function import erf
 from tilework.dialects import arith
 from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.support.scalar_op import ScalarOp
 from tilework.dialects.support.shapes import is_narrow
+from tilework.dialects.te.intrinsics import declaration_of
 
 Value: TypeAlias = Any
 """A numpy scalar or array; for values of type index a Python integer too."""
@@ -237,8 +238,9 @@ def meaning_of(op: Operation) -> _Meaning:
     if simple is not None:
         return simple
     match op:
-        case ScalarOp():
-            return op.evaluate
+        case CallIntrinsic():
+            body = declaration_of(op, op.intrinsic).body.block
+            return lambda *operands: straight_line(body, operands)[0]
         case arith.ConstantOp():
             value = constant(op)
             return lambda: value

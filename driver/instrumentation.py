@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilework.analysis.verification import Verifier
 from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.te import IntrinsicOp
 from tilework.transforms.base import TileworkPass
 
 
@@ -43,13 +45,15 @@ class VerifyEach(Instrumentation):
 
 
 class CheckLegality(Instrumentation):
-    """After a pass that declares `legal_after`, nothing stands that it calls illegal."""
+    """After a pass that declares `legal_after`, nothing stands that it calls illegal. Declared intrinsics are legal at
+    every level."""
 
     def after_pass(self, pass_: ModulePass, op: Operation) -> None:
         legality = type(pass_).legal_after if isinstance(pass_, TileworkPass) else None
         if legality is None:
             return
-        for inner in op.walk():
+        parts = [o for o in op.ops if not isinstance(o, IntrinsicOp)] if isinstance(op, ModuleOp) else [op]
+        for inner in (inner for part in parts for inner in part.walk()):
             reason = legality(inner)
             if reason is not None:
                 raise CompileError(f"'{pass_.name}' left an illegal '{name_of(inner)}': {reason}", inner)

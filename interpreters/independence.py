@@ -126,9 +126,11 @@ class Dependences:
         return self._found(op, op.memref, isinstance(op, StoreOp), subscripts, facts)
 
     def _part(self, op: PartsOp, number: int, part: Part) -> Access:
-        row, column = ((op, number, which) for which in ("row", "column"))
-        self.ranges |= {row: (0, part.form.rows - 1), column: (0, part.form.columns - 1)}
-        position = self.resolve(part.position) + var(row) * part.stride + var(column)
+        position = self.resolve(part.position)
+        for axis, (extent, stride) in enumerate(zip(part.form.shape, part.strides, strict=True)):
+            element = (op, number, axis)
+            self.ranges[element] = (0, extent - 1)
+            position = position + var(element) * stride
         return self._found(op, part.memref, part.form.is_written, [position], [self.resolve(e) for e in _facts(op)])
 
     def _found(

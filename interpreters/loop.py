@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
-from tilework.analysis.tiles import written_buffers
+from tilework.analysis.intrinsics import written_buffers
 from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import (
@@ -24,6 +24,7 @@ from tilework.dialects.loop import (
     BytesOp,
     ForOp,
     IfOp,
+    IntrinsicOp,
     KernelOp,
     LoadOp,
     PrefetchOp,
@@ -31,7 +32,6 @@ from tilework.dialects.loop import (
     TransposeOp,
     YieldOp,
 )
-from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.scalar_meaning import element_dtype, meaning_of, multiply_add
 from tilework.dialects.support.diagnostics import CompileError, UsageError
 from tilework.interpreters.buffers import (
@@ -176,7 +176,7 @@ class LoopProgram:
                 return self._for(op)
             case IfOp():
                 return self._if(op)
-            case LoadOp() | StoreOp() | PartsOp():
+            case LoadOp() | StoreOp() | IntrinsicOp():
                 return self._touching(op)
             case memref.AllocaOp():
                 return self._alloca(op)
@@ -234,7 +234,7 @@ class LoopProgram:
 
     # -- memory
 
-    def _touching(self, op: LoadOp | StoreOp | PartsOp) -> Step:
+    def _touching(self, op: LoadOp | StoreOp | IntrinsicOp) -> Step:
         match op:
             case LoadOp():
                 return self._load(op)
@@ -274,7 +274,7 @@ class LoopProgram:
         overlapping = op in self._plan.overlapping
         return lambda frame, mask: access.store(frame, mask, frame.values[source], overlapping=overlapping)
 
-    def _parts(self, op: PartsOp) -> Step:
+    def _parts(self, op: IntrinsicOp) -> Step:
         positions = [self._facts.resolve(part.position) for part in op.parts]
         return parts_step(op, positions, self._names, [self._lead.get(part.memref, 0) for part in op.parts])
 

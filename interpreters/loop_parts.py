@@ -1,7 +1,7 @@
-"""Operations on parts of buffers in the loop interpreter, such as those on tiles.
+"""Intrinsics on parts of buffers in the loop interpreter.
 
 As values are, parts are arrays with one dimension for every axis and one for the lanes of vectors, here of size one;
-rows and columns follow.
+the dimensions of the part follow.
 """
 
 from __future__ import annotations
@@ -13,25 +13,27 @@ import numpy as np
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.base import Array
+from tilework.dialects.loop import IntrinsicOp
 from tilework.dialects.loop.bounds import where
-from tilework.dialects.loop.parts import Part, PartsOp
+from tilework.dialects.loop.parts import Part
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.te.intrinsics import declaration_of
 from tilework.interpreters.buffers import Buffer
+from tilework.interpreters.intrinsics import require_parts, run_intrinsic
 from tilework.interpreters.loop_access import Frame, Mask, Names, along
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
 
 
-def parts_step(op: PartsOp, positions: list[Expr], names: Names, leads: list[int]) -> Step:
+def parts_step(op: IntrinsicOp, positions: list[Expr], names: Names, leads: list[int]) -> Step:
     """What an operation on parts of buffers does. leads: of how many axes each buffer has memory of its own."""
-    parts = [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
-    read = [access for access, part in zip(parts, op.parts, strict=True) if part.form.is_read]
-    written = [access for access, part in zip(parts, op.parts, strict=True) if part.form.is_written]
+    result, *arguments = [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
+    declaration = declaration_of(op, op.intrinsic)
+    require_parts(op, declaration)
 
     def run(frame: Frame, mask: Mask) -> None:
-        value = op.evaluate(*(access.load(frame, mask) for access in read))
-        for access in written:
-            access.store(frame, mask, value)
+        before = result.load(frame, mask) if op.updates is not None else None
+        result.store(frame, mask, run_intrinsic(declaration, before, [a.load(frame, mask) for a in arguments]))
 
     return run
 
@@ -39,14 +41,16 @@ def parts_step(op: PartsOp, positions: list[Expr], names: Names, leads: list[int
 class PartAccess:
     """A part, as one operation reads or writes it."""
 
-    def __init__(self, op: PartsOp, part: Part, position: Expr, lead: int, names: Names):
+    def __init__(self, op: IntrinsicOp, part: Part, position: Expr, lead: int, names: Names):
         self.op = op
         self.name = part.memref.name_hint or "?"
         self.slot = names.slots[part.memref]
         self.lead = lead
         self.rank = names.rank
         self._start = names.index(position)
-        self._elements = np.arange(part.form.rows)[:, None] * part.stride + np.arange(part.form.columns)
+        axes = np.ix_(*map(np.arange, part.form.shape))
+        self._elements: Array = sum((a * s for a, s in zip(axes, part.strides, strict=True)), np.zeros((), np.int64))
+        self._last = part.last
 
     def load(self, frame: Frame, mask: Mask) -> Array:
         """The elements, a copy."""
@@ -56,7 +60,7 @@ class PartAccess:
     def store(self, frame: Frame, mask: Mask, value: Any) -> None:
         """Write the elements where the mask holds."""
         buffer: Buffer = frame.values[self.slot]
-        chosen = True if mask is None else np.asarray(mask)[..., None, None]
+        chosen = True if mask is None else self._with_elements(np.asarray(mask))
         places, values, chosen = np.broadcast_arrays(self._positions(frame, buffer, mask), value, chosen)
         buffer.storage[places[chosen]] = values[chosen]
         if buffer.written is not None:
@@ -66,7 +70,7 @@ class PartAccess:
         """Where in the storage the elements lie; an error where one that is needed lies outside of the buffer."""
         index = np.asarray(self._start(frame.values))
         index = index.reshape(*[1] * (self.rank + 1 - index.ndim), *index.shape)
-        last, size = int(self._elements[-1, -1]), buffer.shape[self.lead]
+        last, size = self._last, buffer.shape[self.lead]
         outside = (index < 0) | (index + last >= size)
         if (outside if mask is None else outside & mask).any():
             raise CompileError(
@@ -77,4 +81,8 @@ class PartAccess:
         total: Any = np.where(outside, 0, index) * buffer.strides[self.lead] + buffer.offset
         for axis in range(self.lead):
             total = total + along(axis, self.rank, np.arange(frame.extent[axis])) * buffer.strides[axis]
-        return total[..., None, None] + self._elements * buffer.strides[self.lead]
+        return self._with_elements(total) + self._elements * buffer.strides[self.lead]
+
+    def _with_elements(self, array: Array) -> Array:
+        """One number for all elements of the part."""
+        return array.reshape(*array.shape, *[1] * self._elements.ndim)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
+from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -96,7 +97,7 @@ def _limit(block: Block, facts: Dependences, modes: dict[ForOp, Mode]) -> int:
     most = 1
     for op in block.ops:
         if isinstance(op, PartsOp):
-            most = max(most, *(part.form.rows * part.form.columns for part in op.parts))
+            most = max(most, *(prod(part.form.shape) for part in op.parts))
         inside = max((_limit(b, facts, modes) for region in op.regions for b in region.blocks), default=1)
         if isinstance(op, ForOp) and modes[op] is Mode.AXIS:
             first, last = facts.ranges.get(op.index, (0, LARGEST_ARRAY))

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StridedLayoutAttr,
     StringAttr,
+    SymbolRefAttr,
     UnitAttr,
     i64,
 )
@@ -259,7 +260,7 @@ class _Emitter:
         if axis.masked:
             for_op.attributes[MASKED] = UnitAttr()
         if axis.intrinsic is not None:
-            for_op.attributes[TENSORIZE] = StringAttr(axis.intrinsic)
+            for_op.attributes[TENSORIZE] = SymbolRefAttr(_intrinsic_for(axis, stores_identity=not attached))
         if attached:
             for_op.attributes |= self.requests(axis)
         self.insert(for_op)
@@ -426,6 +427,19 @@ def _check_size(name: str | None, extents: Sequence[int]) -> None:
     if prod(extents) >= 1 << 60:  # so that its bytes, of eight for an element, are counted in 64 bits
         size = " x ".join(map(str, extents))
         raise CompileError(f"the buffer of '{name}' would have {size} elements, more than memory can be")
+
+
+def _intrinsic_for(axis: Axis, stores_identity: bool) -> str:
+    """The intrinsic that a loop from a tensorized axis inwards becomes."""
+    declaration = axis.intrinsic
+    assert declaration is not None
+    if not stores_identity:
+        return declaration.label
+    if declaration.reset is None:
+        what = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as @{declaration.label}"
+        message = f"{what}: the stage is a reduction, and the declaration names no 'reset' that stores its identity"
+        refuse(axis.annotation, axis.stage, message, axis)
+    return declaration.reset.root_reference.data
 
 
 def _points(compute: ComputeOp) -> Expr:

@@ -164,9 +164,9 @@ def _add_files(digest: hashlib._Hash, root: Path, files: Iterable[Path]) -> None
 
 
 def _sources(root: Path) -> Iterator[Path]:
-    """The modules of all packages under `root`: a folder is a package if it has an `__init__.py`."""
+    """The modules of all packages under `root`, and the texts in them: a folder with an `__init__.py` is a package."""
     for package in root.glob("*/__init__.py"):
-        yield from package.parent.rglob("*.py")
+        yield from (path for path in package.parent.rglob("*") if path.suffix in (".py", ".mlir", ".ll"))
 
 
 def _encode(object_code: bytes, metadata: dict[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from tilework.backends.base import Backend
 from tilework.backends.c_family.emit_host import HOST_HANDLERS, emit_host
-from tilework.backends.c_family.emit_kernel import KERNEL_HANDLERS, emit_kernels
+from tilework.backends.c_family.emit_kernel import emit_kernels, kernel_handlers
 from tilework.backends.c_family.emit_module import emit_module
 from tilework.backends.c_family.legality import accepts
 from tilework.backends.c_family.spelling import C11
@@ -27,7 +27,7 @@ class CBackend(Backend):
     formats: ClassVar = {"c": lambda module, target: emit_module(module, C11)}
 
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
-        known = KERNEL_HANDLERS if isinstance(around, KernelOp) else HOST_HANDLERS
+        known = kernel_handlers() if isinstance(around, KernelOp) else HOST_HANDLERS
         return accepts(op) or (None if type(op) in known else f"the C backend does not know '{name_of(op)}' here")
 
     def compile_kernels(self, module: ModuleOp, target: Target) -> bytes:

@@ -11,10 +11,10 @@ from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import scope_at
 from tilework.backends.c_family.emitter import Emitter
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, IntrinsicOp, LoadOp, PrefetchOp, StoreOp
 from tilework.dialects.support.index_attr import over_values
 
-HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp
+HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp | IntrinsicOp
 
 
 def index_writer(e: Emitter, op: HasIndexOperands) -> CIndex:

@@ -10,11 +10,11 @@ from tilework.backends.c_family.c_text import FileText
 from tilework.backends.c_family.emit_arith import ARITH_HANDLERS, VECTOR_HANDLERS
 from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
 from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS
+from tilework.backends.c_family.emit_intrinsics import INTRINSICS
 from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
 from tilework.backends.c_family.emit_math import MATH_HANDLERS
 from tilework.backends.c_family.emit_memory import MEMORY_HANDLERS
 from tilework.backends.c_family.emit_transpose import TRANSPOSE_HANDLERS
-from tilework.backends.c_family.emit_words import WORDS_HANDLERS
 from tilework.backends.c_family.emitter import Emitter, Handlers, declared
 from tilework.backends.c_family.spelling import Spelling
 from tilework.dialects.loop import KernelOp
@@ -28,8 +28,12 @@ KERNEL_HANDLERS: Handlers = {
     **MATH_HANDLERS,
     **VECTOR_HANDLERS,
     **TRANSPOSE_HANDLERS,
-    **WORDS_HANDLERS,
 }
+
+
+def kernel_handlers() -> Handlers:
+    """How operations of kernels are written."""
+    return {**KERNEL_HANDLERS, **INTRINSICS.handlers()}
 
 
 def emit_kernels(module: ModuleOp, spelling: Spelling) -> str:
@@ -53,7 +57,7 @@ def add_kernels(file: FileText, module: ModuleOp, spelling: Spelling) -> None:
 def emit_kernel(file: FileText, kernel: KernelOp, spelling: Spelling) -> None:
     """Add one kernel, and what it calls, to a file."""
     name = c_name(kernel.sym_name.data)
-    e = Emitter(file, spelling, KERNEL_HANDLERS, name)
+    e = Emitter(file, spelling, kernel_handlers(), name)
     e.read_only.update(kernel.inputs)
     parameters = [_buffer(e, kernel, i) for i in range(len(kernel.dims))]
     for argument, symbol in zip(kernel.symbol_values, kernel.symbols, strict=True):

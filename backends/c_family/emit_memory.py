@@ -17,6 +17,7 @@ from tilework.backends.element_types import is_boolean, lanes_of, stored_as
 from tilework.backends.local_buffers import bytes_with, check_scope, element_count
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.memory_scopes import is_of_intrinsics
 
 
 class _Access(NamedTuple):
@@ -200,6 +201,8 @@ def _prefetch(e: Emitter, op: PrefetchOp) -> None:
 
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     check_scope(op)
+    if is_of_intrinsics(memory_space(op.memref)):
+        return  # what is in it are registers, which instructions name
     count = element_count(op)
     e.scope.local_bytes = bytes_with(op, e.scope.local_bytes, e.name)
     space = e.spelling.spaces.get(memory_space(op.memref), "")

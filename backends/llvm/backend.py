@@ -10,9 +10,10 @@ from xdsl.ir import Operation
 from tilework.backends.base import Backend
 from tilework.backends.host_signature import HostInfo, find_host, with_own_entry
 from tilework.backends.llvm.emit_host import HOST_HANDLERS, emit_host, emit_host_function
-from tilework.backends.llvm.emit_kernel import KERNEL_HANDLERS, add_kernels, emit_kernels
+from tilework.backends.llvm.emit_intrinsics import INTRINSICS
+from tilework.backends.llvm.emit_kernel import add_kernels, emit_kernels, kernel_handlers
 from tilework.backends.llvm.text import ModuleText
-from tilework.dialects.loop import KernelOp
+from tilework.dialects.loop import IntrinsicOp, KernelOp
 from tilework.dialects.support.diagnostics import name_of
 from tilework.runtime.devices.llvm.compile import assembly, compile_ir
 from tilework.targets import Target
@@ -26,7 +27,9 @@ class LLVMBackend(Backend):
     text_file = "llvm.ll"
 
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
-        known = KERNEL_HANDLERS if isinstance(around, KernelOp) else HOST_HANDLERS
+        known = kernel_handlers() if isinstance(around, KernelOp) else HOST_HANDLERS
+        if isinstance(op, IntrinsicOp):
+            return INTRINSICS.why_no_code(op)
         return None if type(op) in known else f"the LLVM backend does not know '{name_of(op)}' here"
 
     def compile_kernels(self, module: ModuleOp, target: Target) -> bytes:

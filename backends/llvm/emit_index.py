@@ -18,11 +18,10 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import scope_at
 from tilework.backends.llvm.emitter import Emitter
 from tilework.backends.llvm.text import FunctionText
-from tilework.dialects.isa.amx import TileOp
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, PrefetchOp, StoreOp
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp, IntrinsicOp, LoadOp, PrefetchOp, StoreOp
 from tilework.dialects.support.index_attr import over_values
 
-HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp | TileOp
+HasIndexOperands = ForOp | IfOp | LoadOp | StoreOp | ApplyOp | PrefetchOp | IntrinsicOp
 
 
 def index_writer(emitter: Emitter, op: HasIndexOperands) -> IndexWriter:

@@ -7,13 +7,12 @@ from xdsl.dialects.builtin import ModuleOp
 from tilework.analysis.in_place import in_place_pairs
 from tilework.backends.llvm.bfloat16 import refuse_arithmetic
 from tilework.backends.llvm.conversions import define_conversions
-from tilework.backends.llvm.emit_amx import AMX_HANDLERS
+from tilework.backends.llvm.emit_intrinsics import INTRINSICS
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_math import MATH_HANDLERS
 from tilework.backends.llvm.emit_memory import MEMORY_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS, VECTOR_HANDLERS
 from tilework.backends.llvm.emit_transpose import TRANSPOSE_HANDLERS
-from tilework.backends.llvm.emit_words import WORDS_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.dialects.loop import KernelOp
@@ -26,9 +25,12 @@ KERNEL_HANDLERS: Handlers = {
     **MATH_HANDLERS,
     **VECTOR_HANDLERS,
     **TRANSPOSE_HANDLERS,
-    **AMX_HANDLERS,
-    **WORDS_HANDLERS,  # behind arith, whose sums may take products in
 }
+
+
+def kernel_handlers() -> Handlers:
+    """How operations of kernels are written, some of them around calls of intrinsics."""
+    return {**KERNEL_HANDLERS, **INTRINSICS.handlers()}
 
 
 def emit_kernels(module: ModuleOp, target: Target) -> str:
@@ -53,7 +55,7 @@ def emit_kernel(module: ModuleText, kernel: KernelOp) -> None:
     """Add one kernel, and what it calls, to a module."""
     refuse_arithmetic(kernel)
     name = kernel.sym_name.data
-    e = Emitter(module, KERNEL_HANDLERS, name)
+    e = Emitter(module, kernel_handlers(), name)
     parameters: list[str] = []
     shared = _may_share(kernel)
     for argument in (*kernel.inputs, *kernel.outputs, *kernel.scratch):

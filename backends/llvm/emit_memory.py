@@ -17,9 +17,9 @@ from tilework.backends.llvm.emit_scalar import splat_of
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import llvm_type, suffix, vector_text
 from tilework.backends.local_buffers import bytes_with, check_scope, element_count
-from tilework.dialects.isa import amx
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.memory_scopes import is_of_intrinsics
 
 
 class _Access(NamedTuple):
@@ -287,8 +287,8 @@ def _prefetch(e: Emitter, op: PrefetchOp) -> None:
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     """In the entry block: an alloca in a loop would grow the stack, and only one in the entry becomes registers."""
     check_scope(op)
-    if memory_space(op.memref) == amx.SCOPE:
-        return  # its tiles are registers
+    if is_of_intrinsics(memory_space(op.memref)):
+        return  # what is in it are registers, which instructions name
     elements = element_count(op)
     e.scope.alloca_bytes = bytes_with(op, e.scope.alloca_bytes, e.name)
     element = llvm_type(stored_as(op.memref.type.element_type, op))

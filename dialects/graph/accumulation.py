@@ -11,8 +11,8 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.graph.base import BFLOAT16, Array, GraphOp
-from tilework.dialects.isa.words import DotOp
-from tilework.dialects.support.words import WORD
+from tilework.dialects.support.words import DOT, WORD
+from tilework.dialects.te import CallIntrinsicOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
@@ -49,7 +49,7 @@ def matrix_product_type(op: GraphOp, words: bool = False) -> Attribute:
 def multiplied(k: KernelBuilder, a: Scalar, b: Scalar, words: bool = False) -> Scalar:
     """The product of two numbers, or of the bytes in two words, in the type in which it is summed."""
     if words:
-        return k.insert(DotOp(a.value, b.value))
+        return k.insert(CallIntrinsicOp(DOT, [a.value, b.value], WORD))
     a, b = widened(k, a), widened(k, b)
     if a.dtype != b.dtype:
         return k.cast(a, WORD) * k.cast(b, WORD)

@@ -23,6 +23,7 @@ from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.bytes import BytesOp, WordsOp
 from tilework.dialects.loop.common import INDEX
 from tilework.dialects.loop.control import PARALLEL_WORK, THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
+from tilework.dialects.loop.intrinsic import CallIntrinsicOp, IntrinsicOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
 from tilework.dialects.loop.transpose import TransposeOp
@@ -35,9 +36,11 @@ __all__ = [
     "THREADS",
     "ApplyOp",
     "BytesOp",
+    "CallIntrinsicOp",
     "CallOp",
     "ForOp",
     "IfOp",
+    "IntrinsicOp",
     "KernelOp",
     "Kind",
     "KindAttr",
@@ -65,6 +68,8 @@ Loop = Dialect(
         BytesOp,
         WordsOp,
         ApplyOp,
+        CallIntrinsicOp,
+        IntrinsicOp,
         CallOp,
         WaitOp,
     ],

@@ -17,7 +17,6 @@ a knob: `factor #schedule.knob<"tile_j", [8, 16, 32], 16>`.
 from xdsl.ir import Dialect
 
 from tilework.dialects.schedule.annotations import (
-    INTRINSICS,
     PRAGMAS,
     BindOp,
     ParallelOp,
@@ -46,13 +45,11 @@ from tilework.dialects.schedule.placement import (
     SetStorePredicateOp,
 )
 from tilework.dialects.schedule.sequence import ArgumentOp, SequenceOp, StageOp
-from tilework.dialects.schedule.storage import SCOPES, DoubleBufferOp, PrefetchOp, SetScopeOp, StorageAlignOp
+from tilework.dialects.schedule.storage import DoubleBufferOp, PrefetchOp, SetScopeOp, StorageAlignOp
 
 __all__ = [
     "AXIS",
-    "INTRINSICS",
     "PRAGMAS",
-    "SCOPES",
     "STAGE",
     "ArgumentOp",
     "AxisType",

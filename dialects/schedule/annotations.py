@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.parser import Parser
@@ -125,30 +125,24 @@ class PragmaOp(ScheduleOp):
         printer.print_string(f" {number_text(self.value)}")
 
 
-INTRINSICS = ("amx",)
-"""The names that `schedule.tensorize` takes.
-
-`amx`: the operation on tiles of the dialect of that name that does the same as the loops: `tile_mulf`, or `tile_zero`
-for the nest that sets elements of a sum to zero, or `tile_store` for that which copies them. Tiles of 16 rows and 16
-columns are in a buffer of scope `amx`, and sums of 16 pairs of products are added to one at a time.
-"""
-
-
 @irdl_op_definition
 class TensorizeOp(ScheduleOp):
-    """Everything from that axis inwards is one operation of the target, by the name of a dialect.
+    """Everything from that axis inwards is one intrinsic, which does the same: its declaration says what that is.
 
-    `schedule.tensorize %i "amx"`
+    Of a reduction, the nest that sets elements to the identity becomes the intrinsic that the declaration names for it.
+
+    `schedule.tensorize %i @amx.tile_mulf`
     """
 
     name = "schedule.tensorize"
     axis = operand_def(AxisType)
-    intrinsic = prop_def(StringAttr)
-    assembly_format = "$axis $intrinsic attr-dict"
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    assembly_format = "$axis $callee attr-dict"
 
     def __init__(self, axis: SSAValue, intrinsic: str):
-        super().__init__(operands=[axis], properties={"intrinsic": StringAttr(intrinsic)})
+        super().__init__(operands=[axis], properties={"callee": SymbolRefAttr(intrinsic)})
 
-    def verify_(self) -> None:
-        if not self.intrinsic.data:
-            raise VerifyException("tensorize takes the name of an intrinsic")
+    @property
+    def intrinsic(self) -> str:
+        """The name of the intrinsic."""
+        return self.callee.root_reference.data

@@ -28,7 +28,7 @@ from tilework.dialects.schedule.common import (
     verify_names,
 )
 from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, number_text, parse_number, to_number
-from tilework.dialects.schedule.storage import verify_scope
+from tilework.dialects.te.intrinsics import verify_scope
 
 
 @irdl_op_definition
@@ -75,7 +75,7 @@ class CacheWriteOp(ScheduleOp):
 
     def verify_(self) -> None:
         verify_names(self.axis_names, self.axes)
-        verify_scope(self.scope.data)
+        verify_scope(self.scope.data, self)
 
     @classmethod
     def parse(cls, parser: Parser) -> CacheWriteOp:
@@ -115,7 +115,7 @@ class CacheReadOp(ScheduleOp):
 
     def verify_(self) -> None:
         verify_names(self.axis_names, self.axes)
-        verify_scope(self.scope.data)
+        verify_scope(self.scope.data, self)
         if not self.readers:
             raise VerifyException("cache_read takes at least one reader")
 

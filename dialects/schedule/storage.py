@@ -18,27 +18,12 @@ from tilework.dialects.schedule.common import (
     parse_handle,
 )
 from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, number_text, parse_number, to_number
-
-SCOPES = {"global": 0, "shared": 1, "warp": 2, "local": 3, "register": 3, "amx": 3}
-"""Memory scopes from far to near, with their rank: how many kinds of threads each of them is private to.
-
-`register` asks for constant subscripts once loops are unrolled; `amx` too, and what is there is touched by tensorized
-loops only. A tag may follow the others: `local.weights`.
-"""
-
-
-def verify_scope(scope: str) -> None:
-    """Raise VerifyException for a scope that does not exist."""
-    name, _, tag = scope.partition(".")
-    if name not in SCOPES:
-        raise VerifyException(f"unknown scope '{scope}'; known: {', '.join(SCOPES)}")
-    if name in ("register", "amx") and tag:
-        raise VerifyException(f"scope {name} takes no tag, got '{scope}'")
+from tilework.dialects.te.intrinsics import verify_scope
 
 
 @irdl_op_definition
 class SetScopeOp(ScheduleOp):
-    """Where the stage's buffer lives: `global`, `shared`, `warp`, `local`, `register` or `amx`.
+    """Where the stage's buffer lives: `global`, `shared`, `warp`, `local`, `register`, or registers of an intrinsic.
 
     `schedule.set_scope %dense "register"`
     """
@@ -52,7 +37,7 @@ class SetScopeOp(ScheduleOp):
         super().__init__(operands=[stage], properties={"scope": StringAttr(scope)})
 
     def verify_(self) -> None:
-        verify_scope(self.scope.data)
+        verify_scope(self.scope.data, self)
 
 
 @irdl_op_definition

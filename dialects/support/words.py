@@ -7,5 +7,8 @@ from xdsl.dialects.builtin import IntegerType, i32
 BYTES = 4
 """In a word."""
 
+DOT = "words.dot"
+"""The intrinsic that multiplies the bytes of a word without sign by those of one with a sign, and sums up."""
+
 WORD: IntegerType = i32
 """The type of words."""

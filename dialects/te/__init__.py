@@ -24,6 +24,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.support.index_attr import TeIndexAttr, TeWhenAttr
 from tilework.dialects.te.extern import ExternOp, buffers_block, externs_of, stages_of
+from tilework.dialects.te.intrinsic import CallIntrinsicOp, IntrinsicOp
 from tilework.dialects.te.reduce import REDUCERS, ReduceOp
 from tilework.dialects.te.scalars import IfThenElseOp, IndexOp, ReadOp, YieldOp, enclosing_compute
 from tilework.dialects.te.scan import ScanOp, StateOp, scans_of
@@ -32,10 +33,12 @@ from tilework.dialects.te.structure import ComputeOp, KernelOp, ReturnOp, symbol
 __all__ = [
     "REDUCERS",
     "TE",
+    "CallIntrinsicOp",
     "ComputeOp",
     "ExternOp",
     "IfThenElseOp",
     "IndexOp",
+    "IntrinsicOp",
     "KernelOp",
     "ReadOp",
     "ReduceOp",
@@ -53,6 +56,9 @@ __all__ = [
 
 TE = Dialect(
     "te",
-    [KernelOp, ComputeOp, ReadOp, IndexOp, IfThenElseOp, YieldOp, ReduceOp, StateOp, ScanOp, ExternOp, ReturnOp],
+    [
+        *(KernelOp, ComputeOp, ReadOp, IndexOp, IfThenElseOp, CallIntrinsicOp, YieldOp, ReduceOp, StateOp, ScanOp),
+        *(ExternOp, ReturnOp, IntrinsicOp),
+    ],
     [TeIndexAttr, TeWhenAttr],
 )

@@ -203,10 +203,11 @@ class IfThenElseOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
 
 def _yield_parents() -> tuple[HasParent, ...]:
-    from tilework.dialects.te.reduce import ReduceOp  # which imports this file
+    from tilework.dialects.te.intrinsic import IntrinsicOp  # these import this file
+    from tilework.dialects.te.reduce import ReduceOp
     from tilework.dialects.te.structure import ComputeOp
 
-    return (IsTerminator(), HasParent(ComputeOp, IfThenElseOp, ReduceOp))  # pyright: ignore[reportReturnType]
+    return (IsTerminator(), HasParent(ComputeOp, IfThenElseOp, ReduceOp, IntrinsicOp))  # pyright: ignore[reportReturnType]
 
 
 @irdl_op_definition

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
+    lazy_traits_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -115,7 +116,7 @@ class KernelOp(IRDLOperation):
             raise VerifyException(f"two stages are named '{twice}'; names are unique in a kernel")
         symbols = set(self.symbols)
         for compute in self.computes:
-            _verify_names(compute, symbols)
+            verify_names(compute, symbols)
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
@@ -149,7 +150,7 @@ class ComputeOp(IRDLOperation):
     reduce_extents = prop_def(TeIndexAttr)
     tensors = var_result_def(TensorType)
     body = region_def("single_block")
-    traits = traits_def(HasParent(KernelOp))
+    traits = lazy_traits_def(lambda: (HasParent(KernelOp, _intrinsic()),))
 
     def __init__(
         self,
@@ -254,15 +255,21 @@ class ComputeOp(IRDLOperation):
 
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
-    """The kernel's results."""
+    """The results of a kernel or of an intrinsic."""
 
     name = "te.return"
     values = var_operand_def(TensorType)
     assembly_format = "$values attr-dict `:` type($values)"
-    traits = traits_def(IsTerminator(), HasParent(KernelOp))
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(KernelOp, _intrinsic())))
 
     def __init__(self, values: Sequence[SSAValue]):
         super().__init__(operands=[values])
+
+
+def _intrinsic() -> type[IRDLOperation]:
+    from tilework.dialects.te.intrinsic import IntrinsicOp  # which imports this file
+
+    return IntrinsicOp
 
 
 def symbols_in(types: Iterable[Attribute]) -> tuple[str, ...]:
@@ -270,7 +277,7 @@ def symbols_in(types: Iterable[Attribute]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cast(str, key) for t in types for dim in dims_of(t) for key in dim.variables()))
 
 
-def _verify_names(compute: ComputeOp, symbols: set[str]) -> None:
+def verify_names(compute: ComputeOp, symbols: set[str]) -> None:
     """Check that what a compute names is an axis of its own or one of the kernel's symbols.
 
     The kernel checks it, once for all: each compute would have to look for symbols in all the arguments.

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of, takes
-from tilework.dialects.schedule import SCOPES, KnobAttr, Number
+from tilework.dialects.schedule import KnobAttr, Number
+from tilework.dialects.te.intrinsics import scopes_known, verify_scope
 
 
 def kind(value: object) -> str:
@@ -76,12 +78,12 @@ def check_word(value: object, known: Sequence[str], what: str) -> str:
 def check_scope(value: object) -> str:
     """A memory scope, with a tag perhaps."""
     if not isinstance(value, str):
-        raise UsageError(f"a scope is a text, not {kind(value)}; known: {', '.join(SCOPES)}")
-    name, _, tag = value.partition(".")
-    check_word(name, tuple(SCOPES), "unknown scope")
-    if tag and name in ("register", "amx"):
-        raise UsageError(f"scope {name} takes no tag, got {value!r}")
-    check_text(tag, "the tag of a scope")
+        raise UsageError(f"a scope is a text, not {kind(value)}; known: {', '.join(scopes_known())}")
+    check_text(value, "a scope")
+    try:
+        verify_scope(value)
+    except VerifyException as error:
+        raise UsageError(str(error)) from error
     return value
 
 

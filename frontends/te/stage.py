@@ -13,7 +13,6 @@ from tilework.algebra.given_values import integer_of
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.loop import THREADS
 from tilework.dialects.schedule import (
-    INTRINSICS,
     PRAGMAS,
     BindOp,
     CacheReadOp,
@@ -43,6 +42,7 @@ from tilework.dialects.schedule import (
     UnrollOp,
     VectorizeOp,
 )
+from tilework.dialects.te.intrinsics import library
 from tilework.frontends.te.arguments import check_number, check_scope, check_word, kind, listed
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extents import extent_of, split_extent
@@ -217,7 +217,7 @@ class Stage:
         """Everything from that axis inwards is one call of the intrinsic of that name."""
         if not isinstance(tensor_intrin, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             what = f"tensorize takes the name of an intrinsic, not {kind(tensor_intrin)}"
-            raise UsageError(f"{what}; known: {', '.join(INTRINSICS)}")
+            raise UsageError(f"{what}; known: {', '.join(library())}")
         self._annotate(var, "tensorized", TensorizeOp(self._plain_leaf(var, "tensorize"), tensor_intrin))
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: Number) -> None:
@@ -301,7 +301,7 @@ class Stage:
     # -- storage
 
     def set_scope(self, scope: str) -> None:
-        """Where the stage's buffer lives: "global", "shared", "warp", "local", "register" or "amx"."""
+        """Where the stage's buffer lives: "global", "shared", "warp", "local", "register" or that of an intrinsic."""
         self.scope = check_scope(scope)
         self.primitives.add(SetScopeOp(self.handle, scope))
 

@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith, loop
 from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
-from tilework.lowering.loops.reducers import identities, joined, zero
+from tilework.dialects.te.joining import identities, in_loops, joined, zero
 
 
 class Cursor:
@@ -139,7 +139,7 @@ class Bodies:
                 case YieldOp() | ReduceOp():
                     return [mapped[v] for v in op.values]
                 case _:
-                    self.cursor.insert(op.clone(mapped))
+                    self.cursor.insert(in_loops(op, mapped))
         raise AssertionError("a body ends in te.yield or te.reduce")
 
     def _read(self, op: ReadOp, indices: Sequence[Expr]) -> SSAValue:

@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import IntegerType
 
 from tilework.analysis.sizes import bits_of, count_of
 from tilework.dialects import arith
-from tilework.dialects.isa.words import DotOp
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import element_type
-from tilework.dialects.te import ComputeOp, ReduceOp
+from tilework.dialects.support.words import DOT
+from tilework.dialects.te import CallIntrinsicOp, ComputeOp, ReduceOp
 from tilework.rules.cpu.elementwise import shared_work
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.rules.cpu.reads import reads_of
@@ -47,7 +47,7 @@ def is_any_order(compute: ComputeOp, target: CpuTarget) -> bool:
 
 def _multiplies_words(compute: ComputeOp) -> bool:
     """Whether a sum is of what LLVM makes no vectors of."""
-    return any(isinstance(op, DotOp) for op in compute.walk())
+    return any(isinstance(op, CallIntrinsicOp) and op.intrinsic == DOT for op in compute.walk())
 
 
 def _is_known(reduce: ReduceOp) -> bool:

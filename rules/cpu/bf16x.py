@@ -13,7 +13,7 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
-from tilework.dialects.isa.amx import COLUMNS, ROWS, SCOPE
+from tilework.dialects.graph.algorithms.bf16x import COLUMNS, ROWS
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
@@ -26,6 +26,11 @@ from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import Loop, parallel_prefix
 from tilework.rules.cpu.reads import reads_of
 from tilework.targets.cpu.target import CpuTarget
+
+SCOPE = "amx"
+"""The scope of tiles of sums."""
+
+MULTIPLY, STORE = "amx.tile_mulf", "amx.tile_store"
 
 
 class Bf16x(ScheduleRule[CpuTarget]):
@@ -167,11 +172,11 @@ class _Writer:
         s.reorder([rows, j, high, row, column])
         s.unroll(j)
         s.unroll(high)
-        s.tensorize(row, SCOPE)
+        s.tensorize(row, STORE)
         s.compute_at(tiles, rows)
         j, row, column, *summed, p, q, pair, place = tiles.axes.values()
         high, row = s.split(row, ROWS)
         s.reorder([*summed, p, q, high, j, row, column, pair, place])
         for axis in (p, q, high, j):
             s.unroll(axis)
-        s.tensorize(row, SCOPE)
+        s.tensorize(row, MULTIPLY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilework.algebra.index_expr import var
 from tilework.dialects.loop import Kind
+from tilework.dialects.support.memory_scopes import has_no_addresses
 from tilework.dialects.te import ComputeOp, ExternOp, ReduceOp, ScanOp
 from tilework.scheduling.state.state import Axis, ScheduleState, Stage, refuse
 
@@ -42,7 +43,7 @@ def _check_whole(stage: Stage) -> None:
 
 
 def _check_root(stage: Stage) -> None:
-    if stage.scope in ("register", "amx") and not stage.is_output:
+    if has_no_addresses(stage.scope) and not stage.is_output:
         message = f"stage '{stage.name}' of scope {stage.scope} is at the root; compute it at a consumer's axis"
         refuse(stage.scope_op, stage, message)
 

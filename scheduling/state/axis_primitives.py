@@ -7,10 +7,8 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from tilework.algebra.errors import did_you_mean
 from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import (
-    INTRINSICS,
     BindOp,
     FuseOp,
     ParallelOp,
@@ -25,6 +23,7 @@ from tilework.dialects.schedule import (
     number_of,
 )
 from tilework.dialects.te import ExternOp
+from tilework.dialects.te.intrinsics import declaration_of
 from tilework.scheduling.state.handles import Handles
 from tilework.scheduling.state.state import Axis, Fuse, Singleton, Split, listed, refuse
 
@@ -162,16 +161,15 @@ def _pragma(handles: Handles, op: PragmaOp) -> None:
 
 
 def _tensorize(handles: Handles, op: TensorizeOp) -> None:
-    axis, name = handles.plain_leaf(op, op.axis), op.intrinsic.data
-    if name not in INTRINSICS:
-        what = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as '{name}'"
-        known = f"known intrinsics: {', '.join(INTRINSICS)}{did_you_mean(name, INTRINSICS)}"
-        refuse(op, axis.stage, f"{what}; {known}", axis)
+    axis, declaration = handles.plain_leaf(op, op.axis), declaration_of(op, op.intrinsic)
+    if declaration.is_on_scalars:
+        message = f"@{declaration.label} is an intrinsic on scalars, which bodies call by te.call_intrinsic"
+        refuse(op, axis.stage, message, axis)
     twice = next((a for a in axis.stage.leaves if a.intrinsic is not None), None)
     if twice is not None:
         message = f"axis '{twice}' of stage '{axis.stage.name}' is tensorized already, with all inside of it"
         refuse(op, axis.stage, message, twice)
-    axis.intrinsic, axis.annotation = name, op
+    axis.intrinsic, axis.annotation = declaration, op
 
 
 AXIS_PRIMITIVES: dict[type[Operation], Callable[[Handles, Any], None]] = {

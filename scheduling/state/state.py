@@ -10,9 +10,20 @@ from xdsl.ir import Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.loop import THREADS, Kind
-from tilework.dialects.schedule import SCOPES, SplitOp, Tail
+from tilework.dialects.schedule import SplitOp, Tail
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ReadOp, ReturnOp, ScanOp, enclosing_compute, stages_of
+from tilework.dialects.support.memory_scopes import rank_of
+from tilework.dialects.te import (
+    ComputeOp,
+    ExternOp,
+    IntrinsicOp,
+    KernelOp,
+    ReadOp,
+    ReturnOp,
+    ScanOp,
+    enclosing_compute,
+    stages_of,
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,7 @@ class Axis:
     kind: Kind = Kind.SERIAL
     partition: bool = False
     masked: bool = False
-    intrinsic: str | None = None
+    intrinsic: IntrinsicOp | None = None
     annotation: Operation | None = None
     ordered: bool = False
     storing: int | None = None
@@ -240,7 +251,7 @@ class ScheduleState:
         if axis.kind not in THREADS:
             return False
         scope = self.scope_of(stage).partition(".")[0]
-        return SCOPES[scope] <= _thread_rank(axis.kind) or (scope == "warp" and axis.kind is Kind.THREAD_X)
+        return rank_of(scope) <= _thread_rank(axis.kind) or (scope == "warp" and axis.kind is Kind.THREAD_X)
 
 
 def leaves_of(stage: Stage, axis: Axis) -> list[Axis]:

@@ -9,19 +9,19 @@
 // CHECK-NEXT:    schedule.unroll %[[NUMBER]]
 // CHECK:         %[[TILES:[a-z]+]], {{.*}} = schedule.cache_write %bf16x_product "amx"
 // CHECK:         schedule.split %{{.*}} factor 32 tail pad
-// CHECK:         schedule.tensorize %{{.*}} "amx"
+// CHECK:         schedule.tensorize %{{.*}} @amx.tile_store
 // CHECK:         schedule.compute_at %[[TILES]]
-// CHECK:         schedule.tensorize %{{.*}} "amx"
+// CHECK:         schedule.tensorize %{{.*}} @amx.tile_mulf
 // LOOPS-LABEL: loop.kernel @dense_relu
 // LOOPS:         memref.alloca() : memref<1024xf32, "amx">
-// LOOPS:         amx.tile_zero
+// LOOPS:         loop.intrinsic @amx.tile_zero
 // LOOPS:         loop.for %c_1
 // LOOPS:             loop.for %q
 // LOOPS-NEXT:          loop.if [%p_1 - %q >= 0] {
 // LOOPS-NEXT:            loop.for %{{.*}} = 0 to 2 "row.outer" unrolled {
 // LOOPS-NEXT:              loop.for %{{.*}} = 0 to 2 "j" unrolled {
-// LOOPS-NEXT:                amx.tile_mulf %{{.*}} stride 16, %bf16x_data[{{.*}}] stride 32, %u_1[{{.*}}] stride 32
-// LOOPS:         amx.tile_store
+// LOOPS-NEXT:                loop.intrinsic @amx.tile_mulf updates %{{.*}} of [16, 16] strides [16, 1] from %bf16x_data[{{.*}}] of [16, 32] strides [32, 1], %u_1[{{.*}}] of [16, 32] strides [32, 1]
+// LOOPS:         loop.intrinsic @amx.tile_store
 // LOOPS:         arith.maximumf
 
 te.kernel @dense_relu(%x: tensor<64x64xf32>, %u: tensor<4x2x2x16x16x2xbf16>) -> tensor<64x64xf32> {
@@ -34,7 +34,7 @@ te.kernel @dense_relu(%x: tensor<64x64xf32>, %u: tensor<4x2x2x16x16x2xbf16>) -> 
         %3 = arith.constant 0.000000e+00 : f32
         te.yield %3 : f32
       }
-      %4 = amx.round %1 : f32 to bf16
+      %4 = te.call_intrinsic @bf16.round(%1) : (f32) -> bf16
       te.yield %4 : bf16
     } else {
       %5 = te.if_then_else [-row + 63 >= 0] : f32 {
@@ -44,10 +44,10 @@ te.kernel @dense_relu(%x: tensor<64x64xf32>, %u: tensor<4x2x2x16x16x2xbf16>) -> 
         %7 = arith.constant 0.000000e+00 : f32
         te.yield %7 : f32
       }
-      %8 = amx.round %5 : f32 to bf16
+      %8 = te.call_intrinsic @bf16.round(%5) : (f32) -> bf16
       %9 = arith.extf %8 : bf16 to f32
       %10 = arith.subf %5, %9 : f32
-      %11 = amx.round %10 : f32 to bf16
+      %11 = te.call_intrinsic @bf16.round(%10) : (f32) -> bf16
       te.yield %11 : bf16
     }
     te.yield %0 : bf16

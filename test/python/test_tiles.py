@@ -52,7 +52,7 @@ def product(m: int, n: int, k: int) -> tuple[te.Schedule, list[te.Tensor]]:
         j, i, l = s[stage].op.axis  # noqa: E741
         io, ii = s[stage].split(i, factor=16)
         s[stage].reorder(*s[stage].op.reduce_axis[:1], io, j, ii, l, *s[stage].op.reduce_axis[1:])
-        s[stage].tensorize(ii, "amx")
+        s[stage].tensorize(ii, "amx.tile_store" if stage is C else "amx.tile_mulf")
     return s, [A, B, D]
 
 
@@ -95,12 +95,12 @@ def test_independent_tiles_are_interpreted_at_once_under_a_mask(parse_module: Pa
     text = """loop.kernel @k ins(%a: memref<2048xbf16>) outs(%y: memref<1024xf32>) {
       loop.for %i = 0 to 4 "i" {
         %acc = memref.alloca() : memref<256xf32, "amx">
-        amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+        loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
         loop.if [%i - 1 >= 0] {
-          amx.tile_mulf %acc[0] stride 16, %a[512 * %i] stride 32, %a[-512 * %i + 1536] stride 32
+          loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %a[512 * %i] of [16, 32] strides [32, 1], %a[-512 * %i + 1536] of [16, 32] strides [32, 1]
             : memref<256xf32, "amx">, memref<2048xbf16>, memref<2048xbf16>
         }
-        amx.tile_store %acc[0] stride 16, %y[256 * %i] stride 16 : memref<256xf32, "amx">, memref<1024xf32>
+        loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
       }
     }"""
     a = np.arange(2048) % 7
@@ -114,9 +114,9 @@ def test_independent_tiles_are_interpreted_at_once_under_a_mask(parse_module: Pa
 def test_a_tile_out_of_bounds_is_an_error(parse_module: Parse):
     text = """loop.kernel @k outs(%y: memref<1000xf32>) {
       %acc = memref.alloca() : memref<256xf32, "amx">
-      amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+      loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
       loop.for %i = 0 to 4 "i" {
-        amx.tile_store %acc[0] stride 16, %y[256 * %i] stride 16 : memref<256xf32, "amx">, memref<1000xf32>
+        loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1000xf32>, memref<256xf32, "amx">
       }
     }"""
     with pytest.raises(
@@ -134,16 +134,16 @@ def kernel(body: str, *, accumulator: str = f"%acc = memref.alloca() : {ACC}") -
 
 
 def zero(at: object = 0, stride: int = 16) -> str:
-    return f"amx.tile_zero %acc[{at}] stride {stride} : {ACC}\n"
+    return f"loop.intrinsic @amx.tile_zero writes %acc[{at}] of [16, 16] strides [{stride}, 1] : {ACC}\n"
 
 
 def multiply(a: object, b: object, to: object = 0, second: str = "b") -> str:
     types = f"{ACC}, memref<4096xbf16>, memref<4096xbf16>"
-    return f"amx.tile_mulf %acc[{to}] stride 16, %a[{a}] stride 32, %{second}[{b}] stride 32 : {types}\n"
+    return f"loop.intrinsic @amx.tile_mulf updates %acc[{to}] of [16, 16] strides [16, 1] from %a[{a}] of [16, 32] strides [32, 1], %{second}[{b}] of [16, 32] strides [32, 1] : {types}\n"
 
 
 def store(to: object = 0, at: object = 0) -> str:
-    return f"amx.tile_store %acc[{at}] stride 16, %y[{to}] stride 64 : {ACC}, memref<4096xf32>\n"
+    return f"loop.intrinsic @amx.tile_store writes %y[{to}] of [16, 16] strides [64, 1] from %acc[{at}] of [16, 16] strides [16, 1] : memref<4096xf32>, {ACC}\n"
 
 
 def instructions(code: str) -> list[str]:
@@ -237,7 +237,7 @@ def test_more_sums_than_registers_are_refused(parse_module: Parse):
 
 def test_a_target_without_tiles_is_refused(parse_module: Parse):
     target = parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=icelake-server")
-    with pytest.raises(CompileError, match="amx.tile_zero needs amx-bf16 and amx-tile, which icelake-server lacks"):
+    with pytest.raises(CompileError, match="@amx.tile_zero needs amx-bf16 and amx-tile, which icelake-server lacks"):
         emit_kernels(parse_module(kernel(zero())), target)
 
 
@@ -246,9 +246,9 @@ def test_a_target_without_tiles_is_refused(parse_module: Parse):
 
 def test_only_known_intrinsics_tensorize():
     s, args = product(32, 32, 32)
-    s[args[-1]].tensorize(s[args[-1]].leaf_iter_vars[-1], "amxx")
+    s[args[-1]].tensorize(s[args[-1]].leaf_iter_vars[-1], "amx.tile_stored")
     with pytest.raises(
-        te.ScheduleError, match="cannot be tensorized as 'amxx'; known intrinsics: amx; did you mean 'amx'"
+        te.ScheduleError, match="no te.intrinsic declares @amx.tile_stored; there are .*did you mean 'amx.tile_store'"
     ):
         tw.lower(s, args)
 
@@ -258,9 +258,9 @@ def test_an_axis_is_annotated_once():
     axis = s[args[-1]].leaf_iter_vars[-1]
     s[args[-1]].vectorize(axis)
     with pytest.raises(te.ScheduleError, match="already vectorized"):
-        s[args[-1]].tensorize(axis, "amx")
+        s[args[-1]].tensorize(axis, "amx.tile_store")
     tensorized = s[args[-1]].leaf_iter_vars[-2]
-    s[args[-1]].tensorize(tensorized, "amx")
+    s[args[-1]].tensorize(tensorized, "amx.tile_store")
     with pytest.raises(te.ScheduleError, match="already tensorized"):
         s[args[-1]].unroll(tensorized)
 
@@ -270,7 +270,7 @@ def test_a_stage_is_tensorized_once():
     B = te.compute((16, 16), lambda i, j: A[i, j] + 1, name="B")
     s = te.create_schedule(B.op)
     for axis in B.op.axis:
-        s[B].tensorize(axis, "amx")
+        s[B].tensorize(axis, "amx.tile_store")
     with pytest.raises(te.ScheduleError, match="axis 'i' of stage 'B' is tensorized already, with all inside of it"):
         tw.lower(s, [A, B])
 
@@ -279,7 +279,7 @@ def test_an_axis_of_one_iteration_is_not_tensorized():
     A = te.placeholder((1, 16), name="A")
     B = te.compute((1, 16), lambda i, j: A[i, j] + 1, name="B")
     s = te.create_schedule(B.op)
-    s[B].tensorize(B.op.axis[0], "amx")
+    s[B].tensorize(B.op.axis[0], "amx.tile_store")
     with pytest.raises(te.ScheduleError, match="its extent is 1, and no constant of 2 or more"):
         tw.lower(s, [A, B])
 

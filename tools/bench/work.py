@@ -20,10 +20,9 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import Predicate, less_than
 from tilework.dialects import arith
-from tilework.dialects.isa.words import DotOp
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.dialects.support.words import BYTES
-from tilework.dialects.te import ComputeOp, IfThenElseOp, KernelOp, ReduceOp
+from tilework.dialects.support.words import BYTES, DOT
+from tilework.dialects.te import CallIntrinsicOp, ComputeOp, IfThenElseOp, KernelOp, ReduceOp
 
 Sizes = Mapping[str, int]
 """The values of a kernel's symbols."""
@@ -134,7 +133,7 @@ def _operations(op: Operation) -> int:
     """How many one operation stands for, what is inside apart."""
     if isinstance(op, ReduceOp):
         return int(op.kind is not None and isa(op.values[0].type, AnyFloat))
-    if isinstance(op, DotOp):
+    if isinstance(op, CallIntrinsicOp) and op.intrinsic == DOT:
         return 2 * BYTES
     if not op.results or not isa(op.results[0].type, AnyFloat):
         return 0

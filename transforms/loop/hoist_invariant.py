@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 from tilework.algebra.predicate import at_least
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import Scopes
-from tilework.analysis.tiles import written_buffers
+from tilework.analysis.intrinsics import written_buffers
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp
 from tilework.transforms.patterns import PatternPass
 

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, minimum, var
 from tilework.analysis.accesses import root_buffer
-from tilework.analysis.tiles import tiled_buffers
+from tilework.analysis.intrinsics import intrinsic_buffers
 from tilework.dialects.loop import INDEX, ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import DOUBLE_BUFFER
 from tilework.dialects.support.diagnostics import CompileError
@@ -69,8 +69,8 @@ class _DoubleBuffer:
 
     def check(self) -> None:
         """Whether filling may be done one iteration earlier."""
-        if tiled_buffers(self.loop):
-            self.refuse("is in a loop with operations on tiles; run loop-tensorize behind this pass")
+        if intrinsic_buffers(self.loop):
+            self.refuse("is in a loop with intrinsics on buffers; run loop-tensorize behind this pass")
         if {s.memref for op in self.fill for s in _stores(op) if not _is_inside(s.memref, op)} - {self.alloca.memref}:
             self.refuse("is filled together with other memory; compute the other stage elsewhere")
         written = {root_buffer(s.memref) for op in self.rest for s in _stores(op)}

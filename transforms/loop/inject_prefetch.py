@@ -17,7 +17,7 @@ from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.accesses import element_position, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
 from tilework.analysis.program_targets import target_of
-from tilework.analysis.tiles import is_tensorized
+from tilework.analysis.intrinsics import is_tensorized
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers

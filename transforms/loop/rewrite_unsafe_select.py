@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr, const, var
 from tilework.algebra.predicate import Predicate, at_least, equal, less_than
 from tilework.analysis.accesses import buffer_dims, root_buffer
 from tilework.analysis.domains import Scope, Scopes
-from tilework.analysis.tiles import written_buffers
+from tilework.analysis.intrinsics import written_buffers
 from tilework.dialects import arith
 from tilework.dialects.loop import INDEX, ApplyOp, IfOp, KernelOp, LoadOp, YieldOp
 from tilework.dialects.support.diagnostics import CompileError

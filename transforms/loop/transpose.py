@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.accesses import NEAR, buffer_dims, element_strides, memory_space, root_buffer
-from tilework.analysis.tiles import tiled_buffers, written_buffers
+from tilework.analysis.intrinsics import intrinsic_buffers, written_buffers
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp, TransposeOp
 from tilework.dialects.loop.transpose import LANES
 from tilework.dialects.support.locations import copy_location
@@ -108,7 +108,7 @@ def _scatters(loop: ForOp) -> Iterator[StoreOp]:
     if trip is None or trip not in LANES or loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
         return
     accesses = Counter(root_buffer(op.memref) for op in loop.walk() if isinstance(op, LoadOp | StoreOp))
-    tiled = tiled_buffers(loop)
+    tiled = intrinsic_buffers(loop)
     for op in loop.body.block.ops:
         if not isinstance(op, StoreOp) or root_buffer(op.memref) in tiled:
             continue

@@ -37,7 +37,7 @@ class Unroll(PatternPass):
     refuses what is left. Where it is known at run time only how many of so few iterations there are, each asks whether
     it runs. The same is done for the registers of tiles; instructions name such registers, so that every iteration of
     the unrolled loops around becomes a loop of its own. A serial loop is small where it holds no loop that stays and
-    expands to at most `auto_max_step` stores or operations on tiles; 0 leaves all. The attribute
+    expands to at most `auto_max_step` stores or intrinsics on buffers; 0 leaves all. The attribute
     `loop.auto_unroll_max_step` of a loop is the limit for that loop and those inside it. Else unrolling itself stays an
     attribute for the emitter.
     Requires vectors (`loop-vectorize`); leaves loops of other kinds, and of constant lengths.
@@ -137,7 +137,7 @@ class UnrollSmallLoop(RewritePattern):
 
 
 class SeparateTiles(RewritePattern):
-    """Each iteration of an unrolled loop around operations on tiles is a loop of its own: instructions name tiles."""
+    """Each iteration of an unrolled loop around intrinsics on buffers is a loop of its own: instructions name tiles."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:

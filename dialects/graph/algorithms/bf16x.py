@@ -31,9 +31,15 @@ from tilework.dialects.graph.base import BFLOAT16, Array, Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
-from tilework.dialects.isa.amx import COLUMNS, PAIR, ROWS, RoundOp
 from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.te import CallIntrinsicOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
+
+ROUND = "bf16.round"
+"""The intrinsic that makes a float a number of bfloat16, as tiles take it."""
+
+ROWS, COLUMNS, PAIR = 16, 16, 2
+"""Rows of a tile; columns of f32 in one, or of pairs of bf16; numbers in a pair."""
 
 PAIRS = ROWS
 """Pairs of channels in a row of a tile: as many as the other one has rows."""
@@ -398,7 +404,7 @@ def _number(k: KernelBuilder, p: Expr, count: int, value: Callable[[], Scalar]) 
 
 
 def _rounded(k: KernelBuilder, value: Scalar) -> Scalar:
-    return k.insert(RoundOp(value.value))
+    return k.insert(CallIntrinsicOp(ROUND, [value.value], bf16))
 
 
 def _if_inside(k: KernelBuilder, inside: Sequence[Predicate], value: Callable[[], Scalar]) -> Scalar:

@@ -100,6 +100,6 @@ loop.kernel @tiles outs(%y: memref<256xf32>) {
 loop.kernel @numbers_for_tiles ins(%x: memref<16xf32>) outs(%y: memref<16xbf16>) {
   %v = loop.load %x[0] : memref<16xf32>, vector<16xf32>
   // expected-error @below {{'amx.round' works on tiles of a processor, for which C has no words: compile for a target without them}}
-  %w = amx.round %v : vector<16xf32> to vector<16xbf16>
+  %w = loop.call_intrinsic @bf16.round(%v) : (vector<16xf32>) -> vector<16xbf16>
   loop.store %w, %y[0] : memref<16xbf16>, vector<16xbf16>
 }

@@ -39,8 +39,8 @@ schedule.sequence @places {
   schedule.pragma %i "parallel_least_work" 64
   // CHECK: schedule.pragma %i "loop_partition_hint" 0
   schedule.pragma %i "loop_partition_hint" 0
-  // CHECK: schedule.tensorize %k "amx"
-  schedule.tensorize %k "amx"
+  // CHECK: schedule.tensorize %k @amx.tile_mulf
+  schedule.tensorize %k @amx.tile_mulf
 }
 
 // CHECK-LABEL: schedule.sequence @dataflow

@@ -59,18 +59,18 @@ loop.kernel @tiles ins(%x: memref<2x64xf32>, %w: memref<4x64x32xf32>) outs(%y: m
   }
 }
 
-// Nests that become operations on tiles are left alone: the loop around them asks.
+// Nests that become intrinsics are left alone: the loop around them asks.
 
 // CHECK-LABEL: loop.kernel @tensorized
 // CHECK:           loop.for %k = 0 to 8 "k" {
 // CHECK-NEXT:        loop.for %prefetch = 0 to 16 "prefetch" {
 // CHECK-NEXT:          loop.prefetch %w[0, 0, {{.*}}] locality 2 : memref<4x128x16xf32>
-// CHECK:             loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+// CHECK:             loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_store} {
 // CHECK-NOT:           prefetch
 loop.kernel @tensorized ins(%w: memref<4x128x16xf32>) outs(%y: memref<4x16xf32>) {
   loop.for %o = 0 to 4 "o" attributes {loop.prefetch_spread = [array<i64: 0, 1>]} {
     loop.for %k = 0 to 8 "k" {
-      loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+      loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_store} {
         loop.for %n = 0 to 16 "n" {
           %v = loop.load %w[%o, 16 * %k + %m, %n] : memref<4x128x16xf32>
           loop.store %v, %y[%o, %n] : memref<4x16xf32>

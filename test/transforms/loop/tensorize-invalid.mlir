@@ -2,7 +2,7 @@
 
 loop.kernel @unknown ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' is to be "gemv": the known intrinsic is "amx"}}
+  // expected-error@+1 {{loop.tensorize names an intrinsic, such as @dot8, and is "gemv"}}
   loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "gemv"} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
@@ -15,8 +15,8 @@ loop.kernel @unknown ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: 
 
 loop.kernel @short ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected acc[m, n] = 0 for m, n < 16, found loops 'm' of 8, 'n' of 16 that move %acc by 32, 1}}
-  loop.for %m = 0 to 8 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: the loops differ: expected result[m, n] = 0.0 : f32 for m < 16, n < 16; found %acc[32 * m + n] = 0.0 : f32 for m < 8, n < 16}}
+  loop.for %m = 0 to 8 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
@@ -28,8 +28,8 @@ loop.kernel @short ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
 
 loop.kernel @one ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected 0.0 or a sum to be stored to a buffer of scope "amx", or an element of one elsewhere, found what arith.constant gives}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: what is stored differs: expected result[m, n] = 0.0 : f32 for m < 16, n < 16; found %acc[32 * m + n] = 1.0 : f32 for m < 16, n < 16}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 1.0 : f32
       loop.store %z, %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
@@ -41,8 +41,8 @@ loop.kernel @one ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memr
 
 loop.kernel @overlapping ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected acc[m, n] = 0 for m, n < 16}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: elements of %acc would have one place: strides [8, 1] for shape [16, 16]}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[8 * %m + %n + 0] : memref<512xf32, "amx">
@@ -54,8 +54,8 @@ loop.kernel @overlapping ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(
 
 loop.kernel @parallel ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected loops that run one iteration after the other, found 'n' is parallel}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: loop 'n' is parallel, where iterations are to follow each other}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" parallel {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
@@ -67,8 +67,8 @@ loop.kernel @parallel ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y:
 
 loop.kernel @condition ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected loops inside each other around one store, found arith.constant, loop.if}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: the loops are to hold one store, behind what it stores, and hold arith.constant, loop.if}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.if [%m - 1 >= 0] {
@@ -82,8 +82,8 @@ loop.kernel @condition ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y
 
 loop.kernel @more ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected nothing else in the loops, found loop.prefetch}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: besides one store and what it stores, the loops hold loop.prefetch}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.prefetch %y[%m] : memref<512xf32>
@@ -96,8 +96,8 @@ loop.kernel @more ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: mem
 
 loop.kernel @divided ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected subscripts that move evenly with the loops, found those of %acc}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: %acc is not accessed evenly: %acc[32 * m + n floordiv 2]}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[32 * %m + %n floordiv 2] : memref<512xf32, "amx">
@@ -109,8 +109,8 @@ loop.kernel @divided ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: 
 
 loop.kernel @transposed ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected y[m, n] = acc[m, n] for m, n < 16}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_store: %y moves otherwise, by 1 with m, 32 with n: expected result[m, n] = tile[m, n] : f32 for m < 16, n < 16; found %y[32 * n + m] = %acc[32 * m + n] : f32 for m < 16, n < 16}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_store} {
     loop.for %n = 0 to 16 "n" {
       %v = loop.load %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
       loop.store %v, %y[32 * %n + %m + 0] : memref<512xf32>
@@ -122,8 +122,8 @@ loop.kernel @transposed ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%
 
 loop.kernel @k ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected acc[m, n] + extf(a[m, 2 * k + h]) * extf(b[k, n, h]) for m, n, k < 16 and h < 2, found loops 'm' of 16, 'n' of 16, 'k' of 8, 'h' of 2 that move %acc by 32, 1, 0, 0; %a by 64, 0, 2, 1; %b by 0, 2, 32, 1}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: the loops differ: expected result[m, n] = addf(result[m, n], mulf(extf(a[m, 2 * k + h]), extf(b[k, 2 * n + h]))) : f32 for m < 16, n < 16, k < 16, h < 2; found %acc[32 * m + n] = addf(%acc[32 * m + n], mulf(extf(%a[64 * m + 2 * k + h]), extf(%b[32 * k + 2 * n + h]))) : f32 for m < 16, n < 16, k < 8, h < 2}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %n = 0 to 16 "n" {
       loop.for %k = 0 to 8 "k" {
         loop.for %h = 0 to 2 "h" {
@@ -145,8 +145,8 @@ loop.kernel @k ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref
 
 loop.kernel @pairs ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected acc[m, n] + extf(a[m, 2 * k + h]) * extf(b[k, n, h]) for m, n, k < 16 and h < 2}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: %b moves otherwise, by 0 with m, 1 with n, 32 with k, 16 with h: expected result[m, n] = addf(result[m, n], mulf(extf(a[m, 2 * k + h]), extf(b[k, 2 * n + h]))) : f32 for m < 16, n < 16, k < 16, h < 2; found %acc[32 * m + n] = addf(%acc[32 * m + n], mulf(extf(%a[64 * m + 2 * k + h]), extf(%b[32 * k + n + 16 * h]))) : f32 for m < 16, n < 16, k < 16, h < 2}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %n = 0 to 16 "n" {
       loop.for %k = 0 to 16 "k" {
         loop.for %h = 0 to 2 "h" {
@@ -168,8 +168,8 @@ loop.kernel @pairs ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
 
 loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected acc[m, n] + extf(a[m, 2 * k + h]) * extf(b[k, n, h]), found a product of something else}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: besides one store and what it stores, the loops hold loop.load}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %n = 0 to 16 "n" {
       loop.for %k = 0 to 16 "k" {
         loop.for %h = 0 to 2 "h" {
@@ -191,8 +191,8 @@ loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: 
 
 loop.kernel @difference ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected 0.0 or a sum}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: what is stored differs: expected result[m, n] = addf(result[m, n], mulf(extf(a[m, 2 * k + h]), extf(b[k, 2 * n + h]))) : f32 for m < 16, n < 16, k < 16, h < 2; found %acc[32 * m + n] = subf(%acc[32 * m + n], mulf(extf(%a[64 * m + 2 * k + h]), extf(%b[32 * k + 2 * n + h]))) : f32 for m < 16, n < 16, k < 16, h < 2}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %n = 0 to 16 "n" {
       loop.for %k = 0 to 16 "k" {
         loop.for %h = 0 to 2 "h" {
@@ -214,8 +214,8 @@ loop.kernel @difference ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%
 
 loop.kernel @elsewhere ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected acc[m, n] + extf(a[m, 2 * k + h]) * extf(b[k, n, h]), found a product of something else, or a sum that is stored elsewhere}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: what is stored differs: expected result[m, n] = addf(result[m, n], mulf(extf(a[m, 2 * k + h]), extf(b[k, 2 * n + h]))) : f32 for m < 16, n < 16, k < 16, h < 2; found %acc[32 * m + n + 16] = addf(%acc[32 * m + n], mulf(extf(%a[64 * m + 2 * k + h]), extf(%b[32 * k + 2 * n + h]))) : f32 for m < 16, n < 16, k < 16, h < 2}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %n = 0 to 16 "n" {
       loop.for %k = 0 to 16 "k" {
         loop.for %h = 0 to 2 "h" {
@@ -251,7 +251,7 @@ loop.kernel @untouched ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y
 loop.kernel @dimensions ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
   %b2 = memref.alloca() : memref<16x16xf32, "amx">
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       // expected-error@+1 {{loop.store has 2 subscripts: run loop-flatten-storage first}}
@@ -264,8 +264,8 @@ loop.kernel @dimensions ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%
 
 loop.kernel @triangle outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<1024xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as "amx": expected loops that begin at the same index each time, found 'n' that does not}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: loop 'n' begins at another index each time}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = %m to %m + 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[32 * %m + %n] : memref<1024xf32, "amx">
@@ -277,8 +277,8 @@ loop.kernel @triangle outs(%y: memref<512xf32>) {
 
 loop.kernel @vector outs(%y: memref<1024xf32>) {
   %acc = memref.alloca() : memref<1024xf32, "amx">
-  // expected-error@+1 {{found what loop.load gives, stored to memref<1024xf32>}}
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_store: the loops are to hold scalars, and store a vector<16xf32>}}
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_store} {
     loop.for %n = 0 to 16 "n" {
       %v = loop.load %acc[32 * %m + %n] : memref<1024xf32, "amx">, vector<16xf32>
       loop.store %v, %y[32 * %m + %n] : memref<1024xf32>, vector<16xf32>

@@ -3,31 +3,31 @@
 
 // The nests of a sum: zeros, products, a copy. Which loop is which, the distances between elements say.
 // CHECK-LABEL: loop.kernel @product
-// CHECK:         amx.tile_zero %acc[0] stride 32 : memref<512xf32, "amx">
-// CHECK-NEXT:    amx.tile_zero %acc[16] stride 32 : memref<512xf32, "amx">
+// CHECK:         loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [32, 1] : memref<512xf32, "amx">
+// CHECK-NEXT:    loop.intrinsic @amx.tile_zero writes %acc[16] of [16, 16] strides [32, 1] : memref<512xf32, "amx">
 // CHECK-NEXT:    loop.for %ko = 0 to 2 "ko" {
-// CHECK-NEXT:      amx.tile_mulf %acc[0] stride 32, %a[32 * %ko] stride 64, %b[512 * %ko] stride 32 : memref<512xf32, "amx">, memref<1024xbf16>, memref<2048xbf16>
-// CHECK-NEXT:      amx.tile_mulf %acc[16] stride 32, %a[32 * %ko] stride 64, %b[512 * %ko + 1024] stride 32
+// CHECK-NEXT:      loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [32, 1] from %a[32 * %ko] of [16, 32] strides [64, 1], %b[512 * %ko] of [16, 32] strides [32, 1] : memref<512xf32, "amx">, memref<1024xbf16>, memref<2048xbf16>
+// CHECK-NEXT:      loop.intrinsic @amx.tile_mulf updates %acc[16] of [16, 16] strides [32, 1] from %a[32 * %ko] of [16, 32] strides [64, 1], %b[512 * %ko + 1024] of [16, 32] strides [32, 1]
 // CHECK-NEXT:    }
-// CHECK-NEXT:    amx.tile_store %acc[0] stride 32, %y[0] stride 32 : memref<512xf32, "amx">, memref<512xf32>
-// CHECK-NEXT:    amx.tile_store %acc[16] stride 32, %y[16] stride 32
+// CHECK-NEXT:    loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [32, 1] from %acc[0] of [16, 16] strides [32, 1] : memref<512xf32>, memref<512xf32, "amx">
+// CHECK-NEXT:    loop.intrinsic @amx.tile_store writes %y[16] of [16, 16] strides [32, 1] from %acc[16] of [16, 16] strides [32, 1]
 // CHECK-NEXT:  }
 loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
     }
   }
-  loop.for %n = 0 to 16 "n" attributes {loop.tensorize = "amx"} {
+  loop.for %n = 0 to 16 "n" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %m = 0 to 16 "m" {
       %z = arith.constant 0.0 : f32
       loop.store %z, %acc[32 * %m + %n + 16] : memref<512xf32, "amx">
     }
   }
   loop.for %ko = 0 to 2 "ko" {
-    loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+    loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
       loop.for %n = 0 to 16 "n" {
         loop.for %k = 0 to 16 "k" {
           loop.for %h = 0 to 2 "h" {
@@ -43,7 +43,7 @@ loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: 
         }
       }
     }
-    loop.for %h = 0 to 2 "h" attributes {loop.tensorize = "amx"} {
+    loop.for %h = 0 to 2 "h" attributes {loop.tensorize = @amx.tile_mulf} {
       loop.for %n = 0 to 16 "n" {
         loop.for %k = 0 to 16 "k" {
           loop.for %m = 0 to 16 "m" {
@@ -60,13 +60,13 @@ loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: 
       }
     }
   }
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_store} {
     loop.for %n = 0 to 16 "n" {
       %v = loop.load %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
       loop.store %v, %y[32 * %m + %n + 0] : memref<512xf32>
     }
   }
-  loop.for %n = 0 to 16 "n" attributes {loop.tensorize = "amx"} {
+  loop.for %n = 0 to 16 "n" attributes {loop.tensorize = @amx.tile_store} {
     loop.for %m = 0 to 16 "m" {
       %v = loop.load %acc[32 * %m + %n + 16] : memref<512xf32, "amx">
       loop.store %v, %y[32 * %m + %n + 16] : memref<512xf32>
@@ -76,18 +76,18 @@ loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: 
 
 // Loops begin anywhere and may be unrolled; constants may stand in front.
 // CHECK-LABEL: loop.kernel @edges
-// CHECK:         amx.tile_zero %acc[0] stride 32
-// CHECK-NEXT:    amx.tile_mulf %acc[0] stride 32, %a[9] stride 64, %b[5] stride 32
-// CHECK-NEXT:    amx.tile_store %acc[0] stride 32, %y[0] stride 32
+// CHECK:         loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [32, 1]
+// CHECK-NEXT:    loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [32, 1] from %a[9] of [16, 32] strides [64, 1], %b[5] of [16, 32] strides [32, 1]
+// CHECK-NEXT:    loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [32, 1] from %acc[0] of [16, 16] strides [32, 1]
 loop.kernel @edges ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
   %z = arith.constant 0.0 : f32
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       loop.store %z, %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
     }
   }
-  loop.for %k = 3 to 19 "k" attributes {loop.tensorize = "amx"} {
+  loop.for %k = 3 to 19 "k" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %m = 3 to 19 "m" unrolled {
       loop.for %h = 3 to 5 "h" unrolled {
         loop.for %n = 3 to 19 "n" {
@@ -103,7 +103,7 @@ loop.kernel @edges ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
       }
     }
   }
-  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = "amx"} {
+  loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_store} {
     loop.for %n = 0 to 16 "n" {
       %v = loop.load %acc[32 * %m + %n + 0] : memref<512xf32, "amx">
       loop.store %v, %y[32 * %m + %n + 0] : memref<512xf32>
@@ -112,9 +112,9 @@ loop.kernel @edges ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
 }
 
 // The pattern alone, at one nest; a loop in which nothing is asked for is none.
-// RUN: opt-tool %s --apply-pattern loop-tensorize.nest-to-tiles@17 | filecheck %s --check-prefix=ALONE
+// RUN: opt-tool %s --apply-pattern loop-tensorize.nest-to-intrinsic@17 | filecheck %s --check-prefix=ALONE
 // ALONE-LABEL: loop.kernel @product
-// ALONE:         amx.tile_zero %acc[0] stride 32
-// ALONE-NEXT:    loop.for {{.*}} attributes {loop.tensorize = "amx"} {
-// RUN: not opt-tool %s --apply-pattern loop-tensorize.nest-to-tiles@18 2>&1 | filecheck %s --check-prefix=REFUSED
-// REFUSED: error: loop-tensorize.nest-to-tiles does not match at line 18
+// ALONE:         loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [32, 1]
+// ALONE-NEXT:    loop.for {{.*}} attributes {loop.tensorize = @amx.tile_zero} {
+// RUN: not opt-tool %s --apply-pattern loop-tensorize.nest-to-intrinsic@18 2>&1 | filecheck %s --check-prefix=REFUSED
+// REFUSED: error: loop-tensorize.nest-to-intrinsic does not match at line 18

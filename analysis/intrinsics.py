@@ -1,4 +1,4 @@
-"""Operations on tiles among loads and stores: what they touch, and which loops will become them."""
+"""Intrinsics on buffers among loads and stores: what they touch, and which loops will become them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
             pass
 
 
-def tiled_buffers(op: Operation) -> set[SSAValue]:
-    """The arguments and allocations of which operations on tiles in a kernel or a loop read or write a part."""
+def intrinsic_buffers(op: Operation) -> set[SSAValue]:
+    """The arguments and allocations of which intrinsics on buffers in a kernel or a loop read or write a part."""
     return {root_buffer(part.memref) for inner in op.walk() if isinstance(inner, PartsOp) for part in inner.parts}
 
 
 def is_tensorized(loop: ForOp) -> bool:
-    """Whether a loop is to become an operation on tiles, or part of one."""
+    """Whether a loop is to become an intrinsic, or part of one."""
     return any(TENSORIZE in around.attributes for around in (loop, *loops_around(loop)))

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilework.dialects import arith
-from tilework.dialects.te import ReduceOp, YieldOp
-from tilework.dialects.te.reduce import Number
+from tilework.dialects import arith, loop
+from tilework.dialects.te.intrinsic import CallIntrinsicOp
+from tilework.dialects.te.reduce import Number, ReduceOp
+from tilework.dialects.te.scalars import YieldOp
 
-Joiner = Callable[[SSAValue, SSAValue], Operation]
-
-_ON_FLOATS: dict[str, Joiner] = {
-    "add": lambda a, b: arith.AddfOp(a, b, arith.CONTRACT),
+_ON_FLOATS: dict[str, type[Operation]] = {
+    "add": arith.AddfOp,
     "mul": arith.MulfOp,
     "max": arith.MaximumfOp,
     "min": arith.MinimumfOp,
 }
-_ON_INTEGERS: dict[str, Joiner] = {
+_ON_INTEGERS: dict[str, type[Operation]] = {
     "add": arith.AddiOp,
     "mul": arith.MuliOp,
     "max": arith.MaxSIOp,
@@ -54,9 +53,15 @@ def joined(op: ReduceOp, a: Sequence[SSAValue], b: Sequence[SSAValue]) -> tuple[
     """The operations that join the values so far with those that come in, and their results."""
     if op.kind is None:
         return _own(op, [*a, *b])
-    table = _ON_INTEGERS if isinstance(a[0].type, IntegerType) else _ON_FLOATS
-    join = table[op.kind.data](a[0], b[0])
+    type_ = joining_op(op)
+    join = arith.AddfOp(a[0], b[0], arith.CONTRACT) if type_ is arith.AddfOp else cast(Any, type_)(a[0], b[0])
     return [join], [join.results[0]]
+
+
+def joining_op(op: ReduceOp) -> type[Operation]:
+    """The operation that a reducer with a name is."""
+    assert op.kind is not None
+    return (_ON_INTEGERS if isinstance(op.values[0].type, IntegerType) else _ON_FLOATS)[op.kind.data]
 
 
 def _own(op: ReduceOp, arguments: Sequence[SSAValue]) -> tuple[list[Operation], list[SSAValue]]:
@@ -65,8 +70,18 @@ def _own(op: ReduceOp, arguments: Sequence[SSAValue]) -> tuple[list[Operation], 
     for inner in op.combiner.block.ops:
         if isinstance(inner, YieldOp):
             return ops, [mapped[v] for v in inner.values]
-        ops.append(inner.clone(mapped))
+        ops.append(in_loops(inner, mapped))
     raise AssertionError("a reducer ends in te.yield")
+
+
+def in_loops(op: Operation, mapped: dict[SSAValue, SSAValue]) -> Operation:
+    """An operation of a scalar body as one of the loop level; its results are added to what is `mapped`."""
+    if not isinstance(op, CallIntrinsicOp):
+        return op.clone(mapped)
+    call = loop.CallIntrinsicOp(op.intrinsic, [mapped.get(v, v) for v in op.arguments], op.result.type)
+    call.result.name_hint = op.result.name_hint
+    mapped[op.result] = call.result
+    return call
 
 
 def zero(type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:

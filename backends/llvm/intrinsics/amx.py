@@ -7,37 +7,36 @@ given up is the one whose factor is wanted last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
 from struct import pack
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.domains import loops_around
-from tilework.backends.element_types import bytes_of, lanes_of, stored_as
-from tilework.backends.llvm.bfloat16 import narrow_float
-from tilework.backends.llvm.emit_index import index_writer
-from tilework.backends.llvm.emitter import Emitter, Handlers
-from tilework.backends.llvm.llvm_types import constant, llvm_type, splat, suffix, vector_text
-from tilework.dialects.isa.amx import ROWS, SCOPE, RoundOp, TileMulFOp, TileOp, TileStoreOp, TileZeroOp
-from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
+from tilework.backends.element_types import bytes_of, stored_as
+from tilework.backends.llvm.emit_intrinsics import INTRINSICS
+from tilework.backends.llvm.emitter import Emitter, Handler
+from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.parts import Part
 from tilework.dialects.support.diagnostics import CompileError
+
+ZERO, MULTIPLY, STORE = "amx.tile_zero", "amx.tile_mulf", "amx.tile_store"
+
+SCOPE = "amx"
+"""The scope of buffers whose tiles are registers."""
 
 REGISTERS, FACTORS = 8, 2
 """That hold tiles, and how many of them a multiplication needs for what it multiplies."""
 
-_ROW_BYTES = 64
+ROWS, _ROW_BYTES = 16, 64
 
-_READ_ONLY = (LoadOp, PrefetchOp, TileZeroOp, TileMulFOp, memref.AllocaOp)
-"""Operations after which memory is what it was before."""
+_READ_ONLY = (LoadOp, PrefetchOp, memref.AllocaOp)
+"""Operations after which memory is what it was before, as it is after those that write registers."""
 
 Numbers: TypeAlias = dict[tuple[SSAValue, int, int], int]
 """The registers of sums, by their buffer, subscript and stride."""
@@ -61,14 +60,14 @@ class _Plan:
         return self.sums[_key(tile)]
 
 
-def _plan(e: Emitter, op: TileOp) -> _Plan:
+def _plan(e: Emitter, op: IntrinsicOp) -> _Plan:
     """That of the operation's block; the function has registers for tiles from its beginning."""
     block = op.parent_block()
     assert block is not None
     if block not in e.plans:
         target = e.module.target
         if not target.multiplies_tiles:
-            raise CompileError(f"{op.name} needs amx-bf16 and amx-tile, which {target.cpu} lacks", op)
+            raise CompileError(f"@{op.intrinsic} needs amx-bf16 and amx-tile, which {target.cpu} lacks", op)
         sums = _sums_in(block)
         others = [register for register in range(REGISTERS) if register not in sums.values()]
         e.plans[block] = _Plan(sums, _factors_in(block, others))
@@ -122,7 +121,9 @@ def _add_sums(alloca: memref.AllocaOp, block: Block, found: Numbers, taken: Set[
     free = (register for register in range(REGISTERS - FACTORS) if register not in taken)
     elements: dict[int, tuple[SSAValue, int, int]] = {}
     for op in block.walk():
-        for tile in op.parts if isinstance(op, TileOp) else ():
+        if not isinstance(op, IntrinsicOp):
+            continue
+        for tile in op.parts:
             if not tile.form.in_register or tile.memref is not alloca.memref:
                 continue
             if tile.position.constant is None:
@@ -136,9 +137,9 @@ def _add_sums(alloca: memref.AllocaOp, block: Block, found: Numbers, taken: Set[
                     raise CompileError(f"{message}, of which {FACTORS} hold what is multiplied", op)
                 found[key] = register
             for row in range(ROWS):
-                for element in range(key[1] + row * key[2], key[1] + row * key[2] + tile.form.columns):
+                for element in range(key[1] + row * key[2], key[1] + row * key[2] + tile.form.shape[1]):
                     if elements.setdefault(element, key) != key:
-                        raise CompileError(f"{op.name}: tiles of one buffer overlap, registers do not", op)
+                        raise CompileError(f"@{op.intrinsic}: tiles of one buffer overlap, registers do not", op)
 
 
 def _refuse_threads(alloca: memref.AllocaOp, block: Block) -> None:
@@ -153,7 +154,7 @@ def _refuse_threads(alloca: memref.AllocaOp, block: Block) -> None:
 
 def _key(tile: Part) -> tuple[SSAValue, int, int]:
     assert tile.position.constant is not None
-    return tile.memref, tile.position.constant, tile.stride
+    return tile.memref, tile.position.constant, tile.strides[0]
 
 
 def _blocks_around(block: Block) -> Iterator[tuple[Block, Operation | None]]:
@@ -173,19 +174,26 @@ def _blocks_around(block: Block) -> Iterator[tuple[Block, Operation | None]]:
 def _factors_in(block: Block, registers: Sequence[int]) -> dict[Operation, Sequence[_Factor]]:
     """For each multiplication of a block, the registers of what it multiplies."""
     found: dict[Operation, Sequence[_Factor]] = {}
-    run: list[TileMulFOp] = []
+    run: list[IntrinsicOp] = []
     for op in block.ops:
-        if isinstance(op, TileMulFOp):
+        if isinstance(op, IntrinsicOp) and op.intrinsic == MULTIPLY:
             run.append(op)
-        elif not isinstance(op, _READ_ONLY) and not op.has_trait(Pure):
+        elif not _leaves_memory(op):
             found |= _assigned(run, registers)
             run = []
     return found | _assigned(run, registers)
 
 
-def _assigned(run: Sequence[TileMulFOp], registers: Sequence[int]) -> dict[Operation, Sequence[_Factor]]:
+def _leaves_memory(op: Operation) -> bool:
+    """Whether memory is behind an operation what it was before."""
+    if isinstance(op, IntrinsicOp):
+        return op.parts[0].form.in_register
+    return isinstance(op, _READ_ONLY) or op.has_trait(Pure)
+
+
+def _assigned(run: Sequence[IntrinsicOp], registers: Sequence[int]) -> dict[Operation, Sequence[_Factor]]:
     """The same for multiplications between which memory does not change. No instruction takes one register twice."""
-    wanted = [tuple((which, t.memref, t.position, t.stride) for which, t in enumerate(op.parts[1:])) for op in run]
+    wanted = [tuple((which, t.memref, t.position, t.strides) for which, t in enumerate(op.parts[1:])) for op in run]
     held: dict[object, int] = {}
     found: dict[Operation, Sequence[_Factor]] = {}
     for i, op in enumerate(run):
@@ -211,12 +219,12 @@ def _free_register(held: dict[object, int], registers: Sequence[int], wanted: Se
 # -- instructions
 
 
-def _zero(e: Emitter, op: TileZeroOp) -> None:
+def _zero(e: Emitter, op: IntrinsicOp) -> None:
     plan, [to] = _plan(e, op), op.parts
     e.text.line(f"call void @llvm.x86.tilezero(i8 {plan.sum(to)})")
 
 
-def _multiply(e: Emitter, op: TileMulFOp) -> None:
+def _multiply(e: Emitter, op: IntrinsicOp) -> None:
     plan, (to, *tiles) = _plan(e, op), op.parts
     factors = plan.factors[op]
     for tile, (register, is_loaded) in zip(tiles, factors, strict=True):
@@ -226,42 +234,15 @@ def _multiply(e: Emitter, op: TileMulFOp) -> None:
     e.text.line(f"call void @llvm.x86.tdpbf16ps(i8 {plan.sum(to)}, i8 {a}, i8 {b})")
 
 
-def _store(e: Emitter, op: TileStoreOp) -> None:
-    plan, (source, to) = _plan(e, op), op.parts
+def _store(e: Emitter, op: IntrinsicOp) -> None:
+    plan, (to, source) = _plan(e, op), op.parts
     e.text.line(f"call void @llvm.x86.tilestored64(i8 {plan.sum(source)}, {_place(e, op, to)})")
 
 
-def _place(e: Emitter, op: TileOp, tile: Part) -> str:
+def _place(e: Emitter, op: IntrinsicOp, tile: Part) -> str:
     """Where a tile is in memory: a pointer, and how many bytes apart rows lie."""
-    stored = stored_as(tile.form.element, op)
-    index, pointer = index_writer(e, op).expr(tile.position), e.get(tile.memref)
-    if index != "0":
-        pointer = e.text.value(f"getelementptr inbounds {llvm_type(stored, op)}, ptr {pointer}, i64 {index}")
-    return f"ptr {pointer}, i64 {tile.stride * bytes_of(stored, op)}"
+    row_bytes = tile.strides[0] * bytes_of(stored_as(tile.form.element, op), op)
+    return f"ptr {INTRINSICS.place(e, op, tile)}, i64 {row_bytes}"
 
 
-# -- numbers
-
-
-def _round(e: Emitter, op: RoundOp) -> None:
-    """By an instruction where the machine has one for so many lanes; else what is small is made zero, and rounded."""
-    lanes, x, value = lanes_of(op.input.type), e.get(op.input), e.text.value
-    single = e.type(op.input)
-    if lanes in (8, 16) and e.module.target.has("avx512bf16"):
-        bfloat = vector_text("bfloat", lanes)
-        rounded = value(f"call {bfloat} @llvm.x86.avx512bf16.cvtneps2bf16.{32 * lanes}({single} {x})")
-        e.define(op.result, f"bitcast {bfloat} {rounded} to {e.type(op.result)}")
-        return
-    kind, number = suffix(op.input.type, op), partial(_number, lanes)
-    size = value(f"call {single} @llvm.fabs.{kind}({single} {x})")
-    zero = value(f"call {single} @llvm.copysign.{kind}({single} {number(0.0)}, {single} {x})")
-    is_small = value(f"fcmp olt {single} {size}, {number(float(np.finfo(np.float32).tiny))}")
-    kept = value(f"select {vector_text('i1', lanes)} {is_small}, {single} {zero}, {single} {x}")
-    narrow_float(e, op.result, kept)
-
-
-def _number(lanes: int | None, x: float) -> str:
-    return constant(x, f32) if lanes is None else splat("float", constant(x, f32))
-
-
-AMX_HANDLERS: Handlers = {TileZeroOp: _zero, TileMulFOp: _multiply, TileStoreOp: _store, RoundOp: _round}
+HANDLERS: Mapping[str | type[Operation], Handler] = {ZERO: _zero, MULTIPLY: _multiply, STORE: _store}

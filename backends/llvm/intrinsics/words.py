@@ -1,21 +1,23 @@
-"""What `words` operations become: an instruction that multiplies bytes and adds, where the target has one."""
+"""Dot products of bytes: an instruction that multiplies bytes and adds, where the target has one."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from xdsl.ir import Operation, SSAValue
 
 from tilework.backends.element_types import lanes_of
-from tilework.backends.llvm.emitter import Emitter, Handlers
+from tilework.backends.llvm.emitter import Emitter, Handler
 from tilework.backends.llvm.llvm_types import splat
 from tilework.dialects import arith
-from tilework.dialects.isa.words import DotOp
-from tilework.dialects.support.words import BYTES, WORD
+from tilework.dialects.loop import CallIntrinsicOp
+from tilework.dialects.support.words import BYTES, DOT, WORD
 
 _LANES = (4, 8, 16)
 """Of vectors that there are such instructions for."""
 
 
-def _dot(e: Emitter, op: DotOp) -> None:
+def _dot(e: Emitter, op: CallIntrinsicOp) -> None:
     if _sum_with(op) is None:
         e.set(op.result, _accumulated(e, op, None))
 
@@ -29,25 +31,26 @@ def _add(e: Emitter, op: arith.AddiOp) -> None:
         e.set(op.result, _accumulated(e, dot, op.lhs if op.rhs is dot.result else op.rhs))
 
 
-def _product_in(add: arith.AddiOp) -> DotOp | None:
-    return next((v.owner for v in (add.rhs, add.lhs) if isinstance(v.owner, DotOp)), None)
+def _product_in(add: arith.AddiOp) -> CallIntrinsicOp | None:
+    owners = (v.owner for v in (add.rhs, add.lhs))
+    return next((o for o in owners if isinstance(o, CallIntrinsicOp) and o.intrinsic == DOT), None)
 
 
-def _sum_with(op: DotOp) -> Operation | None:
+def _sum_with(op: CallIntrinsicOp) -> Operation | None:
     """The sum that takes the product in, if nothing else reads it."""
     add = next(iter(op.result.uses)).operation if op.result.has_one_use() else None
     taken = isinstance(add, arith.AddiOp) and add.parent is op.parent and _product_in(add) is op
     return add if taken else None
 
 
-def _accumulated(e: Emitter, op: DotOp, accumulator: SSAValue | None) -> str:
+def _accumulated(e: Emitter, op: CallIntrinsicOp, accumulator: SSAValue | None) -> str:
     """The product, added to the accumulator if there is one."""
     type_, lanes = e.type(op.result), lanes_of(op.result.type)
     start = "zeroinitializer" if accumulator is None else e.get(accumulator)
     bits = WORD.bitwidth * (lanes or 1)
     if lanes not in _LANES or bits > e.module.target.dot_bits:
         return _sum_of_products(e, op, start)
-    factors = [e.get(op.unsigned), e.get(op.signed)]
+    factors = [e.get(v) for v in op.arguments]
     # x86's are declared of words, which LLVM's younger versions understand: there, they are of bytes
     name, parts = f"llvm.x86.avx512.vpdpbusd.{bits}", type_
     if e.module.target.architecture == "aarch64":
@@ -58,20 +61,21 @@ def _accumulated(e: Emitter, op: DotOp, accumulator: SSAValue | None) -> str:
     return e.text.value(f"call {type_} @{name}({arguments})")
 
 
-def _sum_of_products(e: Emitter, op: DotOp, start: str) -> str:
+def _sum_of_products(e: Emitter, op: CallIntrinsicOp, start: str) -> str:
     """Byte by byte."""
     type_, lanes, value = e.type(op.result), lanes_of(op.result.type), e.text.value
+    unsigned, signed = (e.get(v) for v in op.arguments)
     total = "0" if start == "zeroinitializer" and lanes is None else start
 
     def number(n: int) -> str:
         return str(n) if lanes is None else splat("i32", str(n))
 
     for byte in range(BYTES):
-        x = value(f"and {type_} {value(f'lshr {type_} {e.get(op.unsigned)}, {number(8 * byte)}')}, {number(255)}")
-        top = value(f"shl {type_} {e.get(op.signed)}, {number(24 - 8 * byte)}")
+        x = value(f"and {type_} {value(f'lshr {type_} {unsigned}, {number(8 * byte)}')}, {number(255)}")
+        top = value(f"shl {type_} {signed}, {number(24 - 8 * byte)}")
         product = value(f"mul {type_} {x}, {value(f'ashr {type_} {top}, {number(24)}')}")
         total = value(f"add {type_} {total}, {product}")
     return total
 
 
-WORDS_HANDLERS: Handlers = {DotOp: _dot, arith.AddiOp: _add}
+HANDLERS: Mapping[str | type[Operation], Handler] = {DOT: _dot, arith.AddiOp: _add}

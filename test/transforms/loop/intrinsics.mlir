@@ -1,4 +1,4 @@
-// What passes over loads and stores make of operations on tiles.
+// What passes over loads and stores make of intrinsics on buffers.
 
 // RUN: opt-tool %s -p loop-simplify,loop-storage-rewrite | filecheck %s --check-prefix=KEPT
 // RUN: opt-tool %s -p loop-hoist-invariant | filecheck %s --check-prefix=HOIST
@@ -16,10 +16,10 @@
 // KEPT-NEXT:      loop.store %{{.*}}, %t
 // KEPT:         %u = memref.alloca() : memref<512xbf16, "local">
 // KEPT:           loop.store %{{.*}}, %u
-// KEPT:         amx.tile_mulf %acc[0] stride 16, %t[0] stride 32, %u[0] stride 32
+// KEPT:         loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %t[0] of [16, 32] strides [32, 1], %u[0] of [16, 32] strides [32, 1]
 loop.kernel @read_by_tiles ins(%x: memref<512xbf16>) outs(%y: memref<256xf32>) {
   %acc = memref.alloca() : memref<256xf32, "amx">
-  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
   %t = memref.alloca() : memref<512xbf16, "local">
   loop.for %i = 0 to 512 "i" {
     %v = loop.load %x[%i] : memref<512xbf16>
@@ -30,8 +30,8 @@ loop.kernel @read_by_tiles ins(%x: memref<512xbf16>) outs(%y: memref<256xf32>) {
     %v = loop.load %x[-%i + 511] : memref<512xbf16>
     loop.store %v, %u[%i] : memref<512xbf16, "local">
   }
-  amx.tile_mulf %acc[0] stride 16, %t[0] stride 32, %u[0] stride 32 : memref<256xf32, "amx">, memref<512xbf16, "local">, memref<512xbf16, "local">
-  amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<256xf32>
+  loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %t[0] of [16, 32] strides [32, 1], %u[0] of [16, 32] strides [32, 1] : memref<256xf32, "amx">, memref<512xbf16, "local">, memref<512xbf16, "local">
+  loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<256xf32>, memref<256xf32, "amx">
 }
 
 // A load of what a tile writes stays in the loop, others move.
@@ -41,26 +41,26 @@ loop.kernel @read_by_tiles ins(%x: memref<512xbf16>) outs(%y: memref<256xf32>) {
 // HOIST-NEXT:      loop.load %y[0]
 loop.kernel @written_by_tiles ins(%x: memref<8xf32>) outs(%y: memref<1024xf32>, %z: memref<4xf32>) {
   %acc = memref.alloca() : memref<256xf32, "amx">
-  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
   loop.for %i = 0 to 4 "i" {
     %a = loop.load %y[0] : memref<1024xf32>
     %b = loop.load %x[0] : memref<8xf32>
     %c = arith.addf %a, %b : f32
     loop.store %c, %z[%i] : memref<4xf32>
-    amx.tile_store %acc[0] stride 16, %y[256 * %i] stride 16 : memref<256xf32, "amx">, memref<1024xf32>
+    loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
   }
 }
 
 // Lanes have no tiles each.
 // VECTOR-LABEL: loop.kernel @in_lanes
-// VECTOR:         loop.for %i = 0 to 4 "i" attributes {tilework.remark = "not vectorized: it holds operations on tiles"} {
+// VECTOR:         loop.for %i = 0 to 4 "i" attributes {tilework.remark = "not vectorized: it holds intrinsics on buffers"} {
 loop.kernel @in_lanes ins(%a: memref<512xbf16>) outs(%y: memref<1024xf32>) {
   %acc = memref.alloca() : memref<256xf32, "amx">
-  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
   loop.for %i = 0 to 4 "i" vectorized {
-    amx.tile_mulf %acc[0] stride 16, %a[0] stride 32, %a[0] stride 32 : memref<256xf32, "amx">, memref<512xbf16>, memref<512xbf16>
+    loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %a[0] of [16, 32] strides [32, 1], %a[0] of [16, 32] strides [32, 1] : memref<256xf32, "amx">, memref<512xbf16>, memref<512xbf16>
   }
-  amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<1024xf32>
+  loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
 }
 
 // What tiles read of a local buffer counts, whatever lanes of it vectors write.
@@ -73,19 +73,19 @@ loop.kernel @lanes_of_tiles ins(%x: memref<?xbf16> [N]) outs(%y: memref<256xf32>
     %v = loop.load %x[%i] : memref<?xbf16>
     loop.store %v, %t[%i] : memref<512xbf16, "local">
   }
-  amx.tile_mulf %acc[0] stride 16, %t[0] stride 32, %t[0] stride 32 : memref<256xf32, "amx">, memref<512xbf16, "local">, memref<512xbf16, "local">
-  amx.tile_store %acc[0] stride 16, %y[0] stride 16 : memref<256xf32, "amx">, memref<256xf32>
+  loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %t[0] of [16, 32] strides [32, 1], %t[0] of [16, 32] strides [32, 1] : memref<256xf32, "amx">, memref<512xbf16, "local">, memref<512xbf16, "local">
+  loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<256xf32>, memref<256xf32, "amx">
 }
 
 // Loops that say which register are written out, others stay.
 // UNROLL-LABEL: loop.kernel @registers
-// UNROLL:         amx.tile_zero %acc[0] stride 16
-// UNROLL-NEXT:    amx.tile_zero %acc[256] stride 16
+// UNROLL:         loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1]
+// UNROLL-NEXT:    loop.intrinsic @amx.tile_zero writes %acc[256] of [16, 16] strides [16, 1]
 // UNROLL-NEXT:    loop.for %k = 0 to 2 "k" {
-// UNROLL-NEXT:      amx.tile_mulf %acc[0] stride 16, %a[0] stride 32, %b[512 * %k] stride 32
-// UNROLL-NEXT:      amx.tile_mulf %acc[256] stride 16, %a[512] stride 32, %b[512 * %k] stride 32
+// UNROLL-NEXT:      loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %a[0] of [16, 32] strides [32, 1], %b[512 * %k] of [16, 32] strides [32, 1]
+// UNROLL-NEXT:      loop.intrinsic @amx.tile_mulf updates %acc[256] of [16, 16] strides [16, 1] from %a[512] of [16, 32] strides [32, 1], %b[512 * %k] of [16, 32] strides [32, 1]
 // UNROLL-NEXT:    }
-// UNROLL-NEXT:    amx.tile_store %acc[0]
+// UNROLL-NEXT:    loop.intrinsic @amx.tile_store writes %y[0]
 // SMALL-LABEL:  loop.kernel @registers
 // SMALL-COUNT-4:  amx.tile_mulf
 // SMALL-NOT:      loop.for
@@ -93,15 +93,15 @@ loop.kernel @lanes_of_tiles ins(%x: memref<?xbf16> [N]) outs(%y: memref<256xf32>
 loop.kernel @registers ins(%a: memref<1024xbf16>, %b: memref<1024xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
   loop.for %i = 0 to 2 "i" unrolled {
-    amx.tile_zero %acc[256 * %i] stride 16 : memref<512xf32, "amx">
+    loop.intrinsic @amx.tile_zero writes %acc[256 * %i] of [16, 16] strides [16, 1] : memref<512xf32, "amx">
   }
   loop.for %k = 0 to 2 "k" {
     loop.for %i = 0 to 2 "i" {
-      amx.tile_mulf %acc[256 * %i] stride 16, %a[512 * %i] stride 32, %b[512 * %k] stride 32 : memref<512xf32, "amx">, memref<1024xbf16>, memref<1024xbf16>
+      loop.intrinsic @amx.tile_mulf updates %acc[256 * %i] of [16, 16] strides [16, 1] from %a[512 * %i] of [16, 32] strides [32, 1], %b[512 * %k] of [16, 32] strides [32, 1] : memref<512xf32, "amx">, memref<1024xbf16>, memref<1024xbf16>
     }
   }
   loop.for %i = 0 to 2 "i" {
-    amx.tile_store %acc[256 * %i] stride 16, %y[256 * %i] stride 16 : memref<512xf32, "amx">, memref<512xf32>
+    loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1] from %acc[256 * %i] of [16, 16] strides [16, 1] : memref<512xf32>, memref<512xf32, "amx">
   }
 }
 
@@ -110,15 +110,15 @@ loop.kernel @registers ins(%a: memref<1024xbf16>, %b: memref<1024xbf16>) outs(%y
 // ROWS-NOT:     loop.transpose
 loop.kernel @columns ins(%src: memref<1024xf32>) outs(%y: memref<1024xf32>, %z: memref<1024xf32>) {
   %acc = memref.alloca() : memref<256xf32, "amx">
-  amx.tile_zero %acc[0] stride 16 : memref<256xf32, "amx">
+  loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
   loop.for %x = 0 to 16 "x" {
     %v = loop.load %y[%x] stride 64 : memref<1024xf32>, vector<16xf32>
     loop.store %v, %z[16 * %x] : memref<1024xf32>, vector<16xf32>
-    amx.tile_store %acc[0] stride 16, %y[0] stride 64 : memref<256xf32, "amx">, memref<1024xf32>
+    loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [64, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
   }
   loop.for %x = 0 to 16 "x" {
     %v = loop.load %src[16 * %x] : memref<1024xf32>, vector<16xf32>
-    amx.tile_store %acc[0] stride 16, %y[0] stride 64 : memref<256xf32, "amx">, memref<1024xf32>
+    loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [64, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
     loop.store %v, %y[%x] stride 64 : memref<1024xf32>, vector<16xf32>
   }
 }

@@ -1,0 +1,240 @@
+"""Intrinsics: what instructions of machines compute, declared in the program, and calls of those on scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import Template
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    ArrayAttr,
+    DictionaryAttr,
+    FlatSymbolRefAttrConstr,
+    FloatAttr,
+    FunctionType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.dialects.support.call_intrinsic import CallIntrinsic
+from tilework.dialects.te.reduce import ReduceOp
+from tilework.dialects.te.scalars import ReadOp, YieldOp
+from tilework.dialects.te.structure import ComputeOp, ReturnOp, verify_names
+
+RESULT = "result"
+"""What snippets call the result."""
+
+_WANTS = ("accumulates", "buffers", "cost", "reset", "snippets")
+
+
+@irdl_op_definition
+class IntrinsicOp(IRDLOperation):
+    """An instruction of a machine: what it computes, what it wants of its buffers, what it costs, how it is written.
+
+    One on scalars has arithmetic for a meaning. `te.call_intrinsic` calls it in bodies, vectors of it are computed lane
+    by lane:
+
+        te.intrinsic @saturating_add(%a: i8, %b: i8) -> i8 attributes {cost = 1.0} {
+          ...
+          te.yield %sum : i8
+        }
+
+    One on buffers has a compute for a meaning; `schedule.tensorize` names it:
+
+        te.intrinsic @dot8(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<f32> attributes {accumulates} {
+          %y = te.compute "y" [] reduce [k: 8] : tensor<f32> { ... te.reduce add %p : f32 }
+          te.return %y : tensor<f32>
+        }
+
+    accumulates: a reduction joins what is in the result already, rather than its identity. reset: the intrinsic that
+    stores the identity. buffers: for the arguments and the result a memref type that says the strides, a `?` for any
+    (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that buffers are to
+    have (without one, memory of any kind). cost: how many additions of vectors it takes the time of, 1 if nothing is
+    said. snippets: by the kind of target, the text that a back end writes, where `$name` is an argument or `$result`.
+    A back end that has neither a snippet nor an emitter writes the meaning of one on scalars.
+    """
+
+    name = "te.intrinsic"
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    accumulates = opt_prop_def(UnitAttr)
+    reset = opt_prop_def(FlatSymbolRefAttrConstr)
+    buffers = opt_prop_def(ArrayAttr)
+    cost = opt_prop_def(FloatAttr)
+    snippets = opt_prop_def(DictionaryAttr)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    @property
+    def label(self) -> str:
+        """The name."""
+        return self.sym_name.data
+
+    @property
+    def is_on_scalars(self) -> bool:
+        """Whether bodies call it; else schedules name it."""
+        return not isinstance(self.function_type.outputs.data[0], TensorType)
+
+    @property
+    def compute(self) -> ComputeOp:
+        """The meaning of one on buffers."""
+        return cast(ComputeOp, self.body.block.first_op)
+
+    @property
+    def wants(self) -> tuple[MemRefType[Attribute], ...]:
+        """What the buffers are to be like: those of the arguments, then that of the result."""
+        if self.buffers is not None:
+            return cast("tuple[MemRefType[Attribute], ...]", self.buffers.data)
+        types = cast("Sequence[TensorType[Attribute]]", (*self.function_type.inputs, *self.function_type.outputs))
+        return tuple(MemRefType(type_.element_type, type_.get_shape()) for type_ in types)
+
+    @property
+    def parameters(self) -> list[str]:
+        """What snippets call the arguments."""
+        return [argument.name_hint or f"arg{argument.index}" for argument in self.body.block.args]
+
+    def snippet(self, kind: str) -> str | None:
+        """What back ends for that kind of target write."""
+        text = None if self.snippets is None else self.snippets.data.get(kind)
+        return text.data if isinstance(text, StringAttr) else None
+
+    # -- verification
+
+    def verify_(self) -> None:
+        block, outputs = self.body.block, self.function_type.outputs.data
+        if tuple(block.arg_types) != self.function_type.inputs.data:
+            raise VerifyException("the body's arguments differ from the intrinsic's")
+        if len(outputs) != 1:
+            raise VerifyException(f"an intrinsic has one result, not {len(outputs)}")
+        if len(set(self.parameters)) != len(self.parameters) or RESULT in self.parameters:
+            raise VerifyException(f"the arguments need names of their own, none of them '{RESULT}'")
+        if self.is_on_scalars:
+            self._verify_scalars()
+        else:
+            self._verify_buffers()
+        self._verify_snippets()
+
+    def _verify_scalars(self) -> None:
+        for type_ in (*self.function_type.inputs, *self.function_type.outputs):
+            if not isinstance(type_, AnyFloat | IntegerType):
+                raise VerifyException(f"an intrinsic is on scalars or on tensors, all of them, not on {type_}")
+        for name in ("accumulates", "buffers", "reset"):
+            if name in self.properties:
+                raise VerifyException(f"'{name}' is for intrinsics on tensors")
+        *ops, last = self.body.block.ops
+        if not isinstance(last, YieldOp) or tuple(last.values.types) != self.function_type.outputs.data:
+            raise VerifyException(f"an intrinsic on scalars ends in te.yield of {self.function_type.outputs.data[0]}")
+        _require_arithmetic(ops)
+
+    def _verify_buffers(self) -> None:
+        types: Sequence[Attribute] = (*self.function_type.inputs, *self.function_type.outputs)
+        for type_ in types:
+            if not isinstance(type_, TensorType) or DYNAMIC_INDEX in cast("TensorType[Attribute]", type_).get_shape():
+                raise VerifyException(f"an intrinsic is on tensors of known shape or on scalars, not on {type_}")
+        ops = list(self.body.block.ops)
+        if [type(op) for op in ops] != [ComputeOp, ReturnOp] or list(ops[1].operands) != list(ops[0].results):
+            raise VerifyException("the meaning of an intrinsic on tensors is one te.compute, which it returns")
+        if (ops[1].operands[0].type,) != self.function_type.outputs.data:
+            raise VerifyException(f"{ops[1].operands[0].type} is returned, not {self.function_type.outputs.data[0]}")
+        compute = self.compute
+        verify_names(compute, set())
+        body = [op for op in compute.body.block.ops if op is not compute.terminator and not isinstance(op, ReadOp)]
+        _require_arithmetic(body)
+        unread = next((a for a in self.body.block.args if not a.uses), None)
+        if unread is not None:
+            raise VerifyException(f"argument {unread.index} is not read")
+        last = compute.terminator
+        if isinstance(last, ReduceOp) and (last.kind is None or last.where is not None):
+            raise VerifyException("a reduction of an intrinsic has a reducer with a name, and no condition")
+        if self.accumulates is not None and not compute.reduction:
+            raise VerifyException("what accumulates is a reduction")
+        self._verify_wants()
+
+    def _verify_wants(self) -> None:
+        types = (*self.function_type.inputs, *self.function_type.outputs)
+        no_memref = next((want for want in self.buffers or () if not isinstance(want, MemRefType)), None)
+        if no_memref is not None:
+            raise VerifyException(f"what is wanted of a buffer is said by a memref type, not by {no_memref}")
+        if len(self.wants) != len(types):
+            raise VerifyException(
+                f"there are {len(types)} buffers, and 'buffers' says of {len(self.wants)} what is wanted"
+            )
+        for type_, want in zip(types, self.wants, strict=True):
+            tensor = cast("TensorType[Attribute]", type_)
+            if (want.get_shape(), want.element_type) != (tensor.get_shape(), tensor.element_type):
+                raise VerifyException(f"{want} is wanted for {tensor}: its shape and its elements are to be the same")
+            if not isinstance(want.layout, NoneAttr | StridedLayoutAttr):
+                raise VerifyException(f"the layout of {want} says no strides")
+            if not isinstance(want.memory_space, NoneAttr | StringAttr):
+                raise VerifyException(f"the memory space of {want} is no text")
+            if isinstance(want.memory_space, StringAttr) and "." in want.memory_space.data:
+                raise VerifyException(f"the memory space of {want} has a '.', behind which tags of scopes stand")
+
+    def _verify_snippets(self) -> None:
+        snippets: Mapping[str, Attribute] = {} if self.snippets is None else self.snippets.data
+        for kind, text in snippets.items():
+            if not isinstance(text, StringAttr):
+                raise VerifyException(f"the snippet for '{kind}' is a text, not {text}")
+            template = Template(text.data)
+            if not template.is_valid():
+                raise VerifyException(f"the snippet for '{kind}' has a '$' that names nothing; '$$' stands for one")
+            known = self.placeholders
+            for name in template.get_identifiers():
+                if name not in known and not name.startswith("_"):
+                    listed = ", ".join(f"${n}" for n in known)
+                    raise VerifyException(
+                        f"the snippet for '{kind}' names ${name}; there are {listed}, and names that begin with '_'"
+                    )
+
+    @property
+    def placeholders(self) -> list[str]:
+        """What snippets may name: arguments and the result; of scalars the type, of buffers the strides too."""
+        names = [*self.parameters, RESULT]
+        if self.is_on_scalars:
+            return [*self.parameters, "type", "suffix"]
+        strides = (f"{n}_stride{d}" for n, w in zip(names, self.wants, strict=True) for d in range(len(w.get_shape())))
+        return [*names, *strides]
+
+    # -- text
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IntrinsicOp:
+        name, inputs, outputs, region, attributes, _, _ = parse_func_op_like(parser, reserved_attr_names=())
+        given = {} if attributes is None else dict(attributes.data)
+        wants: dict[str, Attribute] = {key: given.pop(key) for key in _WANTS if key in given}
+        type_ = FunctionType.from_lists(list(inputs), list(outputs))
+        properties = {"sym_name": StringAttr(name), "function_type": type_, **wants}
+        return cls.create(properties=properties, attributes=given, regions=[region])
+
+    def print(self, printer: Printer) -> None:
+        wants = {key: self.properties[key] for key in _WANTS if key in self.properties}
+        attributes: dict[str, Any] = {**self.attributes, **wants}
+        print_func_op_like(printer, self.sym_name, self.function_type, self.body, attributes, reserved_attr_names=())
+
+
+def _require_arithmetic(ops: Sequence[Operation]) -> None:
+    for op in ops:
+        if op.dialect_name() not in ("arith", "math") or op.regions:
+            raise VerifyException(f"the meaning of an intrinsic is made of arith and math, not of {op.name}")
+
+
+@irdl_op_definition
+class CallIntrinsicOp(CallIntrinsic):
+    """What an intrinsic on scalars makes of numbers. `%d = te.call_intrinsic @words.dot(%x, %w) : (i32, i32) -> i32`"""
+
+    name = "te.call_intrinsic"
