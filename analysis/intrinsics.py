@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import StringAttr, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilework.analysis.accesses import root_buffer
+from tilework.analysis.accesses import memory_space, root_buffer
 from tilework.analysis.domains import loops_around
-from tilework.dialects.loop import ForOp, StoreOp
+from tilework.dialects.loop import ForOp, IntrinsicOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
 from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.support.call_intrinsic import CallIntrinsic
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.memory_scopes import has_no_addresses
+from tilework.dialects.support.shapes import element_type
+from tilework.dialects.te.intrinsic import IntrinsicOp as Declaration
+from tilework.dialects.te.intrinsics import declaration_of
 
 
 def written_buffers(op: Operation) -> set[SSAValue]:
@@ -31,6 +39,44 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
 def intrinsic_buffers(op: Operation) -> set[SSAValue]:
     """The arguments and allocations of which intrinsics on buffers in a kernel or a loop read or write a part."""
     return {root_buffer(part.memref) for inner in op.walk() if isinstance(inner, PartsOp) for part in inner.parts}
+
+
+def require_declared(op: CallIntrinsic | IntrinsicOp) -> None:
+    """Raise CompileError where an intrinsic is not declared, or is used otherwise than its declaration says."""
+    declaration = declaration_of(op, op.intrinsic)
+    if isinstance(op, IntrinsicOp):
+        _require_parts(op, declaration)
+        return
+    given = [element_type(v.type) for v in (*op.arguments, op.result)]
+    wanted = [*declaration.function_type.inputs, *declaration.function_type.outputs]
+    if given != wanted:
+        takes, gives = ", ".join(map(str, wanted[:-1])), wanted[-1]
+        raise CompileError(f"@{op.intrinsic} is ({takes}) -> {gives}, on scalars or on vectors of as many lanes", op)
+    if len({_lanes(v.type) for v in (*op.arguments, op.result)}) > 1:
+        raise CompileError(f"@{op.intrinsic} works lane by lane: all vectors have as many lanes", op)
+
+
+def _require_parts(op: IntrinsicOp, declaration: Declaration) -> None:
+    if declaration.is_on_scalars:
+        raise CompileError(f"@{op.intrinsic} is an intrinsic on scalars, which loop.call_intrinsic calls", op)
+    wants = [declaration.wants[-1], *declaration.wants[:-1]]
+    shapes = [(tuple(want.get_shape()), want.element_type) for want in wants]
+    updates = declaration.accumulates is not None
+    if [(p.form.shape, p.form.element) for p in op.parts] != shapes or updates != (op.updates is not None):
+        listed = ", ".join(f"{list(shape)} of {element}" for shape, element in shapes)
+        raise CompileError(
+            f"@{op.intrinsic} {'updates' if updates else 'writes'} the first of these parts: {listed}", op
+        )
+    for part, want in zip(op.parts, wants, strict=True):
+        wanted = want.memory_space.data if isinstance(want.memory_space, StringAttr) else None
+        space = memory_space(part.memref)
+        if has_no_addresses(space) if wanted is None else space != wanted:
+            what = "is in memory" if wanted is None else f'is of scope "{wanted}"'
+            raise CompileError(f"a part of @{op.intrinsic} {what}, not in a buffer of {part.memref.type}", op)
+
+
+def _lanes(type_: Attribute) -> tuple[int, ...]:
+    return cast("VectorType[Attribute]", type_).get_shape() if isinstance(type_, VectorType) else ()
 
 
 def is_tensorized(loop: ForOp) -> bool:

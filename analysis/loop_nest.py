@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import root_buffer
@@ -59,8 +59,9 @@ class LoopNest:
         if not isinstance(store, StoreOp):
             found = ", ".join(dict.fromkeys(op.name for op in body)) or "nothing"
             raise NoNest(f"the loops are to hold one store, behind what it stores, and hold {found}")
-        if isinstance(store.value.type, VectorType):
-            raise NoNest(f"the loops are to hold scalars, and store a {store.value.type}")
+        type_: Attribute = store.value.type
+        if isinstance(type_, VectorType):
+            raise NoNest(f"the loops are to hold scalars, and store a {type_}")
         ops = body[:-1]
         unused = [op for op in ops if op not in _needed(store) and not isinstance(op, arith.ConstantOp)]
         if unused:

@@ -17,9 +17,11 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import buffer_dims, memref_type
 from tilework.analysis.dominance import check_dominance
+from tilework.analysis.intrinsics import require_declared
 from tilework.analysis.unique_symbols import check_unique_symbols
-from tilework.dialects.loop import KernelOp
+from tilework.dialects.loop import IntrinsicOp, KernelOp
 from tilework.dialects.loop.bounds import refuse_accesses_outside
+from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.dialects.te.bounds import refuse_undefined_indices
@@ -58,6 +60,8 @@ class Verifier:
             check_unique_symbols(op)
             try:
                 self._verify_op(op)
+                if isinstance(op, CallIntrinsic | IntrinsicOp):
+                    require_declared(op)
             except CompileError:
                 raise
             except Exception as error:

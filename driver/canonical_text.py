@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 from tilework.analysis.program_targets import DEVICE
 from tilework.dialects import loop, te
 from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.te.intrinsics import declarations_used
 
 
 def canonical_text(kernel: te.KernelOp | loop.KernelOp, schedule: SequenceOp | None = None) -> str:
@@ -23,15 +24,20 @@ def canonical_text(kernel: te.KernelOp | loop.KernelOp, schedule: SequenceOp | N
 
 
 def renamed(kernel: te.KernelOp | loop.KernelOp, schedule: SequenceOp | None, name: str) -> list[Operation]:
-    """Copies of a kernel, and of its schedule if it has one, under another name and without the device's."""
+    """Copies of a kernel, and of its schedule if it has one, under another name and without the device's.
+
+    In front of them are copies of the intrinsics that the program declares and that they use.
+    """
+    declared = declarations_used(*(op for op in (kernel, schedule) if op is not None))
+    intrinsics: list[Operation] = [declaration.clone() for declaration in declared]
     copy = kernel.clone()
     copy.properties["sym_name"] = StringAttr(name)
     copy.attributes.pop(DEVICE, None)
     if schedule is None:
-        return [copy]
+        return [*intrinsics, copy]
     sequence = schedule.clone()
     sequence.properties["kernel"] = SymbolRefAttr(name)
-    return [copy, sequence]
+    return [*intrinsics, copy, sequence]
 
 
 def nameless_text(op: Operation) -> str:

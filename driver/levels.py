@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilework.algebra.errors import TileworkError
@@ -15,6 +16,7 @@ from tilework.backends.base import write_module
 from tilework.backends.registry import backend_for
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
+from tilework.dialects.te import IntrinsicOp
 from tilework.driver.compile_model import drop_prepare
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.ir_printer import PrintingOptions, ir_text
@@ -75,13 +77,17 @@ def write_levels(
 
 def _part_on(device: str, module: ModuleOp) -> ModuleOp:
     """What runs on a device, in a module by itself: of the host, its function too."""
-    ops = [op.clone() for op in module.ops if device_of(op) == device and (device == HOST or isinstance(op, KernelOp))]
+    ops = [op.clone() for op in module.ops if isinstance(op, IntrinsicOp) or _runs_on(device, op)]
     for op in ops:
         op.attributes.pop(DEVICE, None)
     part = ModuleOp(ops)
     targets = targets_of(module)
     set_targets(part, targets | {HOST: targets[device]})
     return part
+
+
+def _runs_on(device: str, op: Operation) -> bool:
+    return device_of(op) == device and (device == HOST or isinstance(op, KernelOp))
 
 
 def _write(path: Path, text: str) -> Path:

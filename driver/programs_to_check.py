@@ -36,6 +36,7 @@ from tilework.dialects.scalar_meaning import ROUNDING, element_dtype
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ComputeOp
 from tilework.dialects.te import KernelOp as TeKernelOp
+from tilework.dialects.te.intrinsics import copy_with_declarations, declarations_used
 from tilework.driver.compare_answers import Answer, is_exact, largest
 from tilework.driver.fuzz_data import fuzz_array
 from tilework.driver.kernel_function import requirements_of
@@ -276,7 +277,8 @@ def program_of(op: Operation, siblings: Mapping[str, Operation], known: str | No
     text = str(op) + str(needed.get(PREPARE, ""))  # kernels are programs of their own
     if text == known:
         return None
-    return kind(symbol_of(op), text, op.clone(), {name: other.clone() for name, other in needed.items()})
+    copies = {symbol_of(declared): declared.clone() for declared in declarations_used(op, *needed.values())}
+    return kind(symbol_of(op), text, copy_with_declarations(op), {n: o.clone() for n, o in needed.items()} | copies)
 
 
 def _kind(op: Operation) -> type[Program[Any]] | None:

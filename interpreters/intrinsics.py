@@ -13,9 +13,7 @@ from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Key
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import IntrinsicOp as LoopIntrinsicOp
 from tilework.dialects.scalar_meaning import element_dtype
-from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import IntrinsicOp, ReduceOp
 from tilework.interpreters.te_bodies import Body, Mask
 from tilework.interpreters.te_reduce import reducer_of
@@ -82,15 +80,3 @@ class _Parts:
     def take(self, flat: Array, mask: Mask) -> Array:
         """The elements at flat positions, behind the dimensions around."""
         return self.elements.reshape(*self.around, -1)[..., flat]
-
-
-def require_parts(op: LoopIntrinsicOp, intrinsic: IntrinsicOp) -> None:
-    """Raise CompileError where an operation has other parts than its intrinsic, or does something else to them."""
-    wants, parts = [intrinsic.wants[-1], *intrinsic.wants[:-1]], op.parts
-    shapes = [(_shape(w), w.element_type) for w in wants]
-    updates = intrinsic.accumulates is not None
-    if [(p.form.shape, p.form.element) for p in parts] == shapes and updates == (op.updates is not None):
-        return
-    listed = ", ".join(f"{list(shape)} of {element}" for shape, element in shapes)
-    does = "updates" if updates else "writes"
-    raise CompileError(f"@{intrinsic.label} {does} the first one of these parts: {listed}", op)

@@ -19,7 +19,7 @@ from tilework.dialects.loop.parts import Part
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te.intrinsics import declaration_of
 from tilework.interpreters.buffers import Buffer
-from tilework.interpreters.intrinsics import require_parts, run_intrinsic
+from tilework.interpreters.intrinsics import run_intrinsic
 from tilework.interpreters.loop_access import Frame, Mask, Names, along
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
@@ -29,7 +29,6 @@ def parts_step(op: IntrinsicOp, positions: list[Expr], names: Names, leads: list
     """What an operation on parts of buffers does. leads: of how many axes each buffer has memory of its own."""
     result, *arguments = [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
     declaration = declaration_of(op, op.intrinsic)
-    require_parts(op, declaration)
 
     def run(frame: Frame, mask: Mask) -> None:
         before = result.load(frame, mask) if op.updates is not None else None

@@ -23,12 +23,12 @@ from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.names import identifier
 from tilework.dialects.support.shapes import dims_of
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.lowering.host.blocks import HostBlock, global_name, global_type, located, lower_graph
 from tilework.lowering.host.buffers import HostBuffers, plan_placements
 from tilework.lowering.host.shapes import HostInput, HostShapes, memref_type
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.graph.te_kernels import KernelTable
+from tilework.transforms.graph.te_kernels import KernelTable, declarations_in
 
 
 def _is_legal(op: Operation) -> str | None:
@@ -74,14 +74,21 @@ class GraphToTe(TileworkPass):
             return
         parameters = declare_parameters(functions)
         taken = {*parameters, *(o.sym_name.data for o in op.ops if isinstance(o, func.FuncOp | KernelOp))}
+        declared = _declarations(op)
         kernels = KernelTable(UniqueNames(taken))
         hosts = [HostFunction(function, kernels).build() for function in functions]
         block = op.body.block
-        block.insert_ops_before([*parameters.values(), *kernels.made], functions[0])
+        block.insert_ops_before([*declared, *parameters.values(), *kernels.made], functions[0])
         for function, host in zip(functions, hosts, strict=True):
             block.insert_op_before(host, function)
             function.detach()
             function.erase()
+
+
+def _declarations(module: ModuleOp) -> list[IntrinsicOp]:
+    """The intrinsics that operators hold, for the module, which need not declare them."""
+    there = {o.label for o in module.ops if isinstance(o, IntrinsicOp)}
+    return [d.clone() for d in declarations_in(module) if d.label not in there]
 
 
 def declare_parameters(functions: Sequence[func.FuncOp]) -> dict[str, memref.GlobalOp]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tilework.analysis.kernel_content import content_of_kernel
 from tilework.dialects.support.diagnostics import CompileError, TileworkError
 from tilework.dialects.te import KernelOp
+from tilework.dialects.te.intrinsics import copy_with_declarations
 from tilework.plugins.packages import Folder, by_name, folders_of
 from tilework.rules.algorithms.base import Algorithm
 from tilework.rules.base import Plan, ScheduleRule
@@ -86,7 +87,7 @@ def choose_rule(
     key = rules, content_of_kernel(kernel), target, frozenset(parameters)
     chosen = _known.get(key)
     if chosen is None:
-        own = kernel if given_away else kernel.clone()
+        own = kernel if given_away else copy_with_declarations(kernel)
         chosen = _known[key] = _choose(own, target, parameters, rules)
         if len(_known) > MOST_PLANS:
             del _known[next(iter(_known))]

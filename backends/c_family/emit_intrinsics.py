@@ -49,7 +49,8 @@ class CIntrinsics(IntrinsicWriter):
             e.text.line(line)
 
     def place(self, e: Emitter, op: IntrinsicOp, part: Part) -> str:
-        return f"(&{e.get(part.memref)}[{index_writer(e, op).expr(part.position)}])"
+        element = f"{e.get(part.memref)}[{index_writer(e, op).expr(part.position)}]"
+        return e.variable(e.pointer(part.memref), f"&{element}", part.memref.name_hint)
 
     def same(self, e: Emitter, value: SSAValue, other: SSAValue) -> None:
         e.same(value, other)

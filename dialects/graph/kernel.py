@@ -30,6 +30,7 @@ from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te.bounds import sizes_for_reads
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.dialects.te.builder_inline import inline_kernel, with_sizes
+from tilework.dialects.te.intrinsics import declarations_used
 
 
 @irdl_op_definition
@@ -56,9 +57,14 @@ class KernelOp(GraphOp):
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), Pure())
 
     @classmethod
-    def holding(cls, kernel: te.KernelOp, operands: Sequence[SSAValue]) -> Self:
-        """The operator that holds this kernel, which is in no module. Raises VerifyException for other operands."""
-        return cls._made(operands, {}, Region(Block([kernel])))
+    def holding(
+        cls, kernel: te.KernelOp, operands: Sequence[SSAValue], declarations: Sequence[te.IntrinsicOp] = ()
+    ) -> Self:
+        """The operator that holds this kernel, which is in no module, and intrinsics that are declared for it.
+
+        Raises VerifyException for other operands.
+        """
+        return cls._made(operands, {}, Region(Block([*declarations, kernel])))
 
     @classmethod
     def _made(cls, operands: Sequence[SSAValue], properties: Mapping[str, Attribute], body: Region) -> Self:
@@ -79,7 +85,7 @@ class KernelOp(GraphOp):
     def kernel(self) -> te.KernelOp:
         """The kernel that it holds or names. Raises VerifyException where there is none."""
         if self.callee is None:
-            return cast(te.KernelOp, self.body.block.first_op)
+            return cast(te.KernelOp, self.body.block.last_op)
         name, kernels = self.callee.root_reference.data, _kernels_around(self)
         found = next((kernel for kernel in kernels if kernel.sym_name.data == name), None)
         if found is None:
@@ -87,6 +93,11 @@ class KernelOp(GraphOp):
             remedy = f'write it, or give tilework.compile kernels={{"{name}": ...}}'
             raise VerifyException(f"the module has no te.kernel @{name} (its te kernels: {there}): {remedy}")
         return found
+
+    @property
+    def declarations(self) -> list[te.IntrinsicOp]:
+        """The intrinsics that the program declares and that its kernel uses."""
+        return declarations_used(self.kernel)
 
     @property
     def label(self) -> str:
@@ -145,8 +156,10 @@ class KernelOp(GraphOp):
         held = [op for block in self.body.blocks for op in block.ops]
         if self.callee is not None and held:
             raise VerifyException("it names a te.kernel, or holds one, not both")
-        if self.callee is None and (len(held) != 1 or not isinstance(held[0], te.KernelOp)):
-            raise VerifyException("it names no te.kernel, so that it has to hold one, and nothing else")
+        kernels = [op for op in held if isinstance(op, te.KernelOp)]
+        others = [op for op in held if not isinstance(op, te.KernelOp | te.IntrinsicOp)]
+        if self.callee is None and (held[-1:] != kernels or others):
+            raise VerifyException("it names no te.kernel, so that it has to hold one, behind intrinsics alone")
         super().verify_()
 
     # -- text

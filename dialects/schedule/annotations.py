@@ -131,7 +131,7 @@ class TensorizeOp(ScheduleOp):
 
     Of a reduction, the nest that sets elements to the identity becomes the intrinsic that the declaration names for it.
 
-    `schedule.tensorize %i @amx.tile_mulf`
+    `schedule.tensorize %i @dot8`
     """
 
     name = "schedule.tensorize"

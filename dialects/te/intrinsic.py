@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 from typing import Any, cast
 
@@ -65,13 +65,16 @@ class IntrinsicOp(IRDLOperation):
     stores the identity. buffers: for the arguments and the result a memref type that says the strides, a `?` for any
     (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that buffers are to
     have (without one, memory of any kind). cost: how many additions of vectors it takes the time of, 1 if nothing is
-    said. snippets: by the kind of target, the text that a back end writes, where `$name` is an argument or `$result`.
-    A back end that has neither a snippet nor an emitter writes the meaning of one on scalars.
+    said. snippets: by the kind of target, the text that a back end writes, or a list of lines. `$name` is an argument
+    there, for buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a buffer; a name
+    that begins with `_` is a value of the snippet's own. A back end that has neither a snippet nor an emitter writes
+    the meaning of one on scalars.
     """
 
     name = "te.intrinsic"
     sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
+    names = prop_def(ArrayAttr[StringAttr])
     accumulates = opt_prop_def(UnitAttr)
     reset = opt_prop_def(FlatSymbolRefAttrConstr)
     buffers = opt_prop_def(ArrayAttr)
@@ -96,6 +99,11 @@ class IntrinsicOp(IRDLOperation):
         return cast(ComputeOp, self.body.block.first_op)
 
     @property
+    def additions(self) -> float:
+        """How many additions of vectors it takes the time of."""
+        return 1.0 if self.cost is None else self.cost.value.data
+
+    @property
     def wants(self) -> tuple[MemRefType[Attribute], ...]:
         """What the buffers are to be like: those of the arguments, then that of the result."""
         if self.buffers is not None:
@@ -106,12 +114,17 @@ class IntrinsicOp(IRDLOperation):
     @property
     def parameters(self) -> list[str]:
         """What snippets call the arguments."""
-        return [argument.name_hint or f"arg{argument.index}" for argument in self.body.block.args]
+        return [name.data for name in self.names.data]
 
     def snippet(self, kind: str) -> str | None:
         """What back ends for that kind of target write."""
-        text = None if self.snippets is None else self.snippets.data.get(kind)
-        return text.data if isinstance(text, StringAttr) else None
+        return self._snippets.get(kind)
+
+    @property
+    def _snippets(self) -> dict[str, str]:
+        """Every snippet, by the kind of target. Raises VerifyException for what is no text."""
+        given: Mapping[str, Attribute] = {} if self.snippets is None else self.snippets.data
+        return {kind: "\n".join(_lines(kind, text)) for kind, text in given.items()}
 
     # -- verification
 
@@ -121,6 +134,8 @@ class IntrinsicOp(IRDLOperation):
             raise VerifyException("the body's arguments differ from the intrinsic's")
         if len(outputs) != 1:
             raise VerifyException(f"an intrinsic has one result, not {len(outputs)}")
+        if len(self.names) != len(block.args):
+            raise VerifyException(f"{len(block.args)} arguments have {len(self.names)} names")
         if len(set(self.parameters)) != len(self.parameters) or RESULT in self.parameters:
             raise VerifyException(f"the arguments need names of their own, none of them '{RESULT}'")
         if self.is_on_scalars:
@@ -186,11 +201,8 @@ class IntrinsicOp(IRDLOperation):
                 raise VerifyException(f"the memory space of {want} has a '.', behind which tags of scopes stand")
 
     def _verify_snippets(self) -> None:
-        snippets: Mapping[str, Attribute] = {} if self.snippets is None else self.snippets.data
-        for kind, text in snippets.items():
-            if not isinstance(text, StringAttr):
-                raise VerifyException(f"the snippet for '{kind}' is a text, not {text}")
-            template = Template(text.data)
+        for kind, text in self._snippets.items():
+            template = Template(text)
             if not template.is_valid():
                 raise VerifyException(f"the snippet for '{kind}' has a '$' that names nothing; '$$' stands for one")
             known = self.placeholders
@@ -218,13 +230,29 @@ class IntrinsicOp(IRDLOperation):
         given = {} if attributes is None else dict(attributes.data)
         wants: dict[str, Attribute] = {key: given.pop(key) for key in _WANTS if key in given}
         type_ = FunctionType.from_lists(list(inputs), list(outputs))
-        properties = {"sym_name": StringAttr(name), "function_type": type_, **wants}
+        names = [argument.name_hint or f"arg{argument.index}" for argument in region.block.args]
+        properties = {
+            "sym_name": StringAttr(name),
+            "function_type": type_,
+            "names": ArrayAttr(map(StringAttr, names)),
+            **wants,
+        }
         return cls.create(properties=properties, attributes=given, regions=[region])
 
     def print(self, printer: Printer) -> None:
+        for argument, name in zip(self.body.block.args, self.parameters, strict=True):
+            argument.name_hint = name  # the text says the names so
         wants = {key: self.properties[key] for key in _WANTS if key in self.properties}
         attributes: dict[str, Any] = {**self.attributes, **wants}
         print_func_op_like(printer, self.sym_name, self.function_type, self.body, attributes, reserved_attr_names=())
+
+
+def _lines(kind: str, text: Attribute) -> Iterator[str]:
+    """The lines of a snippet: a text, or a list of them."""
+    for line in cast("ArrayAttr[Attribute]", text).data if isinstance(text, ArrayAttr) else (text,):
+        if not isinstance(line, StringAttr):
+            raise VerifyException(f"the snippet for '{kind}' is a text, or a list of lines, not {line}")
+        yield line.data
 
 
 def _require_arithmetic(ops: Sequence[Operation]) -> None:

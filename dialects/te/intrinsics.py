@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
@@ -22,8 +22,9 @@ from tilework.dialects.support.memory_scopes import SCOPES
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te.intrinsic import IntrinsicOp
-from tilework.dialects.te.structure import KernelOp
-from tilework.plugins.packages import folders_of
+from tilework.plugins.packages import Folder, folders_of
+
+Copied = TypeVar("Copied", bound=Operation)
 
 
 def declaration_of(op: Operation, name: str) -> IntrinsicOp:
@@ -62,9 +63,10 @@ def _named_by(op: Operation) -> Iterator[str]:
             yield attribute.root_reference.data
 
 
-def with_declarations(copy: KernelOp, original: Operation) -> KernelOp:
-    """A kernel that is in no module, in one with the declarations that the original has around and that it uses."""
-    used = declarations_used(original)
+def copy_with_declarations(op: Copied) -> Copied:
+    """A copy of an operation, in a module with copies of what the program declares of the intrinsics that it names."""
+    copy = op.clone()
+    used = declarations_used(op)
     if used:
         ModuleOp([*(declaration.clone() for declaration in used), copy])
     return copy
@@ -90,15 +92,13 @@ def verify_scope(scope: str, op: Operation | None = None) -> None:
 
 def library() -> dict[str, IntrinsicOp]:
     """The intrinsics of Tilework and of plugins, by name."""
-    return _library_in(
-        tuple(file for folder in folders_of("dialects/isa") for file in sorted(folder.path.glob("*.mlir")))
-    )
+    return _library_in(folders_of("dialects/isa"))
 
 
 @cache
-def _library_in(files: tuple[Path, ...]) -> dict[str, IntrinsicOp]:
+def _library_in(folders: tuple[Folder, ...]) -> dict[str, IntrinsicOp]:
     found: dict[str, IntrinsicOp] = {}
-    for file in files:
+    for file in (file for folder in folders for file in sorted(folder.path.glob("*.mlir"))):
         for declaration in _declared_in(file):
             name = declaration.label
             if name.partition(".")[0] != file.stem:

@@ -18,7 +18,8 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.sizes import LARGE, bits_of, bytes_of, size_of
 from tilework.dialects import arith
 from tilework.dialects.support.shapes import dims_of
-from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
+from tilework.dialects.te import CallIntrinsicOp, ComputeOp, IfThenElseOp, IndexOp, KernelOp, ReadOp, YieldOp
+from tilework.dialects.te.intrinsics import declaration_of
 from tilework.rules.common.axes import Axis
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.reads import Read, reads_of
@@ -150,6 +151,8 @@ class _Work:
                     total += self.access(Read(op.indices.data, dims_of(op.tensor.type)))
                 case arith.ConstantOp() | IndexOp() | YieldOp():
                     pass
+                case CallIntrinsicOp():
+                    total += declaration_of(op, op.intrinsic).additions / self.target.vectors_per_cycle
                 case _:
                     total += 1 / self.target.vectors_per_cycle
         return total

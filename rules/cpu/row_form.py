@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import var
 from tilework.analysis.sizes import LARGE, bits_of, size_of
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
+from tilework.dialects.te.intrinsics import copy_with_declarations
 from tilework.rules.common.axes import Axis
 from tilework.rules.common.readers import readers_of
 from tilework.rules.cpu.any_order import is_any_order
@@ -87,7 +88,7 @@ def _form_with_inlined(kernel: KernelOp, stages: Sequence[ComputeOp], target: Cp
     """Where stages are computed wherever they are read, since nobody knows how much memory a row of them takes."""
     if any(c.reduction for c in stages):
         return None
-    copy, names = kernel.clone(), [c.stage.data for c in stages]
+    copy, names = copy_with_declarations(kernel), [c.stage.data for c in stages]
     inline_computes([c for c in copy.computes if c.stage.data in names])
     form = row_form(copy, target)
     return None if form is None else replace(form, inlined=[*names, *form.inlined])

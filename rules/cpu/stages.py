@@ -13,6 +13,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.sizes import size_of
 from tilework.dialects import arith
 from tilework.dialects.te import ComputeOp, ExternOp, IfThenElseOp, KernelOp, ReadOp, ReduceOp, YieldOp, scans_of
+from tilework.dialects.te.intrinsics import copy_with_declarations
 from tilework.rules.common.axes import iterations, sums_windows
 from tilework.rules.common.lone_stages import alone
 from tilework.rules.common.readers import is_needed_whole, readers_of
@@ -59,7 +60,7 @@ class StagePlan:
 
 def plan_stages(kernel: KernelOp, target: CpuTarget, parameters: Set[int] = frozenset()) -> StagePlan:
     """Decide on a copy of the kernel. parameters: the arguments whose layouts may be chosen."""
-    copy = kernel.clone()
+    copy = copy_with_declarations(kernel)
     inlined: list[str] = []
 
     def inline(may_inline: Callable[[KernelOp, ComputeOp], bool]) -> None:

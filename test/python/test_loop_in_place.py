@@ -213,5 +213,6 @@ def test_what_tiles_touch_is_not_shared():
     header = "ins(%x: memref<512xf32>) outs(%y: memref<512xf32>)"
     assert pairs(header, "") == [(0, 0)]
     tile = """%acc = memref.alloca() : memref<256xf32, "amx">
-      loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<512xf32>, memref<256xf32, "amx">"""
+      loop.intrinsic @amx.tile_store writes %y[0] of [16, 16] strides [16, 1]
+        from %acc[0] of [16, 16] strides [16, 1] : memref<512xf32>, memref<256xf32, "amx">"""
     assert pairs(header, tile) == []

@@ -22,16 +22,6 @@ FREE = (
 )
 """How the paths begin of files that are made for some machines, or speak of them to readers."""
 
-TILES = frozenset(
-    {
-        *("dialects/graph/algorithms/bf16x.py", "dialects/schedule/annotations.py", "dialects/schedule/storage.py"),
-        *("frontends/te/arguments.py", "frontends/te/stage.py", "scheduling/state/attachments.py"),
-        "transforms/loop/tensorize.py",
-    }
-)
-"""Files that may name "amx", as long as its tiles are no intrinsic that a program declares: its meaning, its scope and
-what it wants of buffers are to stand in the declaration, which these files then read."""
-
 MEASURING = frozenset({"tools/bench/meters.py"})
 """Files that measure machines, with arrays that no cache holds."""
 
@@ -79,8 +69,7 @@ def content(path: str) -> str:
 
 @pytest.mark.parametrize("path", files())
 def test_what_is_for_every_machine_names_none(path: str):
-    expected = {"instruction set amx"} if path in TILES else set[str]()
-    assert named(content(path)) == expected  # a file of TILES that names nothing any more leaves that list
+    assert not named(content(path))
     assert bool(list(cache_sizes(content(path)))) == (path in MEASURING)
 
 
@@ -92,7 +81,7 @@ def test_rules_measure_nothing_themselves(family: str):
 
 
 def test_exceptions_are_there():
-    assert set(files()) >= TILES | MEASURING
+    assert set(files()) >= MEASURING
 
 
 def test_families_are_found():

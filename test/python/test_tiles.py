@@ -97,10 +97,12 @@ def test_independent_tiles_are_interpreted_at_once_under_a_mask(parse_module: Pa
         %acc = memref.alloca() : memref<256xf32, "amx">
         loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
         loop.if [%i - 1 >= 0] {
-          loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1] from %a[512 * %i] of [16, 32] strides [32, 1], %a[-512 * %i + 1536] of [16, 32] strides [32, 1]
+          loop.intrinsic @amx.tile_mulf updates %acc[0] of [16, 16] strides [16, 1]
+            from %a[512 * %i] of [16, 32] strides [32, 1], %a[-512 * %i + 1536] of [16, 32] strides [32, 1]
             : memref<256xf32, "amx">, memref<2048xbf16>, memref<2048xbf16>
         }
-        loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
+        loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1]
+          from %acc[0] of [16, 16] strides [16, 1] : memref<1024xf32>, memref<256xf32, "amx">
       }
     }"""
     a = np.arange(2048) % 7
@@ -116,7 +118,8 @@ def test_a_tile_out_of_bounds_is_an_error(parse_module: Parse):
       %acc = memref.alloca() : memref<256xf32, "amx">
       loop.intrinsic @amx.tile_zero writes %acc[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
       loop.for %i = 0 to 4 "i" {
-        loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1] from %acc[0] of [16, 16] strides [16, 1] : memref<1000xf32>, memref<256xf32, "amx">
+        loop.intrinsic @amx.tile_store writes %y[256 * %i] of [16, 16] strides [16, 1]
+          from %acc[0] of [16, 16] strides [16, 1] : memref<1000xf32>, memref<256xf32, "amx">
       }
     }"""
     with pytest.raises(
@@ -139,11 +142,14 @@ def zero(at: object = 0, stride: int = 16) -> str:
 
 def multiply(a: object, b: object, to: object = 0, second: str = "b") -> str:
     types = f"{ACC}, memref<4096xbf16>, memref<4096xbf16>"
-    return f"loop.intrinsic @amx.tile_mulf updates %acc[{to}] of [16, 16] strides [16, 1] from %a[{a}] of [16, 32] strides [32, 1], %{second}[{b}] of [16, 32] strides [32, 1] : {types}\n"
+    sums = f"%acc[{to}] of [16, 16] strides [16, 1]"
+    factors = f"%a[{a}] of [16, 32] strides [32, 1], %{second}[{b}] of [16, 32] strides [32, 1]"
+    return f"loop.intrinsic @amx.tile_mulf updates {sums} from {factors} : {types}\n"
 
 
 def store(to: object = 0, at: object = 0) -> str:
-    return f"loop.intrinsic @amx.tile_store writes %y[{to}] of [16, 16] strides [64, 1] from %acc[{at}] of [16, 16] strides [16, 1] : memref<4096xf32>, {ACC}\n"
+    tile = f"%acc[{at}] of [16, 16] strides [16, 1] : memref<4096xf32>, {ACC}"
+    return f"loop.intrinsic @amx.tile_store writes %y[{to}] of [16, 16] strides [64, 1] from {tile}\n"
 
 
 def instructions(code: str) -> list[str]:

@@ -59,7 +59,8 @@ class HoldKernel(RewritePattern):
         if DEVICE in op.kernel.attributes:
             message = f"te.kernel @{op.label} names a device; as a part of other kernels it runs where these do"
             raise CompileError(message, op.kernel)
-        new = KernelOp.holding(op.kernel.clone(), op.operands)
+        declared = [declaration.clone() for declaration in op.declarations]
+        new = KernelOp.holding(op.kernel.clone(), op.operands, declared)
         new.attributes |= op.attributes
         copy_location(new, op)
         for before, after in zip(op.results, new.results, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StridedLayoutAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.group_content import content_of
@@ -19,7 +19,7 @@ from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 Layout = StridedLayoutAttr | UnitAttr
@@ -49,12 +49,32 @@ class KernelTable:
 
     @property
     def made(self) -> list[KernelOp]:
-        """All kernels, in the order in which they were first asked for."""
+        """All kernels, in the order in which they were first asked for, in no module."""
+        for kernel in self._kernels.values():
+            if kernel.parent is not None:
+                kernel.detach()
         return list(self._kernels.values())
 
 
 def build_kernel(name: str, group: FusedOp) -> KernelOp:
-    """The te kernel of one group: its operators' definitions, chained. Every compute has its operator's location."""
+    """The te kernel of one group: its operators' definitions, chained. Every compute has its operator's location.
+
+    It is in no module, or in one with the intrinsics that the program declares for operators of its own.
+    """
+    kernel = _chained(name, group)
+    declared = declarations_in(group)
+    if declared:
+        ModuleOp([*(declaration.clone() for declaration in declared), kernel])
+    return kernel
+
+
+def declarations_in(op: Operation) -> list[IntrinsicOp]:
+    """The intrinsics that the program declares for the kernels of operators, each once."""
+    found = [d for inner in op.walk() if isinstance(inner, GraphKernelOp) for d in inner.declarations]
+    return list({declaration.label: declaration for declaration in found}.values())
+
+
+def _chained(name: str, group: FusedOp) -> KernelOp:
     k = KernelBuilder(name)
     block = group.body.block
     tensors: dict[SSAValue, Tensor] = {}

@@ -16,8 +16,8 @@ from tilework.algebra.index_expr import Expr, Key, ceildiv, const, maximum, mini
 from tilework.algebra.intervals import Interval, interval
 from tilework.analysis.accesses import element_position, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
-from tilework.analysis.program_targets import target_of
 from tilework.analysis.intrinsics import is_tensorized
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, PrefetchOp
 from tilework.dialects.loop.annotations import PREFETCH, PREFETCH_SPREAD
 from tilework.dialects.loop.common import integers

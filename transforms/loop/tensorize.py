@@ -12,8 +12,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.domains import loops_around
 from tilework.analysis.intrinsic_match import matched_parts
-from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name
 from tilework.analysis.intrinsics import is_tensorized
+from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name
 from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
 from tilework.dialects.support.diagnostics import CompileError
