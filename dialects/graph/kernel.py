@@ -158,7 +158,7 @@ class KernelOp(GraphOp):
             raise VerifyException("it names a te.kernel, or holds one, not both")
         kernels = [op for op in held if isinstance(op, te.KernelOp)]
         others = [op for op in held if not isinstance(op, te.KernelOp | te.IntrinsicOp)]
-        if self.callee is None and (held[-1:] != kernels or others):
+        if self.callee is None and (len(kernels) != 1 or held[-1] is not kernels[0] or others):
             raise VerifyException("it names no te.kernel, so that it has to hold one, behind intrinsics alone")
         super().verify_()
 

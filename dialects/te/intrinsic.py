@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.dialects.support.bfloat16 import computes_in_bfloat16
 from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.te.reduce import ReduceOp
 from tilework.dialects.te.scalars import ReadOp, YieldOp
@@ -186,9 +187,7 @@ class IntrinsicOp(IRDLOperation):
         if no_memref is not None:
             raise VerifyException(f"what is wanted of a buffer is said by a memref type, not by {no_memref}")
         if len(self.wants) != len(types):
-            raise VerifyException(
-                f"there are {len(types)} buffers, and 'buffers' says of {len(self.wants)} what is wanted"
-            )
+            raise VerifyException(f"'buffers' says what is wanted of {len(self.wants)} of {len(types)} buffers")
         for type_, want in zip(types, self.wants, strict=True):
             tensor = cast("TensorType[Attribute]", type_)
             if (want.get_shape(), want.element_type) != (tensor.get_shape(), tensor.element_type):
@@ -259,6 +258,8 @@ def _require_arithmetic(ops: Sequence[Operation]) -> None:
     for op in ops:
         if op.dialect_name() not in ("arith", "math") or op.regions:
             raise VerifyException(f"the meaning of an intrinsic is made of arith and math, not of {op.name}")
+        if computes_in_bfloat16(op):
+            raise VerifyException(f"{op.name} computes with bf16: extend the numbers to f32 before")
 
 
 @irdl_op_definition

@@ -175,8 +175,47 @@ schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
   %w, %l = schedule.stage "w" [i]
-  // expected-error@+1 {{axis 'i' of stage 'y' cannot be tensorized as 'gemv'; known intrinsics: amx}}
-  schedule.tensorize %i "gemv"
+  // expected-error@+1 {{no te.intrinsic declares @gemv; there are}}
+  schedule.tensorize %i @gemv
+}
+
+// -----
+
+te.intrinsic @my.sum(%x: tensor<8x4xf32>) -> tensor<8xf32> attributes {accumulates} {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+te.kernel @k(%x: tensor<8x8xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] reduce [k: 8] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x8xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %ko, %ki = schedule.split %k factor 4
+  schedule.reorder %ko, %i, %ki
+  // expected-error@+1 {{axis 'i' of stage 'y' cannot be tensorized as @my.sum: the stage is a reduction, and the declaration names no 'reset' that stores its identity}}
+  schedule.tensorize %i @my.sum
+}
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xi32>) -> tensor<8x4xi32> {
+  %y = te.compute "y" [i: 8, j: 4] : tensor<8x4xi32> {
+    %v = te.read %x[i, j] : tensor<8x4xi32>
+    te.yield %v : i32
+  }
+  te.return %y : tensor<8x4xi32>
+}
+schedule.sequence @k {
+  %y, %i, %k = schedule.stage "y" [i, j]
+  // expected-error@+1 {{@words.dot is an intrinsic on scalars, which bodies call by te.call_intrinsic}}
+  schedule.tensorize %i @words.dot
 }
 
 // -----

@@ -91,15 +91,19 @@ func.func @main(%x: memref<8xi4>, %y: memref<8xi4> {tilework.output}) {
 // -----
 
 loop.kernel @tiles outs(%y: memref<256xf32>) {
-  // expected-error @below {{'memref.alloca' works on tiles of a processor, for which C has no words: compile for a target without them}}
   %sums = memref.alloca() : memref<256xf32, "amx">
+  // expected-error @below {{'loop.intrinsic' needs an instruction for @amx.tile_zero: the back end of 'c' has no emitter for it, and the declaration no snippet; give one for 'c', or compile for another target}}
+  loop.intrinsic @amx.tile_zero writes %sums[0] of [16, 16] strides [16, 1] : memref<256xf32, "amx">
 }
 
 // -----
 
-loop.kernel @numbers_for_tiles ins(%x: memref<16xf32>) outs(%y: memref<16xbf16>) {
-  %v = loop.load %x[0] : memref<16xf32>, vector<16xf32>
-  // expected-error @below {{'amx.round' works on tiles of a processor, for which C has no words: compile for a target without them}}
-  %w = loop.call_intrinsic @bf16.round(%v) : (vector<16xf32>) -> vector<16xbf16>
-  loop.store %w, %y[0] : memref<16xbf16>, vector<16xbf16>
+te.intrinsic @my.nothing(%x: f32) -> f32 attributes {snippets = {c = " "}} {
+  te.yield %x : f32
+}
+loop.kernel @empty outs(%y: memref<16xf32>) {
+  %v = loop.load %y[0] : memref<16xf32>
+  // expected-error @below {{the snippet of @my.nothing for 'c' has no expression}}
+  %w = loop.call_intrinsic @my.nothing(%v) : (f32) -> f32
+  loop.store %w, %y[0] : memref<16xf32>
 }

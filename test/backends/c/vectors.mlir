@@ -46,8 +46,10 @@ loop.kernel @transposed ins(%x: memref<16xf32>) outs(%y: memref<4xf32>) {
   loop.store %c0, %y[0] : memref<4xf32>, vector<4xf32>
 }
 
+// An intrinsic without a snippet is what it means, on vectors.
 // CHECK-LABEL: void words(
-// CHECK:         const i32x4 d = dot_of_bytes_x4(a, b);
+// CHECK:         = a & splat_i32x4(255);
+// CHECK:         = b >> splat_i32x4(24);
 loop.kernel @words ins(%x: memref<8xi32>) outs(%y: memref<4xi32>) {
   %a = loop.load %x[0] : memref<8xi32>, vector<4xi32>
   %b = loop.load %x[4] : memref<8xi32>, vector<4xi32>

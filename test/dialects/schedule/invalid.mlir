@@ -214,8 +214,8 @@ schedule.sequence @k {
 
 schedule.sequence @k {
   %s, %i = schedule.stage "a" [i]
-  // expected-error@+1 {{tensorize takes the name of an intrinsic}}
-  schedule.tensorize %i ""
+  // expected-error@+1 {{Expected SymbolRefAttr with no nested symbols}}
+  schedule.tensorize %i "gemv"
 }
 
 // -----

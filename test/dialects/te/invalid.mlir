@@ -33,7 +33,7 @@ te.kernel @names(%x: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @outside(%x: tensor<8xf32>) {
-  // expected-error@+1 {{'te.return' expects parent op 'te.kernel'}}
+  // expected-error@+1 {{'te.return' expects parent op to be one of 'te.kernel', 'te.intrinsic'}}
   te.return %x : tensor<8xf32>
 }
 

@@ -111,6 +111,42 @@ loop.kernel @edges ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
   }
 }
 
+// An intrinsic of the program's own: a product of vectors, whose sum is an element. Constants and choices are compared,
+// operands of what commutes are in any order, and one argument may stand twice.
+te.intrinsic @my.dot4(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<f32> attributes {
+  accumulates, buffers = [memref<4xf32, strided<[?]>>, memref<4xf32>, memref<f32>]
+} {
+  %y = te.compute "y" [] reduce [k: 4] : tensor<f32> {
+    %x = te.read %a[3 - k] : tensor<4xf32>
+    %w = te.read %b[k] : tensor<4xf32>
+    %two = arith.constant 2.0 : f32
+    %xx = arith.mulf %x, %x : f32
+    %p = arith.mulf %xx, %w : f32
+    %r = arith.subf %two, %p : f32
+    te.reduce add %r : f32
+  }
+  te.return %y : tensor<f32>
+}
+// CHECK-LABEL: loop.kernel @dot
+// CHECK:         loop.intrinsic @my.dot4 updates %y[%i] of [] strides [] from %a[12 * %i - 9] of [4] strides [3], %b[%i + 7] of [4] strides [1]
+loop.kernel @dot ins(%a: memref<1024xf32>, %b: memref<2048xf32>) outs(%y: memref<16xf32>) {
+  loop.for %i = 1 to 16 "i" {
+    %zero = arith.constant 0.0 : f32
+    loop.store %zero, %y[%i] : memref<16xf32>
+    loop.for %k = 0 to 4 "k" attributes {loop.tensorize = @my.dot4} {
+      %x = loop.load %a[12 * %i - 3 * %k] : memref<1024xf32>
+      %w = loop.load %b[%i + %k + 7] : memref<2048xf32>
+      %two = arith.constant 2.0 : f32
+      %xx = arith.mulf %x, %x : f32
+      %p = arith.mulf %w, %xx : f32
+      %r = arith.subf %two, %p : f32
+      %c = loop.load %y[%i] : memref<16xf32>
+      %s = arith.addf %r, %c : f32
+      loop.store %s, %y[%i] : memref<16xf32>
+    }
+  }
+}
+
 // The pattern alone, at one nest; a loop in which nothing is asked for is none.
 // RUN: opt-tool %s --apply-pattern loop-tensorize.nest-to-intrinsic@17 | filecheck %s --check-prefix=ALONE
 // ALONE-LABEL: loop.kernel @product
