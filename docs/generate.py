@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from functools import partial
 from importlib import import_module
@@ -44,7 +44,7 @@ SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.M
 """A command with the block behind it: command, language, output."""
 SHOWN_FILE = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """The name of a file with the block behind it: name, language, content."""
-PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md", "docs/your-first-rewrite.md")
+PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md", "docs/your-first-rewrite.md", "docs/intrinsics.md")
 LEVELS = ("graph", "te", "schedule", "loop")
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")
@@ -59,11 +59,13 @@ def dialects_page() -> str:
     lines = [
         *("# Dialects", "", NOTE, ""),
         "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
-        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and those of `words` and `amx`. Every operation",
-        "also has MLIR's generic form.",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`. Every operation also has MLIR's generic form.",
     ]
-    for dialect in (*LEVELS, "words", "amx"):
+    for dialect in LEVELS:
         lines += ["", *_dialect(dialect, load_dialect(dialect))]
+    lines += ["", "## Intrinsics of the library", "", "[Intrinsics](intrinsics.md) says how to declare others."]
+    for file in sorted((ROOT / "dialects" / "isa").glob("*.mlir")):
+        lines += ["", f"`dialects/isa/{file.name}`:", "", *_declared(file.read_text(encoding="utf-8").splitlines())]
     return "\n".join(lines) + "\n"
 
 
@@ -203,6 +205,15 @@ def _dialect(level: str, dialect: Dialect) -> Iterator[str]:
     for attribute in dialect.attributes:
         sigil = "!" if issubclass(attribute, TypeAttribute) else "#"
         yield f"- `{sigil}{attribute.name}`: {_first_paragraph(attribute)}"
+
+
+def _declared(lines: Sequence[str]) -> Iterator[str]:
+    """What a file of the library says of its intrinsics, meanings left out."""
+    yield "```mlir"
+    for line in lines:
+        if line.startswith(("//", "te.intrinsic")) or not line:
+            yield line.removesuffix(" {").removesuffix(" attributes")
+    yield "```"
 
 
 def _pass(pass_type: type[ModulePass]) -> Iterator[str]:

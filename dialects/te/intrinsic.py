@@ -264,6 +264,9 @@ def _require_arithmetic(ops: Sequence[Operation]) -> None:
 
 @irdl_op_definition
 class CallIntrinsicOp(CallIntrinsic):
-    """What an intrinsic on scalars makes of numbers. `%d = te.call_intrinsic @words.dot(%x, %w) : (i32, i32) -> i32`"""
+    """What an intrinsic on scalars makes of numbers.
+
+    `%d = te.call_intrinsic @words.dot(%x, %w) : (i32, i32) -> i32`
+    """
 
     name = "te.call_intrinsic"

@@ -22,7 +22,7 @@ from tilework.dialects.support.memory_scopes import SCOPES
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.dialects.te.intrinsic import IntrinsicOp
-from tilework.plugins.packages import Folder, folders_of
+from tilework.plugins.packages import Folder, by_name, folders_of
 
 Copied = TypeVar("Copied", bound=Operation)
 
@@ -97,14 +97,10 @@ def library() -> dict[str, IntrinsicOp]:
 
 @cache
 def _library_in(folders: tuple[Folder, ...]) -> dict[str, IntrinsicOp]:
-    found: dict[str, IntrinsicOp] = {}
-    for file in (file for folder in folders for file in sorted(folder.path.glob("*.mlir"))):
-        for declaration in _declared_in(file):
-            name = declaration.label
-            if name.partition(".")[0] != file.stem:
-                raise TileworkError(f"{file}: @{name} is declared in {name.partition('.')[0]}.mlir, by its name")
-            found[name] = declaration
-    return found
+    files = [file for folder in folders for file in sorted(folder.path.glob("*.mlir"))]
+    found = [(declaration.label, (declaration, file)) for file in files for declaration in _declared_in(file)]
+    named = by_name("intrinsics", found, lambda of_file: str(of_file[1]))
+    return {name: declaration for name, (declaration, _) in named.items()}
 
 
 def _declared_in(file: Path) -> Iterable[IntrinsicOp]:
@@ -116,7 +112,11 @@ def _declared_in(file: Path) -> Iterable[IntrinsicOp]:
     others = next((op.name for op in module.ops if not isinstance(op, IntrinsicOp)), None)
     if others is not None:
         raise TileworkError(f"{file}: a file of the library declares intrinsics, and holds no {others}")
-    return [op for op in module.ops if isinstance(op, IntrinsicOp)]
+    declared = [op for op in module.ops if isinstance(op, IntrinsicOp)]
+    stray = next((op.label for op in declared if op.label.partition(".")[0] != file.stem), None)
+    if stray is not None:
+        raise TileworkError(f"{file}: @{stray} belongs into {stray.partition('.')[0]}.mlir, by its name")
+    return declared
 
 
 def _around(op: Operation) -> Iterator[IntrinsicOp]:

@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "your-first-rewrite.md"
 DIFFS = re.findall(r"^```diff\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-"""A pass, an operator, a rule, an algorithm."""
+"""A pass, an operator, a rule, an algorithm, an intrinsic."""
 RUN_TESTS = """
 import sys
 from pathlib import Path
@@ -82,8 +82,8 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-def test_there_are_four_diffs_with_tests():
-    assert len(DIFFS) == 4 and all(filecheck_tests(diff) for diff in DIFFS)
+def test_there_are_five_diffs_with_tests():
+    assert len(DIFFS) == 5 and all(filecheck_tests(diff) for diff in DIFFS)
 
 
 def test_diffs_apply_and_their_tests_pass(checkout: Checkout):

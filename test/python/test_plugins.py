@@ -16,7 +16,10 @@ from onnx import TensorProto, helper
 import tilework as tw
 from tilework import te
 from tilework.dialects.support.registration import load_dialect
+from tilework.driver.choose_targets import choose_targets
+from tilework.driver.kernel_function import kernel_function
 from tilework.driver.pool import CompilePool
+from tilework.driver.read_program import kernels_of, read_program
 from tilework.driver.registry import tilework_passes
 from tilework.driver.worker import FailedKernel, KernelJob
 from tilework.frontends.onnx import import_onnx
@@ -229,6 +232,48 @@ class Never(Algorithm):
     assert list(algorithms()) == without
 
 
+TWICE = """
+// A number twice.
+te.intrinsic @mine.twice(%x: f32) -> f32 {
+  %y = arith.addf %x, %x : f32
+  te.yield %y : f32
+}
+"""
+TWICE_IN_LLVM = """
+def twice(e, op):
+    [x] = op.arguments
+    e.define(op.result, f"fmul {e.type(x)} {e.get(x)}, splat (float 0x4000000000000000)")
+
+HANDLERS = {"mine.twice": twice}
+"""
+TWICE_OF_ALL = """te.kernel @k(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %y = te.compute "y" [i: 64] : tensor<64xf32> {
+    %v = te.read %x[i] : tensor<64xf32>
+    %w = te.call_intrinsic @mine.twice(%v) : (f32) -> f32
+    te.yield %w : f32
+  }
+  te.return %y : tensor<64xf32>
+}
+"""
+
+
+def test_an_intrinsic(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """What it means lies in the plugin's library, how LLVM writes it in the plugin's emitters."""
+    (tmp_path / "k.mlir").write_text(TWICE_OF_ALL)
+    files = {"dialects/isa/mine.mlir": TWICE, "backends/llvm/intrinsics/mine.py": TWICE_IN_LLVM}
+    folder = make_plugin(tmp_path / "taker", files)
+    command = ["--load-plugin", str(folder), str(tmp_path / "k.mlir"), "-p", "compile-kernel", "--target=llvm"]
+    assert opt_tool.main([*command, "-t", "llvmir"]) == 0
+    assert "fmul <64 x float> %v1, splat (float 0x4000000000000000)" in capsys.readouterr().out
+    load_plugin(folder)
+    x, y = np.arange(64, dtype=np.float32), np.empty(64, np.float32)
+    module = read_program(str(tmp_path / "k.mlir"))
+    choose_targets(module, None)
+    [kernel] = kernels_of(module).values()
+    kernel_function(kernel, KernelCache(tmp_path / "cache"))(x, y)
+    np.testing.assert_array_equal(y, 2 * x)
+
+
 def test_a_pipeline_for_a_family(tmp_path: Path):
     """Without one of its own, kernels of a family go through the passes of processors."""
     text = "from tilework.lowering.schedule_to_loop import ScheduleToLoop\nLOOPS = (ScheduleToLoop(),)\n"
@@ -429,6 +474,28 @@ def test_two_plugins_of_one_name(tmp_path: Path):
             "transforms/loop/more.py",
             PASS_OF_ANOTHER_NAME,
             "taker.transforms.loop.more must hold one TileworkPass named",
+        ),
+        (
+            "dialects/isa/mine.mlir",
+            "te.intrinsic @other.twice(%x: f32) -> f32 { te.yield %x : f32 }",
+            "mine.mlir: @other.twice belongs into other.mlir, by its name",
+        ),
+        (
+            "dialects/isa/words.mlir",
+            "te.intrinsic @words.dot(%x: f32) -> f32 { te.yield %x : f32 }",
+            "there are two intrinsics called 'words.dot', in ",
+        ),
+        ("dialects/isa/mine.mlir", "te.intrinsic @mine.twice(%x: f32", "mine.mlir:1:33: "),
+        (
+            "dialects/isa/mine.mlir",
+            "func.func private @f()",
+            "mine.mlir: a file of the library declares intrinsics, and holds no func.func",
+        ),
+        ("backends/llvm/intrinsics/mine.py", "x = 1", "taker.backends.llvm.intrinsics.mine must define 'HANDLERS'"),
+        (
+            "backends/llvm/intrinsics/mine.py",
+            'HANDLERS = {"other.twice": None}',
+            "taker.backends.llvm.intrinsics.mine writes @other.twice, which belongs into 'other.py'",
         ),
         ("backends/more/backend.py", "x = 1", "taker.backends.more.backend must hold one Backend, it holds 0"),
         ("targets/more/parse.py", "x = 1", "taker.targets.more.parse must define 'KINDS'"),
