@@ -10,7 +10,6 @@ from typing import Literal, TypeGuard, cast
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
-from xdsl.utils.exceptions import ParseError
 
 from tilework.algebra.errors import TileworkError
 from tilework.analysis.functions import body_of
@@ -21,7 +20,7 @@ from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.registration import make_context
-from tilework.dialects.support.source_parser import SourceParser
+from tilework.dialects.support.source_parser import parse_file
 from tilework.interpreters.graph import find_function
 
 SUFFIX = ".mlir"
@@ -48,11 +47,7 @@ def read_program(path: str | PathLike[str], complete: Callable[[ModuleOp], None]
         raise TileworkError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise TileworkError(f"cannot read {path}: it is not text in UTF-8") from None
-    try:
-        module = SourceParser(make_context(), text, str(path)).parse_module()
-    except ParseError as error:
-        place = error.span.get_location()
-        raise TileworkError(f"{place.file}:{place.line}:{place.col}: {error.msg}") from None
+    module = parse_file(make_context(), text, str(path))
     if complete is not None:
         complete(module)
     verify(module)

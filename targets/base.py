@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 LINE_BYTES = 64
 """A line of a cache has so many bytes, on every machine that there is a family for."""
@@ -28,6 +28,20 @@ class Measured:
     """Winograd's algorithm is faster than the direct sum if it takes this part of its products, or a smaller one."""
     prefetch_runs: int = 1
     """In so many runs at a time a block is asked for: a core gets more from memory in several pages than in one."""
+
+
+class TileShape(NamedTuple):
+    """What one instruction multiplies: `rows` of `pairs` groups of `pair` numbers by as many groups of `columns`."""
+
+    rows: int
+    columns: int
+    pairs: int
+    pair: int
+
+    @property
+    def channels(self) -> int:
+        """Numbers in a row of the first factor."""
+        return self.pairs * self.pair
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,11 @@ class Target(ABC):
     @abstractmethod
     def tile_multiplications(self) -> int:
         """How many numbers of bfloat16 a core multiplies each cycle in tiles of a matrix; 0 where it has no tiles."""
+
+    @property
+    @abstractmethod
+    def tile_shape(self) -> TileShape | None:
+        """The shape of the tiles of bfloat16 that it multiplies; None where it has no tiles."""
 
     @property
     @abstractmethod

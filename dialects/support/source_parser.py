@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
-from tilework.algebra.errors import did_you_mean
+from tilework.algebra.errors import TileworkError, did_you_mean
 from tilework.dialects.support.locations import SourcePosition, file_location
 
 LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.]*(?=[ \t]*=[ \t]*loc\()", re.MULTILINE)
@@ -148,3 +148,12 @@ def unknown_operation(context: Context, name: str) -> str:
     if dialect is None:
         return f"unknown operation '{name}': its dialect is not registered (--allow-unregistered-dialect accepts it)"
     return f"unknown operation '{name}'{did_you_mean(name, [op.name for op in dialect.operations])}"
+
+
+def parse_file(ctx: Context, text: str, name: str) -> ModuleOp:
+    """The module of a file's text, not verified. Raises TileworkError that names the place for what is none."""
+    try:
+        return SourceParser(ctx, text, name).parse_module()
+    except ParseError as error:
+        place = error.span.get_location()
+        raise TileworkError(f"{place.file}:{place.line}:{place.col}: {error.msg}") from None

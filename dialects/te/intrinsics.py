@@ -14,13 +14,13 @@ from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.errors import TileworkError, did_you_mean
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.memory_scopes import SCOPES
 from tilework.dialects.support.registration import make_context
-from tilework.dialects.support.source_parser import SourceParser
+from tilework.dialects.support.source_parser import parse_file
 from tilework.dialects.te.intrinsic import IntrinsicOp
 from tilework.plugins.packages import Folder, by_name, folders_of
 
@@ -104,10 +104,10 @@ def _library_in(folders: tuple[Folder, ...]) -> dict[str, IntrinsicOp]:
 
 
 def _declared_in(file: Path) -> Iterable[IntrinsicOp]:
+    module = parse_file(make_context(), file.read_text(encoding="utf-8"), str(file))
     try:
-        module = SourceParser(make_context(), file.read_text(encoding="utf-8"), str(file)).parse_module()
         module.verify()
-    except (ParseError, VerifyException, CompileError) as error:
+    except (VerifyException, CompileError) as error:
         raise TileworkError(f"{file}: {' '.join(str(error).split())}") from error
     others = next((op.name for op in module.ops if not isinstance(op, IntrinsicOp)), None)
     if others is not None:

@@ -13,14 +13,13 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, const
-from tilework.dialects.graph.algorithms.bf16x import COLUMNS, ROWS
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.common.axes import axes_of
 from tilework.rules.common.fast_products import sizes_of, vectors_and_lanes
-from tilework.rules.cpu.bf16x_form import Bf16xForm, Place, bf16x_form, cycles_alone
+from tilework.rules.cpu.bf16x_form import COLUMNS, ROWS, Bf16xForm, Place, bf16x_form, cycles_alone
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import Loop, parallel_prefix

@@ -10,12 +10,15 @@ from math import prod
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.sizes import USUAL, bits_of, size_of
-from tilework.dialects.graph.algorithms.bf16x import CHANNELS, COLUMNS, DATA, PRODUCT, ROLES, ROWS
+from tilework.dialects.graph.algorithms.bf16x import DATA, PRODUCT, ROLES
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.common.fast_products import inlined_stages, role_of, sizes_of
 from tilework.rules.cpu.costs import elementwise_cycles
 from tilework.targets.cpu.machines import TileUnit
 from tilework.targets.cpu.target import CpuTarget
+
+ROWS, COLUMNS, CHANNELS = 16, 16, 32
+"""Rows and columns of the tiles of sums, and channels in a row of what is multiplied."""
 
 TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
 
@@ -111,6 +114,8 @@ def bf16x_form(kernel: KernelOp, target: CpuTarget) -> Bf16xForm | None:
         return None
     inlined, stages, final = found
     data, product, extents = stages[DATA], stages[PRODUCT], [extent for _, extent in final.spatial]
+    if (sizes_of(data)[-1], sizes_of(product)[-1]) != (CHANNELS, COLUMNS):
+        return None
     taken = _taken(final)
     if taken is None or len(extents) < 2 or const(0) in extents or bits_of(final.result.type) != 8 * F32_BYTES:
         return None

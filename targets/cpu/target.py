@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from tilework.algebra.errors import UsageError
-from tilework.targets.base import Measured, Target
+from tilework.targets.base import Measured, Target, TileShape
 from tilework.targets.cpu.machines import Bandwidth, Machine, machine_of
 
 DEFAULT_CACHE_BYTES = (32 << 10, 512 << 10, 8 << 20)
@@ -169,8 +169,13 @@ class CpuTarget(Target):
 
     @cached_property
     def multiplies_tiles(self) -> bool:
-        """Whether an instruction multiplies matrices of bf16 in registers: 16 rows of 32 numbers by 16 columns."""
+        """Whether an instruction multiplies matrices of bf16 in registers."""
         return self.has("amx-bf16") and self.has("amx-tile")
+
+    @property
+    def tile_shape(self) -> TileShape | None:
+        """The shape of the tiles that it multiplies."""
+        return TileShape(rows=16, columns=16, pairs=16, pair=2) if self.multiplies_tiles else None
 
     @property
     def tile_multiplications(self) -> int:

@@ -19,7 +19,7 @@ from tilework.dialects import graph
 from tilework.dialects.graph.algorithms.bf16x import can_use_bf16x
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.windows import with_axes
-from tilework.dialects.isa.amx import TileMulFOp
+from tilework.dialects.loop import IntrinsicOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import element_dtype
 from tilework.dialects.schedule import TensorizeOp
@@ -35,6 +35,9 @@ from tilework.targets.cpu.host import host_target
 
 ERRORS = {2: 1e-5, 3: 5e-7}
 """Of the largest result, by numbers."""
+
+TILE, ROWS = ints([16, 16, 2]), IntegerAttr(16, i64)
+"""The tiles of the machine whose rule is tested."""
 
 ORDER = 3e-6
 """What sums of another order differ by."""
@@ -58,8 +61,8 @@ def doubles(*arrays):
 def test_dense(shape: tuple[int, ...], numbers: int):
     data, weight = tensor(*shape), tensor(24, shape[-1])
     x, w = normal(data, weight)
-    transform = make(graph.Bf16xWeightOp, [weight], numbers=IntegerAttr(numbers, i64))
-    dense = make(graph.Bf16xDenseOp, [data, transform.result.type], outputs=IntegerAttr(24, i64))
+    transform = make(graph.Bf16xWeightOp, [weight], numbers=IntegerAttr(numbers, i64), tile=TILE)
+    dense = make(graph.Bf16xDenseOp, [data, transform.result.type], outputs=IntegerAttr(24, i64), rows=ROWS)
     direct = make(graph.DenseOp, [data, weight])
     assert dense.result.type == direct.result.type
     u = transform.evaluate(w)
@@ -87,8 +90,10 @@ def test_convolution(windows, batch: int, channels: int, filters: int, numbers: 
     image, weight = tensor(batch, channels, 9, 8), tensor(filters, channels, *kernel)
     attributes = {"strides": ints(strides), "dilations": ints(dilations), "pads": ints(pads)}
     x, w = normal(image, weight)
-    transform = make(graph.Bf16xWeightOp, [weight], numbers=IntegerAttr(numbers, i64))
-    conv = make(graph.Bf16xConvOp, [image, transform.result.type], **attributes, outputs=IntegerAttr(filters, i64))
+    transform = make(graph.Bf16xWeightOp, [weight], numbers=IntegerAttr(numbers, i64), tile=TILE)
+    conv = make(
+        graph.Bf16xConvOp, [image, transform.result.type], **attributes, outputs=IntegerAttr(filters, i64), rows=ROWS
+    )
     direct = make(graph.ConvOp, [image, weight], **attributes, groups=IntegerAttr(1, i64))
     assert conv.result.type == direct.result.type
     u = transform.evaluate(w)
@@ -98,13 +103,15 @@ def test_convolution(windows, batch: int, channels: int, filters: int, numbers: 
 
 
 @pytest.mark.parametrize("rank", [1, 3])
-def test_other_images(rank: int):
+def test_other_images_and_tiles(rank: int):
     image, weight = tensor(1, 8, *(5, 4, 6)[:rank]), tensor(20, 8, *[3] * rank)
     pads = [1] * rank
     attributes = {"strides": ints([1] * rank), "dilations": ints([1] * rank), "pads": ints([*pads, *pads])}
     x, w = normal(image, weight)
-    transform = make(graph.Bf16xWeightOp, [weight], numbers=IntegerAttr(2, i64))
-    conv = make(graph.Bf16xConvOp, [image, transform.result.type], **attributes, outputs=IntegerAttr(20, i64))
+    transform = make(graph.Bf16xWeightOp, [weight], numbers=IntegerAttr(2, i64), tile=TILE)
+    conv = make(
+        graph.Bf16xConvOp, [image, transform.result.type], **attributes, outputs=IntegerAttr(20, i64), rows=ROWS
+    )
     direct = make(graph.ConvOp, [image, weight], **attributes, groups=IntegerAttr(1, i64))
     u = transform.evaluate(w)
     is_near(conv.evaluate(x, u), direct.evaluate(*doubles(x, w)), ERRORS[2])
@@ -121,7 +128,7 @@ def like(*tensors: Tensor):
 
 
 def weight(k: KernelBuilder, numbers: int, *shape: int) -> Tensor:
-    transform = make(graph.Bf16xWeightOp, [tensor(*shape)], numbers=IntegerAttr(numbers, i64))
+    transform = make(graph.Bf16xWeightOp, [tensor(*shape)], numbers=IntegerAttr(numbers, i64), tile=TILE)
     return k.argument(transform.result.type, "u")
 
 
@@ -132,7 +139,7 @@ def dense_relu(
     k = KernelBuilder("dense_relu")
     x, u = k.argument(tensor(*batch, rows, channels), "x"), weight(k, numbers, outputs, channels)
     bias = k.argument(tensor(outputs), "bias")
-    dense = graph.Bf16xDenseOp.of(*like(x, u), outputs=IntegerAttr(outputs, i64)).define(k, x, u)
+    dense = graph.Bf16xDenseOp.of(*like(x, u), outputs=IntegerAttr(outputs, i64), rows=ROWS).define(k, x, u)
     names = [*(f"b{i}" for i in range(len(batch))), "i", "o"]
     return k.finish([k.compute("relu", dense.dims, with_axes(names, lambda *i: k.max(dense[i] + bias[i[-1]], 0.0)))])
 
@@ -156,7 +163,7 @@ def conv_relu(
     x = graph.UnpackOp.of(*like(packed), **axis, size=IntegerAttr(channels, i64)).define(k, packed)
     u = weight(k, numbers, filters, channels, window, window)
     attributes = {"strides": ints([stride] * 2), "dilations": ints([1, 1]), "pads": ints([window // 2] * 4)}
-    conv = graph.Bf16xConvOp.of(*like(x, u), **attributes, outputs=IntegerAttr(filters, i64)).define(k, x, u)
+    conv = graph.Bf16xConvOp.of(*like(x, u), **attributes, outputs=IntegerAttr(filters, i64), rows=ROWS).define(k, x, u)
     residual = k.argument(conv.value.type, "r")
     added = k.compute("add", conv.dims, lambda n, o, y, x_: k.max(conv[n, o, y, x_] + residual[n, o, y, x_], 0.0))
     if not in_blocks:
@@ -202,7 +209,7 @@ def test_loops_on_tiles(kernel: KernelOp):
     module = ModuleOp([kernel.clone(), sequence])
     apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
-    assert any(isinstance(op, TileMulFOp) for op in lowered.walk())
+    assert any(isinstance(op, IntrinsicOp) and op.intrinsic == "amx.tile_mulf" for op in lowered.walk())
     [expected] = run_kernel(kernel, arrays)
     found = np.empty_like(expected)
     run_loop_kernel(lowered, arrays, [found])
@@ -240,7 +247,7 @@ def test_loops_for_any_number_of_rows_or_images(kernel: KernelOp):
     module = ModuleOp([kernel.clone(), plan_for(kernel, TILES).schedule(kernel)])
     apply_phase("compile-kernel", module)
     [lowered] = (op for op in module.ops if isinstance(op, LoopKernelOp))
-    assert any(isinstance(op, TileMulFOp) for op in lowered.walk())
+    assert any(isinstance(op, IntrinsicOp) and op.intrinsic == "amx.tile_mulf" for op in lowered.walk())
     for sizes in SIZES:
         arrays = arrays_for(kernel, **sizes)
         [expected] = run_kernel(kernel, arrays)
@@ -305,8 +312,8 @@ def test_products_for_other_algorithms(types, attributes):
 
 def test_what_is_small_counts_as_zero_and_what_is_infinite_has_no_numbers():
     x, w = np.array([[1e-39, 1.0], [np.inf, 1.0]], np.float32), np.eye(2, dtype=np.float32)
-    transform = make(graph.Bf16xWeightOp, [tensor(2, 2)], numbers=IntegerAttr(3, i64))
-    dense = make(graph.Bf16xDenseOp, [tensor(2, 2), transform.result.type], outputs=IntegerAttr(2, i64))
+    transform = make(graph.Bf16xWeightOp, [tensor(2, 2)], numbers=IntegerAttr(3, i64), tile=TILE)
+    dense = make(graph.Bf16xDenseOp, [tensor(2, 2), transform.result.type], outputs=IntegerAttr(2, i64), rows=ROWS)
     u = transform.evaluate(w)
     with np.errstate(invalid="ignore"):
         for found in (dense.evaluate(x, u), by_definition(dense, x, u)):

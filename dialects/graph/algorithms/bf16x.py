@@ -6,9 +6,11 @@ A float is nearly the sum of a bfloat16 number, of what that leaves, rounded too
 numbers, results are within about 4e-6 of the largest; with three, closer than a plain sum of floats. What is infinite
 has no numbers: it gives NaN. oneMKL calls these ways of multiplying bf16x2 and bf16x3.
 
-Tiles are of 16 rows by 32 channels. Rows are points of the image, counted through: of windows that move by one, the
-tile for another tap begins some rows further on. For that, lines are as long as all that windows touch, and results
-behind the end of a line are left out. Of windows that move by more, each phase of the image has rows of its own.
+How large tiles are, attributes say: `tile` of a weight its last dimensions (pairs of channels, outputs, channels of a
+pair), `rows` of a product how many results lie below each other. Rows are points of the image, counted through: of
+windows that move by one, the tile for another tap begins some rows further on. For that, lines are as long as all that
+windows touch, and results behind the end of a line are left out. Of windows that move by more, each phase of the image
+has rows of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, bf16, f32, i64
@@ -31,6 +33,7 @@ from tilework.dialects.graph.base import BFLOAT16, Array, Category, GraphOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.windows import Windows, spatial_axes, with_axes
+from tilework.dialects.loop.common import integers
 from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te import CallIntrinsicOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
@@ -38,37 +41,45 @@ from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 ROUND = "bf16.round"
 """The intrinsic that makes a float a number of bfloat16, as tiles take it."""
 
-ROWS, COLUMNS, PAIR = 16, 16, 2
-"""Rows of a tile; columns of f32 in one, or of pairs of bf16; numbers in a pair."""
-
-PAIRS = ROWS
-"""Pairs of channels in a row of a tile: as many as the other one has rows."""
-
-CHANNELS = PAIRS * PAIR
-
 DATA, PRODUCT = ROLES = "bf16x.data", "bf16x.product"
 """The stages of a product: the numbers of what is multiplied, and the sums of their products."""
 
 SMALLEST = np.finfo(np.float32).tiny
 """What is smaller counts as zero."""
 
-SLACK = 2 * ROWS - 1
-"""Results behind the last, so that whole tiles can be computed from any one on."""
+
+class _Tile(NamedTuple):
+    """The last dimensions of a weight: pairs of channels, columns of results, numbers in a pair."""
+
+    pairs: int
+    columns: int
+    pair: int
+
+    @classmethod
+    def of(cls, dims: Sequence[Expr]) -> _Tile:
+        """The tile of a weight with these dimensions."""
+        return cls(*(dim.constant or 0 for dim in dims[-3:]))
+
+    @property
+    def channels(self) -> int:
+        return self.pairs * self.pair
 
 
 @irdl_op_definition
 class Bf16xWeightOp(GraphOp):
-    """u[j, c, t..., p, k, l, b]: the p-th number of w[16 * j + l, 32 * c + 2 * k + b, t...], zeros behind its ends.
+    """u[j, c, t..., p, k, l, b]: the p-th number of w[L * j + l, K * B * c + B * k + b, t...], zeros behind its ends.
 
-    The weight of graph.dense or graph.conv, in so many `numbers` of bfloat16: two or three.
+    The weight of graph.dense or graph.conv, in so many `numbers` of bfloat16, two or three, and in tiles of [K, L, B].
 
-    %u = graph.bf16x_weight %w {numbers = 2 : i64} : (tensor<64x32x3x3xf32>) -> tensor<4x1x3x3x2x16x16x2xbf16>
+    %u = graph.bf16x_weight %w {numbers = 2 : i64, tile = array<i64: 16, 16, 2>}
+        : (tensor<64x32x3x3xf32>) -> tensor<4x1x3x3x2x16x16x2xbf16>
     """
 
     name = "graph.bf16x_weight"
     CATEGORY: ClassVar[Category] = Category.COMPLEX
     weight = operand_def(TensorType)
     numbers = prop_def(IntegerAttr.constr(i64))
+    tile = prop_def(DenseArrayBase.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -78,34 +89,46 @@ class Bf16xWeightOp(GraphOp):
             raise VerifyException(f"the weight of a product of f32 is needed, not {self.weight.type}")
         if self._count not in (2, 3):
             raise VerifyException(f"a float is the sum of 2 or 3 numbers, not of {self._count}")
+        if len(self.tile) != 3 or min(integers(self.tile)) < 1:
+            raise VerifyException(f"a tile has three extents of at least 1, not {list(integers(self.tile))}")
         return [tensor_type(self._sizes(w), bf16)]
 
     @property
     def _count(self) -> int:
         return self.numbers.value.data
 
+    @property
+    def _tile(self) -> _Tile:
+        return _Tile(*integers(self.tile))
+
     def _sizes(self, w: Sequence[Expr]) -> tuple[Expr, ...]:
-        filters, channels, *taps = w
-        tile = map(const, (self._count, PAIRS, COLUMNS, PAIR))
-        return (ceildiv(filters, COLUMNS), ceildiv(channels, CHANNELS), *taps, *tile)
+        (filters, channels, *taps), tile = w, self._tile
+        return (
+            ceildiv(filters, tile.columns),
+            ceildiv(channels, tile.channels),
+            *taps,
+            *map(const, (self._count, *tile)),
+        )
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
-        [w] = inputs
+        [w], tile = inputs, self._tile
 
         def element(j: Expr, c: Expr, *rest: Expr):
             *taps, p, pair, column, place = rest
-            at = (COLUMNS * j + column, CHANNELS * c + PAIR * pair + place)
-            inside = [less_than(i, e) for i, e, of in zip(at, w.dims, (COLUMNS, CHANNELS), strict=False) if e % of != 0]
+            at = (tile.columns * j + column, tile.channels * c + tile.pair * pair + place)
+            full = (tile.columns, tile.channels)
+            inside = [less_than(i, e) for i, e, of in zip(at, w.dims, full, strict=False) if e % of != 0]
             return _number(k, p, self._count, lambda: _if_inside(k, inside, lambda: w[(*at, *taps)]))
 
         names = ["j", "c", *(f"t{i}" for i in range(len(w.dims) - 2)), "p", "k", "l", "b"]
         return k.compute("bf16x_weight", self._sizes(w.dims), with_axes(names, element))
 
     def evaluate(self, *inputs: Array) -> Array:
-        [w] = inputs
+        [w], (pairs, columns, pair) = inputs, self._tile
         filters, channels, *taps = w.shape
-        ends = [(0, -filters % COLUMNS), (0, -channels % CHANNELS), *[(0, 0)] * len(taps)]
-        tiles = np.pad(w, ends).reshape(-(-filters // COLUMNS), COLUMNS, -(-channels // CHANNELS), PAIRS, PAIR, *taps)
+        groups, blocks = -(-filters // columns), -(-channels // self._tile.channels)
+        ends = [(0, groups * columns - filters), (0, blocks * self._tile.channels - channels), *[(0, 0)] * len(taps)]
+        tiles = np.pad(w, ends).reshape(groups, columns, blocks, pairs, pair, *taps)
         behind = range(5, 5 + len(taps))
         placed = tiles.transpose(0, 2, *behind, 3, 1, 4)
         return np.ascontiguousarray(np.stack(_numbers(placed, self._count), placed.ndim - 3))
@@ -115,6 +138,13 @@ class _Bf16xProduct(GraphOp):
     """What the two products have in common."""
 
     CATEGORY: ClassVar[Category] = Category.COMPLEX
+    outputs = prop_def(IntegerAttr.constr(i64))
+    rows = prop_def(IntegerAttr.constr(i64))
+
+    @property
+    def _columns(self) -> int:
+        """Outputs of a tile."""
+        return _Tile.of(self.dims(1)).columns
 
     def _require(self, channels: Expr, outputs: int, sizes: Sequence[Expr]) -> None:
         """Refuse a weight that is none of as many numbers, channels and outputs, and unknown sizes among these."""
@@ -123,12 +153,16 @@ class _Bf16xProduct(GraphOp):
             raise VerifyException(
                 f"{self.name} multiplies f32 by numbers of bf16, not {self.dtype(0)} by {self.dtype(1)}"
             )
-        if len(u) < 6 or u[-4].constant not in (2, 3) or u[-3:] != (const(PAIRS), const(COLUMNS), const(PAIR)):
+        tile = _Tile.of(u)
+        if len(u) < 6 or u[-4].constant not in (2, 3) or min(tile) < 1:
             raise VerifyException(f"a weight as graph.bf16x_weight makes it is needed, not {self.operand_types[1]}")
-        if u[1] != ceildiv(channels, CHANNELS):
-            raise VerifyException(f"the input has {channels} channels, the weight is for {CHANNELS * u[1]}")
-        if u[0] != const(-(-outputs // COLUMNS)):
-            raise VerifyException(f"the weight has {COLUMNS * u[0]} outputs with those that fill tiles, not {outputs}")
+        if u[1] != ceildiv(channels, tile.channels):
+            raise VerifyException(f"the input has {channels} channels, the weight is for {tile.channels * u[1]}")
+        if u[0] != const(-(-outputs // tile.columns)):
+            filled = tile.columns * u[0]
+            raise VerifyException(f"the weight has {filled} outputs with those that fill tiles, not {outputs}")
+        if self.rows.value.data < 1:
+            raise VerifyException(f"a tile has at least one row, not {self.rows.value.data}")
         if not all(size.is_constant for size in (channels, *sizes)):
             raise VerifyException(f"{self.name} is for channels and images of known size, not {self.operand_types[0]}")
 
@@ -137,14 +171,13 @@ class _Bf16xProduct(GraphOp):
 class Bf16xDenseOp(_Bf16xProduct):
     """graph.dense of a weight in numbers of bfloat16, with so many `outputs`.
 
-    %y = graph.bf16x_dense %x, %u {outputs = 60 : i64}
+    %y = graph.bf16x_dense %x, %u {outputs = 60 : i64, rows = 16 : i64}
         : (tensor<12x32xf32>, tensor<4x1x2x16x16x2xbf16>) -> tensor<12x60xf32>
     """
 
     name = "graph.bf16x_dense"
     input = operand_def(TensorType)
     weight = operand_def(TensorType)
-    outputs = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -158,7 +191,7 @@ class Bf16xDenseOp(_Bf16xProduct):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
-        rows = _Rows.of(x.dims[:-1])
+        rows = _Rows.of(x.dims[:-1], self.rows.value.data)
 
         def point(at: Sequence[Expr], c: Expr):
             return x[(*at, c)]
@@ -167,7 +200,7 @@ class Bf16xDenseOp(_Bf16xProduct):
 
         def element(*index: Expr):
             *at, o = index
-            return product[o // COLUMNS, rows.number(at), o % COLUMNS]
+            return product[o // self._columns, rows.number(at), o % self._columns]
 
         names = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
         return k.compute("dense", (*x.dims[:-1], const(self.outputs.value.data)), with_axes([*names, "o"], element))
@@ -186,7 +219,7 @@ class Bf16xConvOp(_Bf16xProduct):
     Along an axis where windows move by more than one, their taps are neighbours.
 
     %y = graph.bf16x_conv %x, %u {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>,
-        dilations = array<i64: 1, 1>, outputs = 60 : i64}
+        dilations = array<i64: 1, 1>, outputs = 60 : i64, rows = 16 : i64}
         : (tensor<1x32x8x8xf32>, tensor<4x1x3x3x2x16x16x2xbf16>) -> tensor<1x60x4x4xf32>
     """
 
@@ -196,7 +229,6 @@ class Bf16xConvOp(_Bf16xProduct):
     strides = prop_def(DenseArrayBase.constr(i64))
     pads = prop_def(DenseArrayBase.constr(i64))
     dilations = prop_def(DenseArrayBase.constr(i64))
-    outputs = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
@@ -220,7 +252,7 @@ class Bf16xConvOp(_Bf16xProduct):
         x, u = inputs
         windows, extents = self.windows, x.dims[2:]
         positions = windows.positions(extents)
-        rows = _Rows.of((x.dims[0], *positions), windows)
+        rows = _Rows.of((x.dims[0], *positions), self.rows.value.data, windows)
 
         def point(at: Sequence[Expr], c: Expr):
             n, *place = at
@@ -229,7 +261,7 @@ class Bf16xConvOp(_Bf16xProduct):
         product = _product(k, rows, u, point, x.dims[1], extents)
 
         def element(n: Expr, o: Expr, *at: Expr):
-            return product[o // COLUMNS, rows.number((n, *at)), o % COLUMNS]
+            return product[o // self._columns, rows.number((n, *at)), o % self._columns]
 
         dims = (x.dims[0], const(self.outputs.value.data), *positions)
         return k.compute("conv", dims, with_axes(spatial_axes(len(x.dims), ("n", "o")), element))
@@ -270,16 +302,18 @@ class _Rows:
     """Points counted through: those of the axes `counts`, the last of which windows slide along, if there are any.
 
     pitches: rows from one point to the next, by axis. phases: how many there are along each axis of a window, each with
-    rows of its own.
+    rows of its own. tile: the rows of a tile; behind the last result there are nearly two tiles more, so that whole
+    ones can be computed from any row on.
     """
 
     counts: tuple[Expr, ...]
     pitches: tuple[Expr, ...]
     windows: Windows
     phases: tuple[int, ...]
+    tile: int
 
     @classmethod
-    def of(cls, counts: Sequence[Expr], windows: Windows | None = None) -> _Rows:
+    def of(cls, counts: Sequence[Expr], tile: int, windows: Windows | None = None) -> _Rows:
         """Of counts, known where windows slide."""
         windows = windows or Windows((), (), (), (), ())
         axes = list(zip(windows.kernel, windows.strides, windows.dilations, strict=True))
@@ -287,15 +321,16 @@ class _Rows:
         touched = [0] * (len(counts) - len(axes)) + [(k - 1) * d // s for k, s, d in axes]
         lines = [count + more for count, more in zip(counts, touched, strict=True)]
         pitches = tuple(prod(lines[i + 1 :], start=const(1)) for i in range(len(lines)))
-        return cls(tuple(counts), pitches, windows, phases)
+        return cls(tuple(counts), pitches, windows, phases, tile)
 
     @property
     def results(self) -> Expr:
         """Rows from the first result to behind the last, and as many more results as fill tiles."""
         pitch = next((p for n, p in zip(self.counts[::-1], self.pitches[::-1], strict=True) if n != 1), const(1))
+        slack = 2 * self.tile - 1
         if not all(n.is_constant for n in self.counts):
-            return self.counts[0] * self.pitches[0] + SLACK * pitch
-        return self.number([const(max(n.offset - 1, 0)) for n in self.counts]) + 1 + SLACK * pitch
+            return self.counts[0] * self.pitches[0] + slack * pitch
+        return self.number([const(max(n.offset - 1, 0)) for n in self.counts]) + 1 + slack * pitch
 
     @property
     def needed(self) -> Expr:
@@ -350,14 +385,14 @@ def _product(
     Data have their smallest numbers first: a product has one factor in common with the next, and is added to less.
     """
     groups, blocks, *taps, numbers, pairs, columns, pair = u.dims
-    count = numbers.offset
+    count, tile = numbers.offset, _Tile.of(u.dims)
     last = count - 1
 
     def number(c: Expr, *rest: Expr):
         *phase, p, row, place = rest
-        channel = CHANNELS * c + place
+        channel = tile.channels * c + place
         at = rows.pixel(rows.point(row), phase)
-        inside = [less_than(channel, channels)] if channels % CHANNELS != 0 else []
+        inside = [less_than(channel, channels)] if channels % tile.channels != 0 else []
         if not all(i.is_constant for i in at[: len(at) - len(phase)]):
             inside.append(less_than(row, rows.counts[0] * rows.pitches[0]))
         for i, extent in enumerate(extents):
@@ -369,13 +404,13 @@ def _product(
         return _number(k, last - p, count, lambda: _if_inside(k, inside, lambda: element(at, channel)))
 
     phases = [f"f{i}" for i in range(len(taps))]
-    dims = (blocks, *map(const, rows.phases), numbers, rows.needed, const(CHANNELS))
+    dims = (blocks, *map(const, rows.phases), numbers, rows.needed, const(tile.channels))
     data = k.compute("bf16x_data", dims, with_axes(["c", *phases, "p", "row", "place"], number), role=DATA)
 
     def sum_(j: Expr, row: Expr, column: Expr):
         def term(c: Expr, *rest: Expr):
             *tap, p, q, pair_, place = rest
-            at = (c, *rows.phase(tap), p, row + rows.shift(tap), PAIR * pair_ + place)
+            at = (c, *rows.phase(tap), p, row + rows.shift(tap), tile.pair * pair_ + place)
             number = k.if_then_else([at_least(p, q)], lambda: data[at], lambda: 0.0, bf16)
             return k.cast(number, f32) * k.cast(u[(j, c, *tap, q, pair_, column, place)], f32)
 
@@ -423,12 +458,12 @@ def _numbers(x: Array, count: int) -> list[Array]:
 
 def _weights(u: Array) -> list[Array]:
     """[outputs, channels, taps...] of each number, with what fills tiles."""
-    groups, blocks, *taps, count, _, _, _ = u.shape
+    groups, blocks, *taps, count, pairs, columns, pair = u.shape
     behind = range(2, 2 + len(taps))
     first = 2 + len(taps)
     order = (first, 0, first + 2, 1, first + 1, first + 3, *behind)
     numbers = u.astype(np.float32).transpose(order)
-    return list(numbers.reshape(count, groups * COLUMNS, blocks * CHANNELS, *taps))
+    return list(numbers.reshape(count, groups * columns, blocks * pairs * pair, *taps))
 
 
 def _summed(x: Sequence[Array], w: Sequence[Array], multiply: Callable[[Array, Array], Array]) -> Array:

@@ -18,6 +18,7 @@ class PythonTarget(Target):
     core_cache_bytes = near_bytes = 1 << 20
     fuses = False
     dot_bits = tile_multiplications = 0
+    tile_shape = None
     measured = Measured(streamed_rows=1, near_row=1, moved_channels=1, winograd_products=0.0, prefetch_runs=1)
 
     def __str__(self) -> str:
