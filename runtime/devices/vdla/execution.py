@@ -1,0 +1,133 @@
+"""What each instruction computes, in numpy: the memories of the chip, and DRAM as an array of bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tilework.runtime.devices.vdla.footprint import Footprint, Steps, tiles_in_dram, tiles_on_chip
+from tilework.runtime.devices.vdla.stream import Alu, AluOperation, Gemm, Instruction, Load, Store
+from tilework.targets.vdla.target import TileMemory, VdlaTarget
+
+Tiles = np.ndarray[Any, np.dtype[Any]]
+"""Tiles of one memory: number, row, column."""
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+CHUNK = 4096
+"""So many products of tiles are computed at a time: all of an instruction's need not fit in memory."""
+_TYPES = {8: np.dtype(np.int8), 32: np.dtype(np.int32)}
+
+
+class Chip:
+    """The memories of a machine while it runs. dram: what loads read and stores write, in place."""
+
+    def __init__(self, target: VdlaTarget, dram: Bytes):
+        self._target = target
+        self._dram = dram
+        self._tiles = {name: _zeros(target.memories[name]) for name in ("inp", "wgt", "acc")}
+
+    def run(self, instruction: Instruction, footprint: Footprint):
+        """Run one instruction, all of whose addresses are in range."""
+        match instruction, footprint.steps:
+            case Load(memory="uop"), _:
+                pass  # footprints have read the micro-operations
+            case Load() as load, _:
+                self._load(load)
+            case Store() as store, _:
+                self._store(store)
+            case Gemm(reset=True), Steps() as steps:
+                self._tiles["acc"][steps.dst] = 0
+            case Gemm(), Steps() as steps:
+                self._multiply(steps)
+            case Alu() as alu, Steps() as steps:
+                self._calculate(alu, steps)
+            case _:
+                pass
+
+    def _load(self, load: Load):
+        tiles = self._tiles[load.memory]
+        tiles[load.sram : load.sram + load.height * load.width] = 0
+        tiles[tiles_on_chip(load)] = self._in_dram(load.memory)[tiles_in_dram(load)]
+
+    def _store(self, store: Store):
+        narrow = self._tiles["acc"][tiles_on_chip(store)].astype(np.int8)  # keeps the lowest byte
+        self._in_dram("out")[tiles_in_dram(store)] = narrow
+
+    def _in_dram(self, name: str) -> Tiles:
+        """DRAM as tiles of the kind of a memory; a rest too short for one is left out."""
+        memory = self._target.memories[name]
+        count = len(self._dram) // memory.tile_bytes
+        tiles = self._dram[: count * memory.tile_bytes].view(_TYPES[memory.element_bits])
+        return tiles.reshape(count, memory.rows, memory.columns)
+
+    def _multiply(self, steps: Steps):
+        for first in range(0, len(steps.dst), CHUNK):
+            part = slice(first, first + CHUNK)
+            inputs = self._tiles["inp"][steps.src[part]].astype(np.int32)
+            weights = self._tiles["wgt"][steps.wgt[part]].astype(np.int32)
+            _add_up(self._tiles["acc"], steps.dst[part], np.matmul(inputs, weights.transpose(0, 2, 1)))
+
+    def _calculate(self, alu: Alu, steps: Steps):
+        tiles = self._tiles["acc"]
+        if alu.immediate is None and _depends(steps):
+            for dst, src in zip(steps.dst.tolist(), steps.src.tolist(), strict=True):
+                tiles[dst] = _combined(alu.operation, tiles[dst], tiles[src])
+        elif alu.immediate is None:
+            tiles[steps.dst] = _combined(alu.operation, tiles[steps.dst], tiles[steps.src])
+        else:
+            immediate = np.full(1, alu.immediate, np.int32)
+            for dst in _rounds(steps.dst):
+                tiles[dst] = _combined(alu.operation, tiles[dst], immediate)
+
+
+def _zeros(memory: TileMemory) -> Tiles:
+    return np.zeros((memory.depth, memory.rows, memory.columns), _TYPES[memory.element_bits])
+
+
+def _add_up(tiles: Tiles, places: Any, products: Tiles):
+    """Add products to tiles, several to one tile where a place occurs more than once."""
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else order
+    if len(starts):
+        tiles[ordered[starts]] += np.add.reduceat(products[order], starts, axis=0)
+
+
+def _depends(steps: Steps) -> bool:
+    """Whether a micro-operation may read or write what another of the same instruction writes."""
+    several = len(np.unique(steps.dst)) < len(steps.dst)
+    return several or bool(np.isin(steps.src[steps.src != steps.dst], steps.dst).any())
+
+
+def _rounds(places: Any) -> list[Any]:
+    """The places, in parts in each of which every one occurs once: micro-operations on one tile follow each other."""
+    rounds: list[Any] = []
+    while len(places):
+        _, first = np.unique(places, return_index=True)
+        rounds.append(places[first])
+        places = np.delete(places, first)
+    return rounds
+
+
+def _combined(operation: AluOperation, left: Tiles, right: Tiles) -> Tiles:
+    """The words that the ALU makes of two, without those of their bits that overflow."""
+    match operation:
+        case AluOperation.MIN:
+            return np.minimum(left, right)
+        case AluOperation.MAX:
+            return np.maximum(left, right)
+        case AluOperation.ADD:
+            return left + right
+        case AluOperation.MUL:
+            return left * right
+        case AluOperation.SHR:
+            return _shifted(left, right)
+
+
+def _shifted(left: Tiles, right: Tiles) -> Tiles:
+    """A shift by more bits than there are shifts all of them out, and leaves signs where it goes to the right."""
+    wide = left.astype(np.int64)
+    amount = np.clip(right.astype(np.int64), -32, 31)
+    to_left = (wide << np.maximum(-amount, 0)).astype(np.int32)  # keeps the lowest 32 bits
+    return np.where(amount < 0, to_left, (wide >> np.maximum(amount, 0)).astype(np.int32))
