@@ -1,7 +1,7 @@
 """How long each instruction of a stream keeps its unit busy, and how much of DRAM, which units share, it asks for.
 
 A transfer waits for DRAM's latency, then moves its bytes at DRAM's speed, and writes a tile of zeros a cycle. The
-matrix unit does a micro-operation a cycle, the ALU one in as many as the target says. Everything takes a cycle at least.
+matrix unit does a micro-operation a cycle, the ALU one in as many as the target says. Nothing takes less than a cycle.
 """
 
 from __future__ import annotations
