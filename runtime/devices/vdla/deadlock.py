@@ -20,7 +20,10 @@ class _Wait(NamedTuple):
 def deadlocks(stream: Stream, timeline: Timeline) -> list[Finding]:
     """A finding for every circle of units that wait for each other, and for every wait for what never comes."""
     waits = {unit: _wait_of(state, stream, timeline) for unit, state in timeline.states.items() if not state.done}
-    roots = {frozenset(root): root for root in (_root(unit, waits) for unit in waits)}
+    roots: dict[frozenset[Unit], list[Unit]] = {}
+    for unit in waits:
+        root = _root(unit, waits)
+        roots.setdefault(frozenset(root), root)
     return [
         Finding(
             Fault.DEADLOCK,

@@ -59,6 +59,15 @@ class Machine(NamedTuple):
         depths = {name: memory.depth for name, memory in self.target.memories.items() if name != "out"}
         return {**depths, DRAM: -(-self.dram_bytes // self.piece)}
 
+    def told(self, memory: str, places: Places) -> str:
+        """Some tiles, or pieces of DRAM, for messages."""
+        first, last = int(places.min()), int(places.max())
+        if memory == DRAM:
+            return f"bytes {first * self.piece} to {(last + 1) * self.piece - 1} of DRAM"
+        if first == last:
+            return f"tile {first} of {memory}"
+        return f"{'tiles' if last - first + 1 == len(places) else 'some of tiles'} {first} to {last} of {memory}"
+
 
 def footprints(stream: Stream, machine: Machine) -> tuple[list[Footprint], list[Finding]]:
     """The footprints of all instructions, and findings about addresses that are out of range."""
@@ -120,7 +129,7 @@ class _Walk:
         source, onto = tiles_in_dram(load), tiles_on_chip(load)
         size = len(self._table)
         if len(source) and source.max() >= size:
-            self._out_of_range(at, f"reads micro-operations {_span(source)} of the table", f"has {size}")
+            self._out_of_range(at, f"reads micro-operation {source.max()} of the table", f"has {size}")
         there = (source < size) & (onto < len(self._micro_ops))
         self._micro_ops[onto[there]] = self._table[source[there]]
         return Footprint({}, {"uop": kept})
@@ -160,8 +169,8 @@ class _Walk:
     def _in_range(self, at: int, verb: str, memory: str, tiles: Places) -> Places:
         size = self._sizes[memory]
         if len(tiles) and tiles.max() >= size:
-            what = f"{verb} tiles {_span(tiles)} of {memory}"
-            self._out_of_range(at, what, f"has {size}")
+            outside = np.unique(tiles[tiles >= size])
+            self._out_of_range(at, f"{verb} {self._machine.told(memory, outside)}", f"has {size}")
             tiles = tiles[tiles < size]
         return np.unique(tiles)
 
@@ -178,8 +187,3 @@ def _nest(starts: Places, name: str, instruction: Looped) -> Places:
 
 def _offsets(loop: Loop, name: str) -> Places:
     return np.arange(loop.count) * getattr(loop, name)
-
-
-def _span(tiles: Places) -> str:
-    first, last = int(tiles.min()), int(tiles.max())
-    return str(first) if first == last else f"{first} to {last}"
