@@ -97,16 +97,8 @@ def test_each_instruction_against_single_numbers(seed: int):
         chip.run(instruction, footprint)
         plain.run(instruction, dict(enumerate(ops)))
         np.testing.assert_array_equal(dram, plain.dram)
-    everything = [  # all bits of accumulators come to be the lowest ones
-        Alu(0, 1, Loop(80, 1), operation=AluOperation.SHR, immediate=8),
-        Store(0, 0, 1, 80, 80),
-    ]
-    last = Stream((MicroOp(0, 0),), (Load("uop", 0, 0, 1, 1, 1), *everything * 4, Finish()))
-    touched, _ = footprints(last, Machine(SMALL, DRAM_BYTES))
-    for instruction, footprint in zip(last.instructions, touched, strict=True):
-        chip.run(instruction, footprint)
-        plain.run(instruction, {0: MicroOp(0, 0)})
-        np.testing.assert_array_equal(dram, plain.dram)
+        for (memory, at), tile in plain.tiles.items():
+            np.testing.assert_array_equal(chip._tiles[memory][at], tile)
 
 
 class Plain:
@@ -189,10 +181,38 @@ def combined(operation: AluOperation, left: int, right: int) -> int:
             return left >> min(right, 99) if right >= 0 else left << min(-right, 99)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([(0, 1), (0, 2)], [7, 2, 4]),  # one tile adds up several
+        ([(2, 2), (1, 2)], [1, 10, 8]),  # one reads what the one before has made of itself
+        ([(1, 2), (2, 2)], [1, 6, 8]),
+        ([(0, 1), (1, 2), (2, 0)], [3, 6, 7]),
+        ([(0, 0), (1, 1)], [2, 4, 4]),
+    ],
+)
+def test_micro_operations_follow_each_other(pairs: list[tuple[int, int]], expected: list[int]):
+    """The first three accumulators are 1, 2 and 4 before."""
+    ops = "".join(f"uop dst={dst} src={src}\n" for dst, src in pairs)
+    text = f"""
+{ops}
+load.uop rows=1 columns={len(pairs)}
+load.acc rows=1 columns=3
+alu.add uops=0:{len(pairs)} push=compute->store
+store dram=12 rows=1 columns=3 pop=compute->store push=store->compute
+finish pop=store->compute
+"""
+    dram = np.zeros(256, np.uint8)
+    dram[:192].view(np.int32)[:] = np.repeat([1, 2, 4], 16)
+    simulate(parse_stream(text), dram, machine())
+    np.testing.assert_array_equal(dram[192:240], np.repeat(expected, 16))
+
+
 def test_loads_of_micro_operations_with_zeros_around():
-    """Zeros are a micro-operation on the first tiles."""
+    """Zeros are a micro-operation on the first tiles, where another was before."""
     text = """
 uop dst=7 src=0 wgt=0
+load.uop rows=1 columns=1
 load.uop rows=1 columns=1 pad=0,0,1,0
 load.acc rows=1 columns=8
 alu.add uops=0:2 imm=1 push=compute->store

@@ -53,13 +53,13 @@ def findings_of(text: str, options: str = "", dram_bytes: int = 4096) -> tuple[F
         ),
         (  # each unit has filled the queue to the other
             "load.uop push=compute->store\nload.uop push=compute->store\nload.uop push=compute->store\n"
-            "load.uop pop=store->compute\nstore pop=compute->store push=store->compute\nstore push=store->compute\n"
-            "store pop=compute->store\nfinish\n",
+            "load.uop push=compute->store\nload.uop pop=store->compute\nstore pop=compute->store push=store->compute\n"
+            "store pop=compute->store push=store->compute\nstore pop=compute->store\nfinish\n",
             "-queue=1",
             Fault.DEADLOCK,
-            (2, 5),
-            "instruction 2 (load.uop) waits for room in compute->store, from which instruction 6 (store) would take "
-            "one; instruction 5 (store) waits for room in store->compute, from which instruction 3 (load.uop) would "
+            (3, 6),
+            "instruction 3 (load.uop) waits for room in compute->store, from which instruction 7 (store) would take "
+            "one; instruction 6 (store) waits for room in store->compute, from which instruction 4 (load.uop) would "
             "take one",
         ),
         (
@@ -113,6 +113,13 @@ def findings_of(text: str, options: str = "", dram_bytes: int = 4096) -> tuple[F
             Fault.NOT_LOADED,
             (2,),
             "instruction 2 (alu.add) reads some of tiles 2 to 6 of acc, which nothing has written before",
+        ),
+        (
+            f"{START}alu.min uops=0:1 inner=2:dst+0,src+3,wgt+0\nfinish\n",
+            "",
+            Fault.NOT_LOADED,
+            (2,),
+            "instruction 2 (alu.min) reads tile 3 of acc, which nothing has written before",
         ),
         (
             "gemm.reset uops=0:3\nfinish\n",
@@ -217,11 +224,38 @@ def test_each_fault(text: str, options: str, fault: Fault, instructions: tuple[i
     assert message in found.message
 
 
-def test_two_deadlocks_are_two_findings():
-    """The unit of loads waits for no one's token, and so does that of stores."""
-    text = "load.inp pop=compute->load\nstore pop=compute->store\nfinish\n"
-    found = findings_of(text)
-    assert [(one.fault, one.instructions) for one in found[:2]] == [(Fault.DEADLOCK, (0,)), (Fault.DEADLOCK, (1,))]
+@pytest.mark.parametrize(
+    ("text", "instructions"),
+    [
+        ("load.inp pop=compute->load\nstore pop=compute->store\nfinish\n", [(0,), (1,)]),
+        (  # the second has pushed to the unit of loads already, and is held up by a full queue to the other
+            "load.uop push=compute->store\nload.uop push=compute->load,compute->store\nload.inp pop=compute->load\n"
+            "load.inp pop=compute->load\nfinish\n",
+            [(3,), (1,)],
+        ),
+        (  # the fourth has taken a token of loads already, and waits for one of stores
+            "load.inp push=load->compute\nload.inp push=load->compute\nload.inp push=load->compute\n"
+            "load.uop pop=load->compute,store->compute\nfinish\n",
+            [(2,), (3,)],
+        ),
+    ],
+    ids=["tokens", "after a push", "after a pop"],
+)
+def test_two_deadlocks_are_two_findings(text: str, instructions: list[tuple[int, ...]]):
+    """Each of two units waits for what never comes."""
+    found = [one.instructions for one in findings_of(text, "-queue=1") if one.fault is Fault.DEADLOCK]
+    assert found == instructions
+
+
+def test_a_race_names_the_tiles_of_one_instruction():
+    loads = "load.inp rows=1 columns=1\nload.inp sram=1 rows=1 columns=2\nload.wgt rows=1 columns=1\n"
+    found = findings_of(f"{loads}{START}gemm uops=0:1 inner=3:dst+0,src+1,wgt+0\nfinish\n")
+    assert "reads tile 0 of inp, which instruction 0 (load.inp) writes" in str(found[0])
+
+
+def test_a_tile_of_which_dram_has_a_part():
+    found = findings_of("load.wgt rows=1 columns=2 push=load->compute\nfinish pop=load->compute\n", "", 300)
+    assert "reads bytes 0 to 511 of DRAM, which has 300" in str(found[0]) and len(found) == 1
 
 
 def test_a_finish_before_others_begin_is_found():

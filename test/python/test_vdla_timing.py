@@ -146,16 +146,17 @@ finish pop=load->compute,store->compute
 
 
 def test_of_those_that_ask_at_once_loads_come_first():
-    """The store has been held up, so that both ask at 2065."""
+    """Zeros take the unit of loads as long as the store is held up, so that both ask at 1065."""
     report = run("""
 uop
 load.uop rows=1 columns=1
-gemm.reset uops=0:1 outer=2000:dst+0,src+0,wgt+0 push=compute->load,compute->store  # 65 to 2065
+gemm.reset uops=0:1 outer=1000:dst+0,src+0,wgt+0 push=compute->store     # 65 to 1065
+load.inp columns=1 pad=1063,0,0,0                                        # 2 to 1065
+load.inp rows=1 columns=1 push=load->compute
 store dram=4000 rows=1 columns=1 pop=compute->store push=store->compute
-load.inp rows=1 columns=1 pop=compute->load push=load->compute
 finish pop=load->compute,store->compute
 """)
-    assert spans(report)[2:] == [(2065, 2065 + 64 + 2 + 2), (2065, 2065 + 64 + 2), (2133, 2134)]
+    assert spans(report)[3:] == [(1065, 1065 + 64 + 2), (1065, 1065 + 64 + 2 + 2), (1133, 1134)]
 
 
 def test_a_full_queue_holds_up_who_pushes():
