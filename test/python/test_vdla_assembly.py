@@ -13,7 +13,6 @@ from tilework.runtime.devices.vdla.assembly import parse_stream, print_stream
 from tilework.runtime.devices.vdla.encoding import decode, encode
 from tilework.runtime.devices.vdla.stream import (
     Alu,
-    AluOperation,
     Finish,
     Gemm,
     Instruction,
@@ -21,10 +20,10 @@ from tilework.runtime.devices.vdla.stream import (
     Loop,
     MicroOp,
     Padding,
-    Queue,
     Store,
     Stream,
 )
+from tilework.targets.vdla.units import AluOperation, Queue
 
 TEXT = """\
 uop dst=0 src=1 wgt=2

@@ -17,7 +17,6 @@ from tilework.runtime.devices.vdla.footprint import Machine, footprints
 from tilework.runtime.devices.vdla.simulator import simulate
 from tilework.runtime.devices.vdla.stream import (
     Alu,
-    AluOperation,
     Finish,
     Gemm,
     Instruction,
@@ -29,6 +28,7 @@ from tilework.runtime.devices.vdla.stream import (
     Store,
     Stream,
 )
+from tilework.targets.vdla.units import AluOperation
 
 SMALL = machine("-batch=2 -block-in=4 -block-out=3 -inp-kib=1 -wgt-kib=1 -acc-kib=2")
 DRAM_BYTES = 4096

@@ -11,7 +11,7 @@ from vdla_programs import Matmul, data_for, machine, matmul, random_matmul
 from tilework.runtime.devices.vdla.assembly import parse_stream
 from tilework.runtime.devices.vdla.report import RunReport
 from tilework.runtime.devices.vdla.simulator import simulate
-from tilework.runtime.devices.vdla.stream import Unit
+from tilework.targets.vdla.units import Unit
 
 DRAM_BYTES = 1 << 16
 

@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tilework.runtime.devices.vdla.stream import Instruction, Load, Queue, Store, Stream
+from tilework.runtime.devices.vdla.stream import Instruction, Load, Store, Stream
+from tilework.targets.vdla.units import Queue
 
 
 def _with(stream: Stream, changed: dict[int, Instruction]) -> Stream:

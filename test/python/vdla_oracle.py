@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tilework.runtime.devices.vdla.stream import Alu, Gemm, Instruction, Load, Looped, MicroOp, Queue, Store, Stream
+from tilework.runtime.devices.vdla.stream import Alu, Gemm, Instruction, Load, Looped, MicroOp, Store, Stream
 from tilework.targets.vdla.target import VdlaTarget
+from tilework.targets.vdla.units import Queue
 
 Place = tuple[str, int]
 

@@ -8,21 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tilework.runtime.devices.vdla.stream import (
-    Alu,
-    AluOperation,
-    Finish,
-    Gemm,
-    Instruction,
-    Load,
-    Loop,
-    MicroOp,
-    Queue,
-    Store,
-    Stream,
-)
+from tilework.runtime.devices.vdla.stream import Alu, Finish, Gemm, Instruction, Load, Loop, MicroOp, Store, Stream
 from tilework.targets import parse_target
 from tilework.targets.vdla.target import VdlaTarget
+from tilework.targets.vdla.units import AluOperation, Queue
 
 
 def machine(options: str = "") -> VdlaTarget:

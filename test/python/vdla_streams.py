@@ -5,10 +5,8 @@ from __future__ import annotations
 import random
 
 from tilework.runtime.devices.vdla.stream import (
-    LOADED,
     ONCE,
     Alu,
-    AluOperation,
     Finish,
     Gemm,
     Instruction,
@@ -16,11 +14,10 @@ from tilework.runtime.devices.vdla.stream import (
     Loop,
     MicroOp,
     Padding,
-    Queue,
     Store,
     Stream,
-    Unit,
 )
+from tilework.targets.vdla.units import LOADED, AluOperation, Queue, Unit
 
 
 def random_stream(seed: int) -> Stream:

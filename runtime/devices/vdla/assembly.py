@@ -19,12 +19,10 @@ from typing import Any, TypeVar
 
 from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.runtime.devices.vdla.stream import (
-    LOADED,
     NO_PADDING,
     NO_QUEUES,
     ONCE,
     Alu,
-    AluOperation,
     Finish,
     Gemm,
     Instruction,
@@ -33,11 +31,11 @@ from tilework.runtime.devices.vdla.stream import (
     Looped,
     MicroOp,
     Padding,
-    Queue,
     Queues,
     Store,
     Stream,
 )
+from tilework.targets.vdla.units import LOADED, AluOperation, Queue
 
 Read = TypeVar("Read")
 

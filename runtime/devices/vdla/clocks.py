@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from tilework.runtime.devices.vdla.stream import Queue, Stream, Unit
+from tilework.runtime.devices.vdla.stream import Stream
+from tilework.targets.vdla.units import Queue, Unit
 
 Clock = dict[Unit, int]
 """How many instructions of each unit have certainly run when an instruction begins."""

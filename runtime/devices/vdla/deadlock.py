@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tilework.runtime.devices.vdla.findings import Fault, Finding
-from tilework.runtime.devices.vdla.stream import Queue, Stream, Unit
+from tilework.runtime.devices.vdla.stream import Stream
 from tilework.runtime.devices.vdla.timeline import Phase, Timeline, UnitState
+from tilework.targets.vdla.units import Queue, Unit
 
 
 class _Wait(NamedTuple):

@@ -12,10 +12,8 @@ from collections.abc import Mapping
 
 from tilework.algebra.errors import UsageError
 from tilework.runtime.devices.vdla.stream import (
-    LOADED,
     NO_PADDING,
     Alu,
-    AluOperation,
     Finish,
     Gemm,
     Instruction,
@@ -24,12 +22,11 @@ from tilework.runtime.devices.vdla.stream import (
     Looped,
     MicroOp,
     Padding,
-    Queue,
     Queues,
     Store,
     Stream,
-    Unit,
 )
+from tilework.targets.vdla.units import LOADED, AluOperation, Queue, Unit
 
 MAGIC = b"VDLA"
 VERSION = 1

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from tilework.runtime.devices.vdla.footprint import Footprint, Steps, tiles_in_dram, tiles_on_chip
-from tilework.runtime.devices.vdla.stream import Alu, AluOperation, Gemm, Instruction, Load, Store
+from tilework.runtime.devices.vdla.stream import Alu, Gemm, Instruction, Load, Store
 from tilework.targets.vdla.target import TileMemory, VdlaTarget
+from tilework.targets.vdla.units import AluOperation
 
 Tiles = np.ndarray[Any, np.dtype[Any]]
 """Tiles of one memory: number, row, column."""

@@ -15,7 +15,8 @@ import numpy as np
 from tilework.runtime.devices.vdla.clocks import Clocks
 from tilework.runtime.devices.vdla.findings import Fault, Finding
 from tilework.runtime.devices.vdla.footprint import DRAM, Footprint, Machine, Places
-from tilework.runtime.devices.vdla.stream import Stream, Unit
+from tilework.runtime.devices.vdla.stream import Stream
+from tilework.targets.vdla.units import Unit
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 """For each tile, the last instruction of a unit to touch it, counted among those of the unit from one; 0 for none."""

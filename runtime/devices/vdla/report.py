@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilework.runtime.devices.vdla.stream import Load, Store, Stream, Unit
+from tilework.runtime.devices.vdla.stream import Load, Store, Stream
 from tilework.runtime.devices.vdla.timeline import SHARED_DRAM, Span, Timeline
 from tilework.runtime.devices.vdla.timing import useful_cycles
 from tilework.targets.vdla.target import VdlaTarget
+from tilework.targets.vdla.units import Unit
 
 
 @dataclass(frozen=True)

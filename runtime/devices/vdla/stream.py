@@ -8,46 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from enum import Enum
 from functools import cached_property
 from typing import Any
 
 from tilework.algebra.errors import UsageError
-
-
-class Unit(Enum):
-    """What runs instructions, beside the other units. Each runs its own instructions in the order of the stream."""
-
-    LOAD = "load"
-    COMPUTE = "compute"
-    STORE = "store"
-
-
-class Queue(Enum):
-    """A queue of tokens from one unit to another. A token says no more than that one more instruction has run."""
-
-    LOAD_TO_COMPUTE = "load->compute"
-    COMPUTE_TO_LOAD = "compute->load"
-    COMPUTE_TO_STORE = "compute->store"
-    STORE_TO_COMPUTE = "store->compute"
-
-    @property
-    def source(self) -> Unit:
-        """The unit whose instructions push tokens."""
-        return Unit(self.value.partition("->")[0])
-
-    @property
-    def destination(self) -> Unit:
-        """The unit whose instructions wait for them."""
-        return Unit(self.value.partition("->")[2])
-
+from tilework.targets.vdla.units import LOADED, AluOperation, Queue, Unit, unit_of_load
 
 Queues = frozenset[Queue]
 NO_QUEUES: Queues = frozenset()
-
-LOADED = ("inp", "wgt", "acc", "uop")
-"""The memories that loads write. Loads of inputs and weights run on a unit of their own, others on the one that
-computes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +102,7 @@ class Load(Instruction):
 
     @property
     def unit(self) -> Unit:
-        return Unit.LOAD if self.memory in ("inp", "wgt") else Unit.COMPUTE
+        return unit_of_load(self.memory)
 
     @property
     def mnemonic(self) -> str:
@@ -216,16 +184,6 @@ class Gemm(Looped):
     @property
     def mnemonic(self) -> str:
         return "gemm.reset" if self.reset else "gemm"
-
-
-class AluOperation(Enum):
-    """How the ALU combines two words. It shifts to the left by a negative number; what overflows is cut off."""
-
-    MIN = "min"
-    MAX = "max"
-    ADD = "add"
-    SHR = "shr"
-    MUL = "mul"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,10 @@ from enum import Enum, auto
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from tilework.runtime.devices.vdla.stream import Queue, Stream, Unit
+from tilework.runtime.devices.vdla.stream import Stream
 from tilework.runtime.devices.vdla.timing import Work, work_of
 from tilework.targets.vdla.target import VdlaTarget
+from tilework.targets.vdla.units import Queue, Unit
 
 FETCH = "fetch"
 SHARED_DRAM = "DRAM"
