@@ -59,10 +59,10 @@ def dialects_page() -> str:
     lines = [
         *("# Dialects", "", NOTE, ""),
         "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
-        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and those of `words` and `amx`. Every operation",
-        "also has MLIR's generic form.",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and those of `words` and `amx`; for accelerators,",
+        "those of `vdla`, in loops of `scf`. Every operation also has MLIR's generic form.",
     ]
-    for dialect in (*LEVELS, "words", "amx"):
+    for dialect in (*LEVELS, "words", "amx", "vdla"):
         lines += ["", *_dialect(dialect, load_dialect(dialect))]
     return "\n".join(lines) + "\n"
 
