@@ -59,7 +59,7 @@ def dialects_page() -> str:
     lines = [
         *("# Dialects", "", NOTE, ""),
         "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
-        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and those of `words` and `amx`; for accelerators,",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`, and those of `words` and `amx`; on accelerators",
         "those of `vdla`, in loops of `scf`. Every operation also has MLIR's generic form.",
     ]
     for dialect in (*LEVELS, "words", "amx", "vdla"):

@@ -13,7 +13,8 @@ from tilework.algebra.errors import UsageError
 from tilework.runtime.devices.vdla.assembly import parse_stream
 from tilework.runtime.devices.vdla.encoding import decode, encode
 from tilework.runtime.devices.vdla.execution import Chip
-from tilework.runtime.devices.vdla.footprint import Machine, footprints
+from tilework.runtime.devices.vdla.footprint import footprints
+from tilework.runtime.devices.vdla.machine import Machine
 from tilework.runtime.devices.vdla.simulator import simulate
 from tilework.runtime.devices.vdla.stream import (
     Alu,
@@ -225,11 +226,15 @@ finish pop=store->compute
     np.testing.assert_array_equal(results, np.repeat([[1], *[[0]] * 6, [1]], 16, axis=1))
 
 
+FIXED = np.zeros(64, np.uint8)
+FIXED.flags.writeable = False
+
+
 @pytest.mark.parametrize(
     "dram",
-    [np.zeros(64, np.int8), np.zeros((8, 8), np.uint8), np.zeros(64, np.uint8)[::2]],
-    ids=["type", "rank", "gaps"],
+    [np.zeros(64, np.int8), np.zeros((8, 8), np.uint8), np.zeros(64, np.uint8)[::2], FIXED],
+    ids=["type", "rank", "gaps", "fixed"],
 )
 def test_dram_is_bytes_in_a_row(dram: np.ndarray):
-    with pytest.raises(UsageError, match="DRAM is bytes in a row, not an array of u?int8 of the shape"):
+    with pytest.raises(UsageError, match="DRAM is bytes in a row that can be written, not u?int8 of the shape"):
         simulate(parse_stream("finish"), dram, machine())

@@ -253,6 +253,31 @@ def test_a_race_names_the_tiles_of_one_instruction():
     assert "reads tile 0 of inp, which instruction 0 (load.inp) writes" in str(found[0])
 
 
+HUGE = 10**30
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"load.inp sram={HUGE} dram={HUGE} rows={HUGE} columns={HUGE} stride={HUGE} push=load->compute",
+        f"load.inp rows={HUGE} columns=1 push=load->compute",
+        f"load.uop columns={HUGE} rows=1",
+        f"load.uop rows=2 columns=1 stride={HUGE}",
+        f"store rows={HUGE} columns={HUGE} dram={HUGE} push=store->compute",
+        f"gemm uops=0:{HUGE}",
+        f"gemm uops={HUGE}:{HUGE + 1}",
+        f"gemm.reset uops=0:1 outer={HUGE}:dst+1,src+0,wgt+0 inner={HUGE}:dst+{HUGE},src+0,wgt+0",
+        f"alu.add uops=0:1 outer={HUGE}:dst+0,src+1,wgt+0",
+        f"load.inp pad={HUGE},0,0,{HUGE} push=load->compute",
+    ],
+)
+def test_huge_numbers_are_out_of_range(line: str):
+    """Nothing grows with them: not the time that it takes to find them, and not the room."""
+    unit = line.rpartition("push=")[2] if "push=" in line else ""
+    found = findings_of(f"{START}{line}\nfinish{f' pop={unit}' * bool(unit)}\n")
+    assert Fault.OUT_OF_RANGE in {one.fault for one in found}
+
+
 def test_a_tile_of_which_dram_has_a_part():
     found = findings_of("load.wgt rows=1 columns=2 push=load->compute\nfinish pop=load->compute\n", "", 300)
     assert "reads bytes 0 to 511 of DRAM, which has 300" in str(found[0]) and len(found) == 1

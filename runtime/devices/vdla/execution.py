@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tilework.runtime.devices.vdla.footprint import Footprint, Steps, tiles_in_dram, tiles_on_chip
-from tilework.runtime.devices.vdla.stream import Alu, Gemm, Instruction, Load, Store
+from tilework.runtime.devices.vdla.footprint import Footprint, tiles_in_dram, tiles_on_chip
+from tilework.runtime.devices.vdla.machine import Places
+from tilework.runtime.devices.vdla.stream import Alu, Gemm, Instruction, Load, Looped, Store
 from tilework.targets.vdla.target import TileMemory, VdlaTarget
 from tilework.targets.vdla.units import AluOperation
 
@@ -16,8 +18,30 @@ Tiles = np.ndarray[Any, np.dtype[Any]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 CHUNK = 4096
-"""So many products of tiles are computed at a time: all of an instruction's need not fit in memory."""
+"""So many steps of a computation are done at a time: all of them need not fit in memory."""
 _TYPES = {8: np.dtype(np.int8), 32: np.dtype(np.int32)}
+
+
+class Steps(NamedTuple):
+    """The tiles of some steps of a computation, in the order in which it does them."""
+
+    dst: Places
+    src: Places
+    wgt: Places
+
+
+def steps_of(instruction: Looped, micro_ops: Places) -> Iterator[Steps]:
+    """All steps of a computation, some at a time: micro-operations run fastest, then the inner loop."""
+    outer, inner, count = instruction.outer, instruction.inner, len(micro_ops)
+    total = instruction.micro_operations
+    for first in range(0, total, CHUNK):
+        at = np.arange(first, min(first + CHUNK, total))
+        o, i, op = at // (inner.count * count), at // count % inner.count, micro_ops[at % count]
+        yield Steps(
+            op[:, 0] + o * outer.dst + i * inner.dst,
+            op[:, 1] + o * outer.src + i * inner.src,
+            op[:, 2] + o * outer.wgt + i * inner.wgt,
+        )
 
 
 class Chip:
@@ -30,21 +54,28 @@ class Chip:
 
     def run(self, instruction: Instruction, footprint: Footprint):
         """Run one instruction, all of whose addresses are in range."""
-        match instruction, footprint.steps:
-            case Load(memory="uop"), _:
+        match instruction:
+            case Load(memory="uop"):
                 pass  # footprints have read the micro-operations
-            case Load() as load, _:
-                self._load(load)
-            case Store() as store, _:
-                self._store(store)
-            case Gemm(reset=True), Steps() as steps:
-                self._tiles["acc"][steps.dst] = 0
-            case Gemm(), Steps() as steps:
-                self._multiply(steps)
-            case Alu() as alu, Steps() as steps:
-                self._calculate(alu, steps)
+            case Load():
+                self._load(instruction)
+            case Store():
+                self._store(instruction)
+            case Looped():
+                assert footprint.micro_ops is not None
+                for steps in steps_of(instruction, footprint.micro_ops):
+                    self._compute(instruction, steps)
             case _:
                 pass
+
+    def _compute(self, instruction: Looped, steps: Steps):
+        match instruction:
+            case Alu():
+                self._calculate(instruction, steps)
+            case Gemm(reset=True):
+                self._tiles["acc"][steps.dst] = 0
+            case _:
+                self._multiply(steps)
 
     def _load(self, load: Load):
         tiles = self._tiles[load.memory]
@@ -63,11 +94,9 @@ class Chip:
         return tiles.reshape(count, memory.rows, memory.columns)
 
     def _multiply(self, steps: Steps):
-        for first in range(0, len(steps.dst), CHUNK):
-            part = slice(first, first + CHUNK)
-            inputs = self._tiles["inp"][steps.src[part]].astype(np.int32)
-            weights = self._tiles["wgt"][steps.wgt[part]].astype(np.int32)
-            _add_up(self._tiles["acc"], steps.dst[part], np.matmul(inputs, weights.transpose(0, 2, 1)))
+        inputs = self._tiles["inp"][steps.src].astype(np.int32)
+        weights = self._tiles["wgt"][steps.wgt].astype(np.int32)
+        _add_up(self._tiles["acc"], steps.dst, np.matmul(inputs, weights.transpose(0, 2, 1)))
 
     def _calculate(self, alu: Alu, steps: Steps):
         tiles = self._tiles["acc"]
@@ -86,13 +115,12 @@ def _zeros(memory: TileMemory) -> Tiles:
     return np.zeros((memory.depth, memory.rows, memory.columns), _TYPES[memory.element_bits])
 
 
-def _add_up(tiles: Tiles, places: Any, products: Tiles):
+def _add_up(tiles: Tiles, places: Places, products: Tiles):
     """Add products to tiles, several to one tile where a place occurs more than once."""
     order = np.argsort(places, kind="stable")
     ordered = places[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else order
-    if len(starts):
-        tiles[ordered[starts]] += np.add.reduceat(products[order], starts, axis=0)
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    tiles[ordered[starts]] += np.add.reduceat(products[order], starts, axis=0)
 
 
 def _depends(steps: Steps) -> bool:
@@ -101,9 +129,9 @@ def _depends(steps: Steps) -> bool:
     return several or bool(np.isin(steps.src[steps.src != steps.dst], steps.dst).any())
 
 
-def _rounds(places: Any) -> list[Any]:
+def _rounds(places: Places) -> list[Places]:
     """The places, in parts in each of which every one occurs once: micro-operations on one tile follow each other."""
-    rounds: list[Any] = []
+    rounds: list[Places] = []
     while len(places):
         _, first = np.unique(places, return_index=True)
         rounds.append(places[first])

@@ -14,7 +14,8 @@ import numpy as np
 
 from tilework.runtime.devices.vdla.clocks import Clocks
 from tilework.runtime.devices.vdla.findings import Fault, Finding
-from tilework.runtime.devices.vdla.footprint import DRAM, Footprint, Machine, Places
+from tilework.runtime.devices.vdla.footprint import Footprint
+from tilework.runtime.devices.vdla.machine import DRAM, Machine, Places
 from tilework.runtime.devices.vdla.stream import Stream
 from tilework.targets.vdla.units import Unit
 
@@ -41,6 +42,8 @@ def hazards(stream: Stream, order: Sequence[int], footprints: Sequence[Footprint
 
 
 class _Search:
+    """One search: what the instructions so far have touched, and what was found about them."""
+
     def __init__(self, stream: Stream, order: Sequence[int], machine: Machine):
         self._stream = stream
         self._machine = machine

@@ -12,8 +12,9 @@ from tilework.algebra.errors import UsageError
 from tilework.runtime.devices.vdla.deadlock import deadlocks, left_over
 from tilework.runtime.devices.vdla.execution import Bytes, Chip
 from tilework.runtime.devices.vdla.findings import StreamError
-from tilework.runtime.devices.vdla.footprint import Machine, footprints
+from tilework.runtime.devices.vdla.footprint import footprints
 from tilework.runtime.devices.vdla.hazards import hazards
+from tilework.runtime.devices.vdla.machine import Machine
 from tilework.runtime.devices.vdla.report import RunReport, report_of
 from tilework.runtime.devices.vdla.stream import Stream
 from tilework.runtime.devices.vdla.timeline import timeline_of
@@ -25,8 +26,8 @@ def simulate(stream: Stream, dram: Bytes, target: VdlaTarget) -> RunReport:
 
     Raises StreamError, with all that was found, for a stream that is not clean; DRAM is as it was then.
     """
-    if dram.dtype != np.uint8 or dram.ndim != 1 or not dram.flags.c_contiguous:
-        raise UsageError(f"DRAM is bytes in a row, not an array of {dram.dtype} of the shape {dram.shape}")
+    if dram.dtype != np.uint8 or dram.ndim != 1 or not dram.flags.c_contiguous or not dram.flags.writeable:
+        raise UsageError(f"DRAM is bytes in a row that can be written, not {dram.dtype} of the shape {dram.shape}")
     machine = Machine(target, len(dram))
     touched, findings = footprints(stream, machine)
     timeline = timeline_of(stream, target)

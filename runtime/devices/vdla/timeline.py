@@ -116,6 +116,8 @@ def timeline_of(stream: Stream, target: VdlaTarget) -> Timeline:
 
 
 class _Run:
+    """A run so far. Time goes from event to event: at each one, units go on as far as they can."""
+
     def __init__(self, stream: Stream, target: VdlaTarget):
         self._stream = stream
         self._target = target
