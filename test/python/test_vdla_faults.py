@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from vdla_faults import FAULTS
 from vdla_oracle import Verdict, judge
-from vdla_programs import data_for, machine, matmul, random_matmul, shuffled
+from vdla_programs import Layout, data_for, layout_of, machine, matmul, one_after_the_other, random_matmul, shuffled
 
 from tilework.runtime.devices.vdla.findings import Fault, Finding, StreamError
 from tilework.runtime.devices.vdla.simulator import simulate
@@ -46,12 +47,34 @@ def with_speed(target: VdlaTarget, speed: str) -> str:
 
 
 def random_case(seed: int) -> Case:
+    """Of some cases, a second product has the results of a first for its inputs."""
     draw = random.Random(seed)
+    return draw.choice([product_case, product_case, chain_case])(draw, seed)
+
+
+def product_case(draw: random.Random, seed: int) -> Case:
     product = random_matmul(draw)
     target = machine(f"-block-in=4 -block-out=8 -queue={draw.randint(1, 4)}")
     data = data_for(product, target, seed)
     results = slice(data.start, data.start + len(data.expected))
     return Case(shuffled(matmul(product, target), draw), data.dram, results, data.expected, target)
+
+
+def chain_case(draw: random.Random, seed: int) -> Case:
+    """What is expected is what the two streams compute that run alone, one by one."""
+    target = machine(f"-block-in=4 -block-out=4 -queue={draw.randint(1, 4)}")
+    first = random_matmul(draw)
+    second = replace(random_matmul(draw), m=first.m, k=first.n, block=(first.m, 1, 1), n=2)
+    places = layout_of(first, target)
+    onto = layout_of(second, target)
+    shifted = Layout(places.out, *(places.size + at for at in onto[1:]))
+    streams = matmul(first, target), matmul(second, target, shifted)
+    dram = np.random.default_rng(seed).integers(0, 256, shifted.size).astype(np.uint8)
+    alone = dram.copy()
+    for stream in streams:
+        simulate(stream, alone, target)
+    written = slice(places.out, None)
+    return Case(shuffled(one_after_the_other(*streams), draw), dram, written, alone[written], target)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -70,10 +70,10 @@ class _Builder:
         self.instructions.append(replace(instruction, pop=pops, push=pushes))
 
 
-def matmul(product: Matmul, target: VdlaTarget) -> Stream:
+def matmul(product: Matmul, target: VdlaTarget, layout: Layout | None = None) -> Stream:
     """The stream of a product. Tokens say what is needed for the buffers that there are, and no more."""
     rows, columns, depth = product.block
-    layout = layout_of(product, target)
+    layout = layout or layout_of(product, target)
     address = {name: getattr(layout, name) // target.memories[name].tile_bytes for name in ("inp", "wgt", "acc", "out")}
     builder = _Builder()
     ops = [  # one for each row of a block, in each pair of buffers; loops run over columns and terms
@@ -124,6 +124,17 @@ def matmul(product: Matmul, target: VdlaTarget) -> Stream:
     builder.add(Finish(), pop=Queue.STORE_TO_COMPUTE)
     named = [replace(one, origin=f"line {at + 1}") for at, one in enumerate(builder.instructions)]
     return Stream((*ops, *starts), tuple(named))
+
+
+def one_after_the_other(first: Stream, second: Stream) -> Stream:
+    """Two streams in one: the second begins to load when all that the first stores is in DRAM."""
+    stored = Load("uop", pop=frozenset({Queue.STORE_TO_COMPUTE}), push=frozenset({Queue.COMPUTE_TO_LOAD}))
+    table, *others = second.instructions
+    assert isinstance(table, Load) and table.memory == "uop"
+    moved = replace(table, dram=table.dram + len(first.micro_ops))
+    between = (stored, Load("inp", pop=frozenset({Queue.COMPUTE_TO_LOAD})))
+    instructions = (*first.instructions[:-1], *between, moved, *others)
+    return Stream((*first.micro_ops, *second.micro_ops), instructions)
 
 
 class Data(NamedTuple):
