@@ -9,9 +9,10 @@ takes it waits for it. Loops around are `scf.for`, which hands tokens on from on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
+import numpy as np
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
@@ -23,10 +24,9 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -41,6 +41,9 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.loop.common import integers, memref_of
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.unit_op import Token, UnitOp
+from tilework.targets.vdla.alu import combined
 from tilework.targets.vdla.units import AluOperation, Queue, Unit, unit_of_load
 
 SCOPE = "vdla."
@@ -50,7 +53,7 @@ _ELEMENTS = {"inp": i8, "wgt": i8, "acc": i32}
 
 
 @irdl_attr_definition
-class TokenType(ParametrizedAttribute, TypeAttribute):
+class TokenType(ParametrizedAttribute, Token):
     """A token from one unit to a neighbour: `!vdla.token<"load", "compute">`."""
 
     name = "vdla.token"
@@ -58,21 +61,21 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     destination: StringAttr
 
     @property
-    def queue(self) -> Queue:
-        """The queue that such tokens go through."""
-        return Queue(self._arrow)
+    def queue_name(self) -> str:
+        return f"{self.source.data}->{self.destination.data}"
 
     @property
-    def _arrow(self) -> str:
-        return f"{self.source.data}->{self.destination.data}"
+    def queue(self) -> Queue:
+        """The queue that such tokens go through."""
+        return Queue(self.queue_name)
 
     def verify(self) -> None:
         queues = [queue.value for queue in Queue]
-        if self._arrow not in queues:
-            raise VerifyException(f"there are no tokens {self._arrow}: the queues are {', '.join(queues)}")
+        if self.queue_name not in queues:
+            raise VerifyException(f"there are no tokens {self.queue_name}: the queues are {', '.join(queues)}")
 
 
-class UnitOp(IRDLOperation):
+class VdlaOp(UnitOp):
     """What operations on units have in common: the tokens that they take and push."""
 
     waits = var_operand_def(TokenType)
@@ -91,7 +94,7 @@ class UnitOp(IRDLOperation):
                 raise VerifyException(f"a token is taken once, not by {token.uses.get_length()} operations")
 
 
-def _verify_queues(op: UnitOp, tokens: Sequence[SSAValue], verb: str, *, taken: bool) -> None:
+def _verify_queues(op: VdlaOp, tokens: Sequence[SSAValue], verb: str, *, taken: bool) -> None:
     queues: list[Queue] = []
     for token in tokens:
         assert isinstance(token.type, TokenType)
@@ -109,7 +112,7 @@ _STEPS = "(`ops` $micro_ops^)? (`outer` $outer^)? (`inner` $inner^)?"
 
 
 @irdl_op_definition
-class NopOp(UnitOp):
+class NopOp(VdlaOp):
     """Take and push tokens, on any unit, and do nothing else: the first token for a loop is pushed so.
 
     `%t = vdla.nop "compute" -> !vdla.token<"compute", "load">`
@@ -130,8 +133,11 @@ class NopOp(UnitOp):
             raise VerifyException(f"there is no unit '{self.on.data}': the units are {', '.join(units)}")
         super().verify_()
 
+    def execute(self, *operands: Any) -> None:
+        """There is nothing to do."""
 
-class TransferOp(UnitOp):
+
+class TransferOp(VdlaOp):
     """What loads and stores have in common: `rows` runs of `columns` tiles, `stride` tiles apart in DRAM.
 
     On the chip all tiles lie side by side.
@@ -149,6 +155,11 @@ class TransferOp(UnitOp):
         if len(size) != 2 or min(*size, self.stride.value.data) < 0:
             raise VerifyException("a transfer has a size of rows and columns, and a stride; none is negative")
         super().verify_()
+
+    def _in_dram(self, start: int) -> Any:
+        """The numbers of the tiles in DRAM: row, column."""
+        rows, columns = integers(self.size)
+        return start + np.arange(rows)[:, None] * self.stride.value.data + np.arange(columns)
 
 
 @irdl_op_definition
@@ -179,6 +190,15 @@ class LoadOp(TransferOp):
             raise VerifyException("padding is four numbers, above, below, left and right, of which none is negative")
         super().verify_()
 
+    def execute(self, *operands: Any) -> None:
+        source, source_at, target, target_at = operands
+        above, below, left, right = (0, 0, 0, 0) if self.pad is None else integers(self.pad)
+        tiles = _taken(self, source, self._in_dram(source_at))
+        padded = np.pad(tiles, ((above, below), (left, right), (0, 0), (0, 0))).reshape(-1, *target.shape[1:])
+        written = target_at + np.arange(len(padded))
+        _check_bounds(self, target, written)
+        target[written] = padded
+
 
 @irdl_op_definition
 class StoreOp(TransferOp):
@@ -204,8 +224,14 @@ class StoreOp(TransferOp):
         _verify_in_dram(self.target, self.source, i8)
         super().verify_()
 
+    def execute(self, *operands: Any) -> None:
+        source, source_at, target, target_at = operands
+        written = self._in_dram(target_at).ravel()
+        _check_bounds(self, target, written)
+        target[written] = _taken(self, source, source_at + np.arange(len(written))).astype(np.int8)
 
-class StepsOp(UnitOp):
+
+class StepsOp(VdlaOp):
     """What computations have in common: micro-operations, which two loops repeat.
 
     A micro-operation has an offset for each subscript of the operation; a loop has a number of iterations, then for
@@ -231,6 +257,18 @@ class StepsOp(UnitOp):
             raise VerifyException(f"each micro-operation has {wanted}; there are {len(offsets)} in all")
         super().verify_()
 
+    def steps(self, *starts: int) -> Iterator[tuple[int, ...]]:
+        """The subscripts of each step, in order: micro-operations run fastest, then the inner loop."""
+        once, single = (1, *[0] * self.SUBSCRIPTS), (0,) * self.SUBSCRIPTS
+        outer, inner = (once if loop is None else integers(loop) for loop in (self.outer, self.inner))
+        flat = single if self.micro_ops is None else integers(self.micro_ops)
+        ops = [flat[at : at + self.SUBSCRIPTS] for at in range(0, len(flat), self.SUBSCRIPTS)]
+        for o in range(outer[0]):
+            for i in range(inner[0]):
+                for op in ops:
+                    grown = zip(starts, op, outer[1:], inner[1:], strict=True)
+                    yield tuple(start + offset + o * a + i * b for start, offset, a, b in grown)
+
 
 @irdl_op_definition
 class ResetOp(StepsOp):
@@ -249,6 +287,12 @@ class ResetOp(StepsOp):
     def verify_(self) -> None:
         _verify_on_chip(self.acc, "acc")
         super().verify_()
+
+    def execute(self, *operands: Any) -> None:
+        acc, acc_at = operands
+        for (at,) in self.steps(acc_at):
+            _check_bounds(self, acc, at)
+            acc[at] = 0
 
 
 @irdl_op_definition
@@ -283,6 +327,13 @@ class GemmOp(StepsOp):
             raise VerifyException(f"a product of {wanted} does not fit accumulators of {acc[0]}x{acc[1]}")
         super().verify_()
 
+    def execute(self, *operands: Any) -> None:
+        acc, acc_at, inp, inp_at, wgt, wgt_at = operands
+        for onto, i, j in self.steps(acc_at, inp_at, wgt_at):
+            _check_bounds(self, acc, onto)
+            inputs, weights = (_taken(self, tiles, at).astype(np.int32) for tiles, at in ((inp, i), (wgt, j)))
+            acc[onto] += inputs @ weights.T
+
 
 @irdl_op_definition
 class AluOp(StepsOp):
@@ -315,11 +366,20 @@ class AluOp(StepsOp):
         _verify_on_chip(self.acc, "acc")
         if (self.other is None) == (self.immediate is None):
             raise VerifyException("the ALU combines accumulators with others or with an immediate: one of the two")
+        if self.immediate is not None and not -(1 << 15) <= self.immediate.value.data < 1 << 15:
+            raise VerifyException(f"the immediate {self.immediate.value.data} does not fit in 16 bits")
         if self.other is not None:
             _verify_on_chip(self.other, "acc")
             if memref_of(self.other).get_shape()[1:] != memref_of(self.acc).get_shape()[1:]:
                 raise VerifyException(f"tiles of {self.other.type} differ from those of {self.acc.type}")
         super().verify_()
+
+    def execute(self, *operands: Any) -> None:
+        acc, acc_at, other, other_at = operands if self.other is not None else (*operands, None, 0)
+        immediate = None if self.immediate is None else np.full(1, self.immediate.value.data, np.int32)
+        for onto, at in self.steps(acc_at, other_at):
+            right = _taken(self, other, at) if immediate is None else immediate
+            acc[onto] = combined(AluOperation(self.operation.data), _taken(self, acc, onto), right)
 
 
 def _memory_of(value: SSAValue) -> str | None:
@@ -347,6 +407,19 @@ def _verify_in_dram(value: SSAValue, on_chip: SSAValue, element: Attribute) -> N
     if not same or not isinstance(type_.layout, NoneAttr) or type_.element_type != element or _memory_of(value):
         wanted = "x".join(map(str, tile))
         raise VerifyException(f"{type_}: expected tiles in DRAM of {wanted}x{element}, one behind the other")
+
+
+def _check_bounds(op: VdlaOp, tiles: Any, at: Any) -> None:
+    """Raise CompileError for numbers of tiles that there are not."""
+    wrong = [n for n in np.unique(at).tolist() if not 0 <= n < len(tiles)]
+    if wrong:
+        raise CompileError(f"{op.name} out of bounds: tile {wrong[0]} of a memory that has {len(tiles)}", op)
+
+
+def _taken(op: VdlaOp, tiles: Any, at: Any) -> Any:
+    """Some tiles of a memory, a copy."""
+    _check_bounds(op, tiles, at)
+    return np.array(tiles[at])
 
 
 Vdla = Dialect("vdla", [NopOp, LoadOp, ResetOp, GemmOp, AluOp, StoreOp], [TokenType])

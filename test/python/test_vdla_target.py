@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tilework.algebra.errors import TileworkError, UsageError
@@ -73,3 +76,13 @@ def test_nothing_loads_its_code_yet():
     """The folder that knows its instructions has no file that loads code."""
     with pytest.raises(TileworkError, match="nothing here runs code for targets of kind 'vdla'"):
         link([], "vdla", "entry", []).code()
+
+
+def test_streams_are_read_and_run_without_the_compiler():
+    script = """
+import sys
+from tilework.runtime.devices.vdla import assembly, encoding, simulator
+print(*(name for name in sys.modules if name.partition(".")[0] in ("xdsl", "llvmlite")))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""

@@ -10,8 +10,8 @@ import numpy as np
 from tilework.runtime.devices.vdla.footprint import Footprint, tiles_in_dram, tiles_on_chip
 from tilework.runtime.devices.vdla.machine import Places
 from tilework.runtime.devices.vdla.stream import Alu, Gemm, Instruction, Load, Looped, Store
+from tilework.targets.vdla.alu import combined
 from tilework.targets.vdla.target import TileMemory, VdlaTarget
-from tilework.targets.vdla.units import AluOperation
 
 Tiles = np.ndarray[Any, np.dtype[Any]]
 """Tiles of one memory: number, row, column."""
@@ -102,13 +102,13 @@ class Chip:
         tiles = self._tiles["acc"]
         if alu.immediate is None and _depends(steps):
             for dst, src in zip(steps.dst.tolist(), steps.src.tolist(), strict=True):
-                tiles[dst] = _combined(alu.operation, tiles[dst], tiles[src])
+                tiles[dst] = combined(alu.operation, tiles[dst], tiles[src])
         elif alu.immediate is None:
-            tiles[steps.dst] = _combined(alu.operation, tiles[steps.dst], tiles[steps.src])
+            tiles[steps.dst] = combined(alu.operation, tiles[steps.dst], tiles[steps.src])
         else:
             immediate = np.full(1, alu.immediate, np.int32)
             for dst in _rounds(steps.dst):
-                tiles[dst] = _combined(alu.operation, tiles[dst], immediate)
+                tiles[dst] = combined(alu.operation, tiles[dst], immediate)
 
 
 def _zeros(memory: TileMemory) -> Tiles:
@@ -137,26 +137,3 @@ def _rounds(places: Places) -> list[Places]:
         rounds.append(places[first])
         places = np.delete(places, first)
     return rounds
-
-
-def _combined(operation: AluOperation, left: Tiles, right: Tiles) -> Tiles:
-    """The words that the ALU makes of two, without those of their bits that overflow."""
-    match operation:
-        case AluOperation.MIN:
-            return np.minimum(left, right)
-        case AluOperation.MAX:
-            return np.maximum(left, right)
-        case AluOperation.ADD:
-            return left + right
-        case AluOperation.MUL:
-            return left * right
-        case AluOperation.SHR:
-            return _shifted(left, right)
-
-
-def _shifted(left: Tiles, right: Tiles) -> Tiles:
-    """A shift by more bits than there are shifts all of them out, and leaves signs where it goes to the right."""
-    wide = left.astype(np.int64)
-    amount = np.clip(right.astype(np.int64), -32, 31)
-    to_left = (wide << np.maximum(-amount, 0)).astype(np.int32)  # keeps the lowest 32 bits
-    return np.where(amount < 0, to_left, (wide >> np.maximum(amount, 0)).astype(np.int32))

@@ -196,6 +196,15 @@ func.func @neither(%i: index) {
 
 // -----
 
+func.func @immediate(%i: index) {
+  %acc = memref.alloca() : memref<8x1x16xi32, "vdla.acc">
+  // expected-error@+1 {{the immediate 32768 does not fit in 16 bits}}
+  vdla.alu "add" %acc[%i] imm 32768 : memref<8x1x16xi32, "vdla.acc">
+  func.return
+}
+
+// -----
+
 func.func @other_tiles(%i: index) {
   %acc = memref.alloca() : memref<8x1x16xi32, "vdla.acc">
   %wide = memref.alloca() : memref<8x1x32xi32, "vdla.acc">
