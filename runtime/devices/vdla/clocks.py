@@ -6,14 +6,32 @@ family for these reasons would be wrong on another.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Iterable, Set
 
 from tilework.runtime.devices.vdla.stream import Stream
 from tilework.targets.vdla.units import Queue, Unit
 
 Clock = dict[Unit, int]
 """How many instructions of each unit have certainly run when an instruction begins."""
+
+
+def settled_order(stream: Stream, ran: Set[int]) -> list[int]:
+    """The instructions that ran, in an order that is the same on all machines: the first in the stream that may be next
+    is next."""
+    order: list[int] = []
+    tokens: Counter[Queue] = Counter()
+    programs = [deque(at for at in program if at in ran) for program in stream.programs.values()]
+    while len(order) < len(ran):
+        ready = [left for left in programs if left and all(tokens[queue] for queue in stream.instructions[left[0]].pop)]
+        order.append(min(ready, key=_first).popleft())
+        tokens.subtract(stream.instructions[order[-1]].pop)
+        tokens.update(stream.instructions[order[-1]].push)
+    return order
+
+
+def _first(program: deque[int]) -> int:
+    return program[0]
 
 
 class Clocks:

@@ -7,12 +7,12 @@ No memory is written by two units, so that writes of one tile are always in orde
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
-from tilework.runtime.devices.vdla.clocks import Clocks
+from tilework.runtime.devices.vdla.clocks import Clocks, settled_order
 from tilework.runtime.devices.vdla.findings import Fault, Finding
 from tilework.runtime.devices.vdla.footprint import Footprint
 from tilework.runtime.devices.vdla.machine import DRAM, Machine, Places
@@ -31,8 +31,9 @@ class _Memory:
         self.writes: Mapping[Unit, Counts] = {unit: np.zeros(size, np.int64) for unit in Unit}
 
 
-def hazards(stream: Stream, order: Sequence[int], footprints: Sequence[Footprint], machine: Machine) -> list[Finding]:
-    """Findings about what the instructions touch that ran in this order, and about what the last does not wait for."""
+def hazards(stream: Stream, ran: Set[int], footprints: Sequence[Footprint], machine: Machine) -> list[Finding]:
+    """Findings about what the instructions touch that ran, and about what the last does not wait for."""
+    order = settled_order(stream, ran)
     search = _Search(stream, order, machine)
     for at in order:
         search.instruction(at, footprints[at])

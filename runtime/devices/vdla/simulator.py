@@ -33,7 +33,7 @@ def simulate(stream: Stream, dram: Bytes, target: VdlaTarget) -> RunReport:
     timeline = timeline_of(stream, target)
     order = [span.instruction for span in timeline.spans]
     findings += left_over(stream, timeline) if timeline.complete else deadlocks(stream, timeline)
-    findings += hazards(stream, order, touched, machine)
+    findings += hazards(stream, set(order), touched, machine)
     if findings:
         raise StreamError(findings)
     chip = Chip(target, dram)
