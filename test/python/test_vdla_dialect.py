@@ -182,7 +182,7 @@ def test_what_no_machine_does_is_refused(body: str, message: str):
 
 
 def test_memory_of_open_sizes():
-    """As large as an argument says; what nothing has written holds the least numbers."""
+    """It is as large as an argument says; what nothing has written holds the least numbers."""
     body = """
     func.func @f(%y: memref<4x1x16xi8>, %i: index) {
       %c0 = arith.constant 0 : index

@@ -47,7 +47,7 @@ def with_speed(target: VdlaTarget, speed: str) -> str:
 
 
 def random_case(seed: int) -> Case:
-    """Of some cases, a second product has the results of a first for its inputs."""
+    """In some cases, a second product has the results of a first for its inputs."""
     draw = random.Random(seed)
     return draw.choice([product_case, product_case, chain_case])(draw, seed)
 

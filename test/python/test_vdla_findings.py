@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from vdla_programs import machine
+from vdla_streams import random_stream
 
 from tilework.runtime.devices.vdla.assembly import parse_stream
 from tilework.runtime.devices.vdla.findings import Fault, Finding, StreamError
@@ -333,3 +334,10 @@ def test_the_message_of_the_error_tells_the_first_findings():
     assert lines[0] == "the stream is not clean:" and lines[-1] == "  ... and 13 more"
     assert lines[1].startswith("  address out of range: instruction 0 (load.inp) reads bytes 159984 to 159999 of DRAM")
     assert len(lines) == 10 and len(error.value.findings) == 21
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_streams_without_sense_are_refused(seed: int):
+    """Whatever numbers and tokens instructions have, what is wrong is found, and fast."""
+    with pytest.raises(StreamError):
+        simulate(random_stream(seed), np.zeros(4096, np.uint8), machine())

@@ -57,7 +57,6 @@ _MICRO_OP: Fields = (("dst", 11), ("src", 11), ("wgt", 10))
 
 _MEMORIES = ("uop", "wgt", "inp", "acc", "out")
 _OPERATIONS = tuple(AluOperation)
-_LOWEST_IMMEDIATE = -(1 << 15)
 
 _NEIGHBOURS = {
     Unit.LOAD: {"pop_next": Queue.COMPUTE_TO_LOAD, "push_next": Queue.LOAD_TO_COMPUTE},
@@ -90,11 +89,11 @@ def _encoded(instruction: Instruction, place: str) -> bytes:
         flag: int(queue in (instruction.pop if flag.startswith("pop") else instruction.push))
         for flag, queue in neighbours.items()
     }
-    opcode, operands = _operands(instruction, place)
+    opcode, operands = _operands(instruction)
     return _packed(_LAYOUTS[opcode], {**values, "opcode": opcode, **operands}, place)
 
 
-def _operands(instruction: Instruction, place: str) -> tuple[int, dict[str, int]]:
+def _operands(instruction: Instruction) -> tuple[int, dict[str, int]]:
     """The code of an operation, and the values of its fields that are not zero."""
     match instruction:
         case Load():
@@ -108,7 +107,8 @@ def _operands(instruction: Instruction, place: str) -> tuple[int, dict[str, int]
             steps = {"outer.wgt": instruction.outer.wgt, "inner.wgt": instruction.inner.wgt}
             return 2, {**_looped(instruction), **steps, "reset": int(instruction.reset)}
         case Alu():
-            immediate = {} if instruction.immediate is None else _immediate(instruction.immediate, place)
+            value = instruction.immediate
+            immediate = {} if value is None else {"with_immediate": 1, "immediate": value & 0xFFFF}
             return 4, {
                 **_looped(instruction),
                 "operation": _OPERATIONS.index(instruction.operation),
@@ -127,13 +127,6 @@ def _looped(instruction: Looped) -> dict[str, int]:
     for name, loop in (("outer", instruction.outer), ("inner", instruction.inner)):
         values |= {f"{name}.count": loop.count, f"{name}.dst": loop.dst, f"{name}.src": loop.src}
     return values
-
-
-def _immediate(value: int, place: str) -> dict[str, int]:
-    if not _LOWEST_IMMEDIATE <= value < -_LOWEST_IMMEDIATE:
-        limits = f"it has 16 bits, for {_LOWEST_IMMEDIATE} to {-_LOWEST_IMMEDIATE - 1}"
-        raise UsageError(f"{place}: immediate is {value}, which does not fit: {limits}")
-    return {"with_immediate": 1, "immediate": value & 0xFFFF}
 
 
 def _packed(layout: Fields, values: Mapping[str, int], place: str) -> bytes:

@@ -197,6 +197,8 @@ class Alu(Looped):
         super().__post_init__()
         if self.outer.wgt or self.inner.wgt:
             raise UsageError(f"{self.mnemonic}: it reads no weights, so that its loops have no steps of 'wgt'")
+        if self.immediate is not None and not -(1 << 15) <= self.immediate < 1 << 15:
+            raise UsageError(f"{self.mnemonic}: the immediate {self.immediate} does not fit in 16 bits")
 
     @property
     def mnemonic(self) -> str:
