@@ -239,8 +239,13 @@ def test_each_fault(text: str, options: str, fault: Fault, instructions: tuple[i
             "load.uop pop=load->compute,store->compute\nfinish\n",
             [(2,), (3,)],
         ),
+        (  # the store waits as well, but for what the first unit would push if it went on
+            "load.uop pop=load->compute push=compute->store\nstore pop=compute->store\n"
+            "load.inp pop=compute->load\nfinish\n",
+            [(2,), (0,)],
+        ),
     ],
-    ids=["tokens", "after a push", "after a pop"],
+    ids=["tokens", "after a push", "after a pop", "one behind"],
 )
 def test_two_deadlocks_are_two_findings(text: str, instructions: list[tuple[int, ...]]):
     """Each of two units waits for what never comes."""
@@ -277,6 +282,28 @@ def test_huge_numbers_are_out_of_range(line: str):
     unit = line.rpartition("push=")[2] if "push=" in line else ""
     found = findings_of(f"{START}{line}\nfinish{f' pop={unit}' * bool(unit)}\n")
     assert Fault.OUT_OF_RANGE in {one.fault for one in found}
+
+
+def test_the_last_tile_that_a_loop_reaches():
+    """It is not a multiple of the step that divides the memory's size."""
+    found = findings_of(f"{START}alu.add uops=0:1 outer=683:dst+3,src+0,wgt+0 imm=1\nfinish\n")
+    assert [str(one) for one in found] == [
+        "read of what was not loaded: instruction 2 (alu.add) reads some of tiles 3 to 2046 of acc, which nothing has "
+        "written before"
+    ]
+
+
+def test_loops_that_do_not_run_touch_nothing():
+    for loop in ("outer=0:dst+0,src+0,wgt+0", "inner=0:dst+9999,src+9999,wgt+0"):
+        simulate(parse_stream(f"{START}gemm uops=0:1 {loop}\nfinish\n"), np.zeros(64, np.uint8), machine())
+
+
+def test_a_load_that_fills_its_memory():
+    store = "store dram=2047 rows=1 columns=1 pop=compute->store push=store->compute"
+    load = "load.inp rows=2 columns=1024 stride=1024 push=load->compute"
+    text = f"{START}load.uop push=compute->store\n{store}\n{load}\nfinish pop=load->compute,store->compute\n"
+    found = findings_of(text, dram_bytes=1 << 15)
+    assert [one.instructions for one in found] == [(3, 4)] and "bytes 32752 to 32767 of DRAM" in str(found[0])
 
 
 def test_a_tile_of_which_dram_has_a_part():

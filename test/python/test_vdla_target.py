@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import tilework as tw
+from tilework import te
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.devices.registry import link
 from tilework.targets import parse_target
@@ -76,6 +78,14 @@ def test_nothing_loads_its_code_yet():
     """The folder that knows its instructions has no file that loads code."""
     with pytest.raises(TileworkError, match="nothing here runs code for targets of kind 'vdla'"):
         link([], "vdla", "entry", []).code()
+
+
+def test_nothing_makes_code_for_it_yet():
+    x = te.placeholder((16,), name="x")
+    y = te.compute((16,), lambda i: x[i] + 1.0, name="y")
+    with pytest.raises(UsageError) as error:
+        tw.build(te.create_schedule(y.op), [x, y], target="vdla")
+    assert str(error.value) == "no back end makes code for targets of kind 'vdla'; there are some for 'c', 'llvm'"
 
 
 def test_streams_are_read_and_run_without_the_compiler():
