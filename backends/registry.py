@@ -17,8 +17,12 @@ def backends() -> dict[str, Backend]:
 
 
 def backend_for(target: Target) -> Backend:
-    """The back end for a target."""
-    return backends()[target.kind]
+    """The back end for a target. Raises UsageError for one that nothing makes code for."""
+    known = backends()
+    if target.kind not in known:
+        kinds = ", ".join(f"'{kind}'" for kind in sorted(known))
+        raise UsageError(f"no back end makes code for targets of kind '{target.kind}'; there are some for {kinds}")
+    return known[target.kind]
 
 
 def backend_writing(format: str) -> Backend:

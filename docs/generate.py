@@ -59,9 +59,10 @@ def dialects_page() -> str:
     lines = [
         *("# Dialects", "", NOTE, ""),
         "A program is at one of four levels, or on its way from one to the next. Beside our own operations stand those",
-        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`. Every operation also has MLIR's generic form.",
+        "of `builtin`, `func`, `arith`, `math`, `memref` and `vector`; on accelerators those of `vdla`, in loops of",
+        "`scf`. Every operation also has MLIR's generic form.",
     ]
-    for dialect in LEVELS:
+    for dialect in (*LEVELS, "vdla"):
         lines += ["", *_dialect(dialect, load_dialect(dialect))]
     lines += ["", "## Intrinsics of the library", "", "[Intrinsics](intrinsics.md) says how to declare others."]
     for file in sorted((ROOT / "dialects" / "isa").glob("*.mlir")):

@@ -44,7 +44,8 @@ def _parsed(text: str) -> Target:
         kind = _HOST_KIND
     family = _families(tree_folders("targets")).get(kind) or _families(folders_of("targets")).get(kind)
     if family is None:
-        known = " and ".join(f"'{name}'" for name in sorted(_families(folders_of("targets"))))
+        *most, last = (f"'{name}'" for name in sorted(_families(folders_of("targets"))))
+        known = f"{', '.join(most)} and {last}"
         raise UsageError(f'unknown target \'{kind}\': the known kinds are {known}, as in "{_HOST_KIND}" or "{EXAMPLE}"')
     return _read(family, kind, words, text)
 

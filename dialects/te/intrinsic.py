@@ -196,8 +196,6 @@ class IntrinsicOp(IRDLOperation):
                 raise VerifyException(f"the layout of {want} says no strides")
             if not isinstance(want.memory_space, NoneAttr | StringAttr):
                 raise VerifyException(f"the memory space of {want} is no text")
-            if isinstance(want.memory_space, StringAttr) and "." in want.memory_space.data:
-                raise VerifyException(f"the memory space of {want} has a '.', behind which tags of scopes stand")
 
     def _verify_snippets(self) -> None:
         for kind, text in self._snippets.items():

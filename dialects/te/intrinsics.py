@@ -84,9 +84,9 @@ def scopes_known(op: Operation | None = None) -> list[str]:
 def verify_scope(scope: str, op: Operation | None = None) -> None:
     """Raise VerifyException for a scope that does not exist where `op` is."""
     name, _, tag = scope.partition(".")
-    if name not in SCOPES and name not in (known := scopes_known(op)):
+    if name not in SCOPES and scope not in (known := scopes_known(op)):
         raise VerifyException(f"unknown scope '{scope}'; known: {', '.join(known)}")
-    if tag and (name == "register" or name not in SCOPES):
+    if tag and name == "register":
         raise VerifyException(f"scope {name} takes no tag, got '{scope}'")
 
 

@@ -64,7 +64,7 @@ def open_device(use: DeviceUse, code: Mapping[str, bytes]) -> Device:
 def _module_for(target: str) -> ModuleType | None:
     """The module that loads code for a target. Plugins are asked for only where the tree has none."""
     part = f"runtime/devices/{target.split()[0]}"
-    folders = tree_folders(part) or folders_of(part)
+    folders = [f for f in tree_folders(part) or folders_of(part) if "device" in f.modules()]
     return folders[0].load("device") if folders else None
 
 

@@ -30,6 +30,7 @@ NAMES = {
     "processor": r"znver[0-9]*|zen ?[0-9]|haswell|broadwell|skylake|alderlake|cascadelake|icelake|[a-z]*[ _]?rapids"
     r"|xeon|epyc|intel|amd|cortex|neoverse|apple-m[0-9]|raspberry",
     "architecture": r"x86|amd64|aarch64|arm64|armv[0-9]|riscv[0-9]*",
+    "accelerator": r"vdla|vta",
 }
 """What is named -> its names; a digit or an underscore may follow one, or stand in front of it, a letter may not."""
 

@@ -18,7 +18,7 @@ builtin.module attributes {tilework.targets = {host}} {
 
 // -----
 
-// expected-error @below {{tilework.targets, device 'host': unknown target 'cuda': the known kinds are 'c' and 'llvm'}}
+// expected-error @below {{tilework.targets, device 'host': unknown target 'cuda': the known kinds are 'c', 'llvm' and 'vdla'}}
 builtin.module attributes {tilework.targets = "cuda"} {
   te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
     te.return %x : tensor<4xf32>

@@ -143,17 +143,6 @@ te.intrinsic @shape(%x: tensor<4xf32>) -> tensor<4xf32> attributes {buffers = [m
 
 // -----
 
-// expected-error@+1 {{the memory space of memref<4xf32, "my.scope"> has a '.', behind which tags of scopes stand}}
-te.intrinsic @tag(%x: tensor<4xf32>) -> tensor<4xf32> attributes {buffers = [memref<4xf32, "my.scope">, memref<4xf32>]} {
-  %y = te.compute "y" [i: 4] : tensor<4xf32> {
-    %v = te.read %x[i] : tensor<4xf32>
-    te.yield %v : f32
-  }
-  te.return %y : tensor<4xf32>
-}
-
-// -----
-
 // expected-error@+1 {{the snippet for 'c' names $z; there are $x, $type, $suffix, and names that begin with '_'}}
 te.intrinsic @unknown(%x: f32) -> f32 attributes {snippets = {c = "f($z)"}} {
   te.yield %x : f32
