@@ -19,7 +19,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, var
-from tilework.analysis.domains import loops_around
 from tilework.dialects import arith
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.parts import Part, PartsOp
@@ -58,7 +57,7 @@ class Dependences:
         same: Mapping[SSAValue, SSAValue] | None = None,
         identical: bool = True,
     ):
-        self._symbols = {key: const(value) for key, value in symbols.items()}
+        self._known = {key: const(value) for key, value in symbols.items()}
         self._same = same or {}
         self._identical = identical
         self.ranges: dict[Key, tuple[int, int]] = {}
@@ -73,11 +72,14 @@ class Dependences:
                 self.accesses += [self._part(op, i, part) for i, part in enumerate(op.parts)]
 
     def resolve(self, e: Expr) -> Expr:
-        """An index expression over loop variables only, where constants and `loop.apply` allow."""
+        """An index expression over loop variables only, where constants and `loop.apply` allow.
+
+        The variable of a loop with one iteration is the value that it has there.
+        """
         known: dict[Key, Expr] = {}
         for key in e.variables():
-            if isinstance(key, SSAValue) and key in self._symbols:
-                known[key] = self._symbols[key]
+            if isinstance(key, SSAValue) and key in self._known:
+                known[key] = self._known[key]
             elif isinstance(key, SSAValue) and isinstance(key.owner, ApplyOp):
                 known[key] = self.resolve(key.owner.value)
             elif isinstance(key, SSAValue) and isinstance(key.owner, arith.ConstantOp):
@@ -90,17 +92,26 @@ class Dependences:
         Else the stores, in general none, by which several iterations may write one element that nothing in the loop
         reads: the last tile that is moved inwards does that. The order matters unless they write the same value.
         """
-        inside = [a for a in self.accesses if loop.is_ancestor(a.op) and not _is_inside(a.root, loop)]
         found: set[StoreOp] = set()
-        for root in {a.root for a in inside if a.is_store}:
+        for access, is_alone in self.conflicts(loop):
+            if not is_alone or not isinstance(access.op, StoreOp):
+                return None
+            found.add(access.op)
+        return found
+
+    def conflicts(self, loop: ForOp) -> Iterator[tuple[Access, bool]]:
+        """The accesses that may touch an element that another iteration touches too, where one of the two writes it.
+
+        With each comes whether nothing else in the loop touches its buffer: it is in conflict with itself then.
+        """
+        if loop.index in self._known:
+            return  # there is no other iteration
+        inside = [a for a in self.accesses if loop.is_ancestor(a.op) and not _is_inside(a.root, loop)]
+        for root in dict.fromkeys(a.root for a in inside if a.is_store):
             accesses = [a for a in inside if a.root is root]
             for i, a in enumerate(accesses):
-                if not any(self._may_conflict(loop, a, b) for b in accesses[i:] if a.is_store or b.is_store):
-                    continue
-                if len(accesses) > 1 or not isinstance(a.op, StoreOp):
-                    return None
-                found.add(a.op)
-        return found
+                if any(self._may_conflict(loop, a, b) for b in accesses[i:] if a.is_store or b.is_store):
+                    yield a, len(accesses) == 1
 
     # -- facts
 
@@ -108,6 +119,8 @@ class Dependences:
         lower, upper = self._domain.lower(self.resolve(loop.lower)), self._domain.upper(self.resolve(loop.upper))
         if lower is None or upper is None:
             return
+        if upper == lower + 1:
+            self._known[loop.index] = const(lower)
         self.ranges[loop.index] = (lower, max(lower, upper - 1))
         self._domain.add(loop.index, *self.ranges[loop.index])
 
@@ -164,17 +177,14 @@ class Dependences:
     def _may_conflict(self, loop: ForOp, a: Access, b: Access) -> bool:
         if a.view != b.view:
             return True
-        outside = {parent.index for parent in loops_around(loop)}
-        known = set(self.ranges)
         domain = Domain({key: ends for key, ends in self.ranges.items()})
-        for key in known - outside:
-            domain.add(("'", key), *self.ranges[key])
+        for key, ends in self.ranges.items():
+            domain.add(("'", key), *ends)
 
         def renamed(e: Expr) -> Expr:
-            return e.rename(lambda key: key if key in outside else ("'", key))
+            return e.rename(lambda key: key if _is_outside(key, loop) else ("'", key))
 
-        pairs = zip(a.subscripts, b.subscripts, strict=True)
-        differences = [f - renamed(g) for f, g in pairs if {*f.variables(), *g.variables()} <= known]
+        differences = [f - renamed(g) for f, g in zip(a.subscripts, b.subscripts, strict=True)]
         facts = [*a.facts, *map(renamed, b.facts)]
         return not _Equalities(domain, differences, facts).separate(loop.index, self.ranges.get(loop.index))
 
@@ -296,6 +306,11 @@ def _arguments(e: Expr, kind: str) -> Sequence[Expr]:
         if isinstance(atom, Compound) and atom.kind == kind:
             return atom.args
     return (e,)
+
+
+def _is_outside(key: Key, loop: ForOp) -> bool:
+    """Whether a variable has one value for all iterations of the loop."""
+    return isinstance(key, SSAValue) and not loop.is_ancestor(key.owner)
 
 
 def _is_inside(root: Root, loop: ForOp) -> bool:
