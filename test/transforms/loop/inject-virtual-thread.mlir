@@ -272,6 +272,28 @@ loop.kernel @values ins(%x: memref<2xf32>) outs(%y: memref<2x4xf32>) {
   }
 }
 
+// A value is read before all threads write the same there, and used behind: the threads cannot share the buffer.
+
+// CHECK-LABEL: loop.kernel @read_before
+// CHECK:         %b = memref.alloca() : memref<2x2xf32, "local">
+// CHECK:         loop.for %t_1 = 0 to 2 "t" unrolled {
+// CHECK-NEXT:      %before = loop.load %b[%t_1, %t_1]
+// CHECK-NEXT:      loop.store %zero, %b[%t_1, 0]
+// CHECK-NEXT:      loop.store %before, %y[%t_1]
+loop.kernel @read_before ins(%x: memref<2xf32>) outs(%y: memref<2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %t = 0 to 2 "t" vthread {
+    %b = memref.alloca() : memref<2xf32, "local">
+    loop.for %i = 0 to 2 "i" {
+      %v = loop.load %x[%i] : memref<2xf32>
+      loop.store %v, %b[%i] : memref<2xf32, "local">
+    }
+    %before = loop.load %b[%t] : memref<2xf32, "local">
+    loop.store %zero, %b[0] : memref<2xf32, "local">
+    loop.store %before, %y[%t] : memref<2xf32>
+  }
+}
+
 // Lanes are one statement. Sixteen threads and more are a loop that stays, and an element that all of them would set to
 // the same value is set once.
 
