@@ -294,6 +294,22 @@ loop.kernel @read_before ins(%x: memref<2xf32>) outs(%y: memref<2xf32>) {
   }
 }
 
+// A loop that runs once tells threads apart as well as no loop.
+
+// CHECK-LABEL: loop.kernel @once
+// CHECK:         loop.for %j = 1 to 2 "j" {
+// CHECK-NEXT:      loop.for %t = 0 to 2 "t" unrolled {
+loop.kernel @once ins(%x: memref<3xf32>) outs(%y: memref<3xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.store %zero, %y[0] : memref<3xf32>
+  loop.for %t = 0 to 2 "t" vthread {
+    loop.for %j = 1 to 2 "j" {
+      %v = loop.load %x[%t + %j] : memref<3xf32>
+      loop.store %v, %y[%t + %j] : memref<3xf32>
+    }
+  }
+}
+
 // Lanes are one statement. Sixteen threads and more are a loop that stays, and an element that all of them would set to
 // the same value is set once.
 
