@@ -1,4 +1,4 @@
-"""What of the body of a loop over virtual threads each of them does for itself, and what is the same for all."""
+"""An analysis of loops over virtual threads: what each thread does for itself is told from what is the same for all."""
 
 from __future__ import annotations
 

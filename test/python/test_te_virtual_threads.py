@@ -130,15 +130,16 @@ def test_conditions(run_te, rows: int, at: int):
     np.testing.assert_array_equal(run_te(s, [X, W, Y], x, w), expected)
 
 
-def test_rows_as_many_as_an_input_has(run_te):
+@pytest.mark.parametrize("inner", [True, False])
+def test_rows_as_many_as_an_input_has(run_te, inner: bool):
     n = te.var("n")
     X = te.placeholder((n, 4), name="X")
     Y = te.compute((n, 4), lambda i, j: X[i, j] * 2, name="Y")
     Z = te.compute((n, 4), lambda i, j: Y[i, j] + X[i, 0], name="Z")
     s = te.create_schedule(Z.op)
-    outer, inner = s[Z].split(Z.op.axis[0], 4)
-    s[Z].bind(inner, te.thread_axis("vthread"))
-    s[Y].compute_at(s[Z], inner)
+    threads = s[Z].split(Z.op.axis[0], 4)[1] if inner else s[Z].split(Z.op.axis[0], nparts=3)[0]
+    s[Z].bind(threads, te.thread_axis("vthread"))
+    s[Y].compute_at(s[Z], threads if inner else s[Z].leaf_iter_vars[1])
     for rows in (0, 1, 4, 7, 8):
         x = np.random.default_rng(rows).integers(-8, 9, (rows, 4)).astype(np.float32)
         np.testing.assert_array_equal(run_te(s, [X, Z], x, shapes=[(rows, 4)]), x * 2 + x[:, :1])

@@ -22,7 +22,7 @@ from tilework.transforms.loop.rewriting import access_one_of, allocate_several, 
 from tilework.transforms.patterns import PatternPass
 
 FEW = 16
-"""From how many threads on a statement that holds no loop is repeated by a loop that stays one, as in TVM."""
+"""A statement that holds no loop is unrolled for fewer threads than these, as in TVM."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class InterleaveThreads(RewritePattern):
             return
         threads = constant_trip(op)
         if threads is None:
-            _refuse(op, f"their number {op.extent} is not constant; split the axis by a factor, and bind the inner one")
+            what = f"their number {op.extent} is not constant"
+            _refuse(op, f"{what}; split the axis by a factor, with tail guard, and bind the inner one")
         if threads < 2:
             op.properties["kind"] = KindAttr(Kind.SERIAL)
             rewriter.notify_op_modified(op)

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p loop-inject-virtual-thread --split-input-file --verify-diagnostics
 
 loop.kernel @number ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
-  // expected-error@+1 {{loop 't' cannot be virtual threads that are interleaved: their number N is not constant; split the axis by a factor, and bind the inner one}}
+  // expected-error@+1 {{loop 't' cannot be virtual threads that are interleaved: their number N is not constant; split the axis by a factor, with tail guard, and bind the inner one}}
   loop.for %t = 0 to %N "t" vthread {
     %v = loop.load %x[%t] : memref<?xf32>
     loop.store %v, %y[%t] : memref<?xf32>
@@ -36,6 +36,35 @@ loop.kernel @overlapping ins(%x: memref<6x8xf32>) outs(%y: memref<6xf32>) {
         %new = arith.addf %old, %v : f32
         loop.store %new, %y[%i + 2 * %t] : memref<6xf32>
       }
+    }
+  }
+}
+
+// -----
+
+// The parts are longer by one than the distance between them.
+
+loop.kernel @symbolic_parts ins(%x: memref<?xf32> [3 * N + 1]) outs(%y: memref<?xf32> [3 * N + 1]) symbols(%N) {
+  // expected-error@+1 {{one of them writes an element of %y that another one may write or read}}
+  loop.for %t = 0 to 3 "t" vthread {
+    loop.for %i = 0 to %N + 1 "i" {
+      %v = loop.load %x[%N * %t + %i] : memref<?xf32>
+      %w = arith.negf %v : f32
+      loop.store %w, %y[%N * %t + %i] : memref<?xf32>
+    }
+  }
+}
+
+// -----
+
+// Remainders alone do not tell threads apart.
+
+loop.kernel @remainders ins(%x: memref<26xf32>) outs(%y: memref<13xf32>) {
+  // expected-error@+1 {{one of them writes an element of %y that another one may write or read}}
+  loop.for %t = 0 to 2 "t" vthread {
+    loop.for %i = 0 to 13 "i" {
+      %v = loop.load %x[13 * %t + %i] : memref<26xf32>
+      loop.store %v, %y[(13 * %t + 2 * %i) mod 13] : memref<13xf32>
     }
   }
 }

@@ -310,6 +310,37 @@ loop.kernel @once ins(%x: memref<3xf32>) outs(%y: memref<3xf32>) {
   }
 }
 
+// Each thread has a part of the rows, as many as a symbol says; or of two dimensions that are one loop.
+
+// CHECK-LABEL: loop.kernel @parts
+// CHECK-NEXT:    loop.for %i = 0 to (%N + 1) floordiv 2 "i" {
+// CHECK-NEXT:      loop.for %t = 0 to 2 "t" unrolled {
+// CHECK-NEXT:        loop.if
+loop.kernel @parts ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N) {
+  loop.for %t = 0 to 2 "t" vthread {
+    loop.for %i = 0 to (%N + 1) floordiv 2 "i" {
+      loop.if [%N - ((%N + 1) floordiv 2) * %t - %i - 1 >= 0] {
+        %v = loop.load %x[((%N + 1) floordiv 2) * %t + %i] : memref<?xf32>
+        loop.store %v, %y[((%N + 1) floordiv 2) * %t + %i] : memref<?xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: loop.kernel @fused
+// CHECK-NEXT:    loop.for %i = 0 to 5 "i" {
+// CHECK-NEXT:      loop.for %t = 0 to 8 "t" unrolled {
+loop.kernel @fused ins(%x: memref<3x13xf32>) outs(%y: memref<3x13xf32>) {
+  loop.for %t = 0 to 8 "t" vthread {
+    loop.for %i = 0 to 5 "i" {
+      loop.if [-5 * %t - %i + 38 >= 0] {
+        %v = loop.load %x[(5 * %t + %i) floordiv 13, (5 * %t + %i) mod 13] : memref<3x13xf32>
+        loop.store %v, %y[(5 * %t + %i) floordiv 13, (5 * %t + %i) mod 13] : memref<3x13xf32>
+      }
+    }
+  }
+}
+
 // Lanes are one statement. Sixteen threads and more are a loop that stays, and an element that all of them would set to
 // the same value is set once.
 
