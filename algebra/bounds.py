@@ -211,7 +211,7 @@ class Domain:
     def _quotient_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
         """By a divisor that varies, but is positive: large divisors bring the quotient towards 0, from below to -1."""
         (low, high), (least, most) = (self._ends(a, depth) for a in atom.args)
-        if least is None or least < 1:
+        if least is None or least < 1 or (most is not None and most < least):  # or there is none: a range is empty
             return ()
         end = low if below else high
         if end is None:

@@ -71,6 +71,8 @@ def _simplified_atom(atom: Compound, ranges: Ranges) -> Expr:
     e, divisor = args
     if divisor.constant is None:
         return _simplified_symbolic_division(atom.kind, e, divisor, ranges)
+    if divisor.constant == 0:
+        return const(0)  # the quotient by 0, and what it leaves
     quotient, rest, d = _parts(e, divisor.constant, ranges)
     return quotient // d if atom.kind == "floordiv" else quotient % d * (divisor.constant // d) + rest
 

@@ -3,12 +3,13 @@
 Two accesses to one buffer, a store among them, conflict where they can touch one element in two different iterations
 of the loop. Subscripts are compared with the variables of the loop and of the loops inside it renamed on one side.
 Equal subscripts mean `sum(coefficient * (atom - atom')) + rest == 0`; where the terms below the largest coefficient
-cannot reach it, that atom must be equal on both sides (mixed-radix digits). The answer is conservative.
+cannot reach it, that atom must be equal on both sides (mixed-radix digits). A coefficient may be a symbol, too. The
+answer is conservative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -18,8 +19,7 @@ from xdsl.dialects.builtin import IntegerAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, var
-from tilework.analysis.domains import loops_around
+from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, divide, var
 from tilework.dialects import arith
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.parts import Part, PartsOp
@@ -58,10 +58,11 @@ class Dependences:
         same: Mapping[SSAValue, SSAValue] | None = None,
         identical: bool = True,
     ):
-        self._symbols = {key: const(value) for key, value in symbols.items()}
+        self._known = {key: const(value) for key, value in symbols.items()}
         self._same = same or {}
         self._identical = identical
         self.ranges: dict[Key, tuple[int, int]] = {}
+        self._open: dict[Key, tuple[int | None, int | None]] = {}  # the ranges of which no more than one end is known
         self._domain = Domain()
         self.accesses: list[Access] = []
         for op in kernel.walk():
@@ -73,11 +74,14 @@ class Dependences:
                 self.accesses += [self._part(op, i, part) for i, part in enumerate(op.parts)]
 
     def resolve(self, e: Expr) -> Expr:
-        """An index expression over loop variables only, where constants and `loop.apply` allow."""
+        """An index expression over loop variables only, where constants and `loop.apply` allow.
+
+        The variable of a loop with one iteration is the value that it has there.
+        """
         known: dict[Key, Expr] = {}
         for key in e.variables():
-            if isinstance(key, SSAValue) and key in self._symbols:
-                known[key] = self._symbols[key]
+            if isinstance(key, SSAValue) and key in self._known:
+                known[key] = self._known[key]
             elif isinstance(key, SSAValue) and isinstance(key.owner, ApplyOp):
                 known[key] = self.resolve(key.owner.value)
             elif isinstance(key, SSAValue) and isinstance(key.owner, arith.ConstantOp):
@@ -90,24 +94,37 @@ class Dependences:
         Else the stores, in general none, by which several iterations may write one element that nothing in the loop
         reads: the last tile that is moved inwards does that. The order matters unless they write the same value.
         """
-        inside = [a for a in self.accesses if loop.is_ancestor(a.op) and not _is_inside(a.root, loop)]
         found: set[StoreOp] = set()
-        for root in {a.root for a in inside if a.is_store}:
+        for access, is_alone in self.conflicts(loop):
+            if not is_alone or not isinstance(access.op, StoreOp):
+                return None
+            found.add(access.op)
+        return found
+
+    def conflicts(self, loop: ForOp) -> Iterator[tuple[Access, bool]]:
+        """The accesses that may touch an element that another iteration touches too, where one of the two writes it.
+
+        With each comes whether nothing else in the loop touches its buffer: it is in conflict with itself then.
+        """
+        if loop.index in self._known:
+            return  # there is no other iteration
+        inside = [a for a in self.accesses if loop.is_ancestor(a.op) and not _is_inside(a.root, loop)]
+        for root in dict.fromkeys(a.root for a in inside if a.is_store):
             accesses = [a for a in inside if a.root is root]
             for i, a in enumerate(accesses):
-                if not any(self._may_conflict(loop, a, b) for b in accesses[i:] if a.is_store or b.is_store):
-                    continue
-                if len(accesses) > 1 or not isinstance(a.op, StoreOp):
-                    return None
-                found.add(a.op)
-        return found
+                if any(self._may_conflict(loop, a, b) for b in accesses[i:] if a.is_store or b.is_store):
+                    yield a, len(accesses) == 1
 
     # -- facts
 
     def _add_range(self, loop: ForOp) -> None:
         lower, upper = self._domain.lower(self.resolve(loop.lower)), self._domain.upper(self.resolve(loop.upper))
         if lower is None or upper is None:
+            self._open[loop.index] = (lower, None if upper is None else upper - 1)
+            self._domain.add(loop.index, *self._open[loop.index])
             return
+        if upper == lower + 1:
+            self._known[loop.index] = const(lower)
         self.ranges[loop.index] = (lower, max(lower, upper - 1))
         self._domain.add(loop.index, *self.ranges[loop.index])
 
@@ -141,7 +158,7 @@ class Dependences:
         subscripts: Sequence[Expr],
         facts: Sequence[Expr],
     ) -> Access:
-        useful = tuple(e for e in facts if len(e.terms) > 1 and set(e.variables()) <= set(self.ranges))
+        useful = tuple(e for e in facts if len(e.terms) > 1)
         return Access(op, is_store, self.root(buffer), self._view(buffer), tuple(subscripts), useful)
 
     def root(self, value: SSAValue) -> Root:
@@ -166,29 +183,33 @@ class Dependences:
     def _may_conflict(self, loop: ForOp, a: Access, b: Access) -> bool:
         if a.view != b.view:
             return True
-        outside = {parent.index for parent in loops_around(loop)}
-        known = set(self.ranges)
-        domain = Domain({key: ends for key, ends in self.ranges.items()})
-        for key in known - outside:
-            domain.add(("'", key), *self.ranges[key])
+        domain = Domain({**self.ranges, **self._open})
+        for key, ends in {**self.ranges, **self._open}.items():
+            domain.add(("'", key), *ends)
 
         def renamed(e: Expr) -> Expr:
-            return e.rename(lambda key: key if key in outside else ("'", key))
+            return e.rename(lambda key: key if _is_outside(key, loop) else ("'", key))
 
-        pairs = zip(a.subscripts, b.subscripts, strict=True)
-        differences = [f - renamed(g) for f, g in pairs if {*f.variables(), *g.variables()} <= known]
+        differences = [f - renamed(g) for f, g in zip(a.subscripts, b.subscripts, strict=True)]
         facts = [*a.facts, *map(renamed, b.facts)]
-        return not _Equalities(domain, differences, facts).separate(loop.index, self.ranges.get(loop.index))
+        return not _Equalities(domain, differences, facts, renamed).separate(loop.index, self.ranges.get(loop.index))
 
 
 class _Equalities:
-    """What follows from several expressions being zero, and others (`facts`) not being negative."""
+    """What follows from several expressions being zero, and others (`facts`) not being negative.
 
-    def __init__(self, domain: Domain, differences: Sequence[Expr], facts: Sequence[Expr]):
+    renamed: what an expression of one iteration is in the other.
+    """
+
+    def __init__(
+        self, domain: Domain, differences: Sequence[Expr], facts: Sequence[Expr], renamed: Callable[[Expr], Expr]
+    ):
         self.domain = domain
+        self.renamed = renamed
         self.facts: list[Expr] = list(facts)
         self.differences: list[Expr] = list(differences)
         self.digits: list[Expr] = []
+        self.joined: list[Expr] = []
         self.impossible = False
 
     def separate(self, index: SSAValue, range_: tuple[int, int] | None) -> bool:
@@ -201,20 +222,46 @@ class _Equalities:
             values: dict[Key, Expr] = {k: var(v) for k, v in equal.items()}
             self.differences = [e.substitute(values) for e in self.differences]
             self.facts = [e.substitute(values) for e in self.facts]
-            progress = bool(equal)
+            progress = self._join_digits() or bool(equal)
         return self.impossible or self._digits_tell(index, range_)
 
     def _equal_variables(self) -> Iterator[tuple[Key, Key]]:
         """Renamed variables that must equal their originals."""
         for difference in self.differences:
             for delta in self._peel(difference):
-                pair = _twins(delta)
+                pair = self._twins(delta)
                 if pair is None:
                     continue
                 if isinstance(pair, Var):
                     yield ("'", pair.key), pair.key
                 else:
                     self.digits.append(Expr(((pair, 1),), 0))
+
+    def _join_digits(self) -> bool:
+        """`x` is equal on both sides where `x floordiv d` and `x mod d` are; whether that is new of any `x`."""
+        joined: list[Expr] = []
+        for digit in self.digits:
+            [(atom, _)] = digit.terms
+            if isinstance(atom, Compound) and atom.kind == "mod":
+                x, d = atom.args
+                if x // d in self.digits and self.renamed(d) == d:
+                    joined.append(x - self.renamed(x))
+        new = [e for e in joined if e not in self.joined]
+        self.joined += new
+        self.differences += new
+        return bool(new)
+
+    def _twins(self, delta: Expr) -> Atom | None:
+        """The atom x of an expression that is x - x' or x' - x."""
+        if len(delta.terms) != 2 or delta.offset or {c for _, c in delta.terms} != {1, -1}:
+            return None
+        for (x, _), (y, _) in (delta.terms, delta.terms[::-1]):
+            if isinstance(x, Var) and isinstance(y, Var) and y.key == ("'", x.key):
+                return x
+            if isinstance(x, Compound) and isinstance(y, Compound):
+                if self.renamed(Expr(((x, 1),), 0)) == Expr(((y, 1),), 0):
+                    return x
+        return None
 
     def _peel(self, e: Expr) -> Iterator[Expr]:
         """Expressions that must be zero where `e` is: groups of terms, largest coefficient first."""
@@ -223,15 +270,33 @@ class _Equalities:
             self.impossible = True
             return
         while e.terms:
-            size = max(abs(c) for _, c in e.terms)
-            group = Expr(tuple((atom, c // size) for atom, c in e.terms if abs(c) == size), 0)
-            rest = e - group * size
-            low, high = self._lower(rest), self._upper(rest)
-            if low is None or high is None or low <= -size or high >= size:
+            split = self._split_by_symbol(e) or self._split_by_number(e)
+            if split is None:
                 return
+            group, e = split
             yield group
-            e = rest
         self.impossible |= e.offset != 0
+
+    def _split_by_number(self, e: Expr) -> tuple[Expr, Expr] | None:
+        """`(q, r)` with `e == d * q + r` and `-d < r < d` for the largest coefficient `d`: both are zero."""
+        size = max(abs(c) for _, c in e.terms)
+        group = Expr(tuple((atom, c // size) for atom, c in e.terms if abs(c) == size), 0)
+        rest = e - group * size
+        low, high = self._lower(rest), self._upper(rest)
+        return None if low is None or high is None or low <= -size or high >= size else (group, rest)
+
+    def _split_by_symbol(self, e: Expr) -> tuple[Expr, Expr] | None:
+        """The same for a factor `d` of a product in `e` that is one value in both iterations."""
+        products = [atom for atom, _ in e.terms if isinstance(atom, Compound) and atom.kind == "product"]
+        for d in dict.fromkeys(d for atom in products for d in atom.args if self.renamed(d) == d):
+            quotient, rest = divide(e, d)
+            if rest != e and all(self._is_negative(side - d) for side in (rest, -rest)):
+                return quotient, rest
+        return None
+
+    def _is_negative(self, e: Expr) -> bool:
+        high = self._upper(e)
+        return high is not None and high < 0
 
     def _lower(self, e: Expr) -> int | None:
         high = self._upper(-e)
@@ -260,20 +325,6 @@ class _Equalities:
         return len(np.unique(table, axis=1).T) == len(values)
 
 
-def _twins(delta: Expr) -> Atom | None:
-    """The atom x of an expression that is x - x' or x' - x."""
-    if len(delta.terms) != 2 or delta.offset or {c for _, c in delta.terms} != {1, -1}:
-        return None
-    for (x, _), (y, _) in (delta.terms, delta.terms[::-1]):
-        if isinstance(x, Var) and isinstance(y, Var) and y.key == ("'", x.key):
-            return x
-        if isinstance(x, Compound) and isinstance(y, Compound):
-            renamed = Expr(((x, 1),), 0).rename(lambda key: ("'", key))
-            if renamed == Expr(((y, 1),), 0):
-                return x
-    return None
-
-
 def _facts(op: Operation) -> Iterator[Expr]:
     """What the loops and conditions around an operation say: expressions that are not negative."""
     child, parent = op, op.parent_op()
@@ -298,6 +349,11 @@ def _arguments(e: Expr, kind: str) -> Sequence[Expr]:
         if isinstance(atom, Compound) and atom.kind == kind:
             return atom.args
     return (e,)
+
+
+def _is_outside(key: Key, loop: ForOp) -> bool:
+    """Whether a variable has one value for all iterations of the loop."""
+    return isinstance(key, SSAValue) and not loop.is_ancestor(key.owner)
 
 
 def _is_inside(root: Root, loop: ForOp) -> bool:

@@ -264,6 +264,8 @@ class _Emitter:
         if attached:
             for_op.attributes |= self.requests(axis)
         self.insert(for_op)
+        if axis.kind is loop.Kind.VIRTUAL and axis.annotation is not None:
+            for_op.location = axis.annotation.location  # a refusal to interleave is about what asked for threads
         self.env[axis] = var(for_op.index)
         placed = self.placed.get(axis, ()) if attached else ()
         with self.cursor.inside(for_op.body.block):

@@ -197,7 +197,7 @@ def _check_mask(stage: Stage, relation: Split) -> None:
 
 
 def _check_kind(axis: Axis, extent: Expr) -> None:
-    if axis.kind in (Kind.VECTORIZED, Kind.UNROLLED) and extent.constant is None:
+    if axis.kind in (Kind.VECTORIZED, Kind.UNROLLED, Kind.VIRTUAL) and extent.constant is None:
         refuse(
             axis.annotation,
             axis.stage,

@@ -26,6 +26,8 @@ def _for(e: Emitter, op: ForOp) -> None:
     kind = op.kind.data
     if kind is Kind.VECTORIZED:
         raise CompileError(f"loop '{op.axis.data}' is still vectorized: run loop-vectorize before emitting code", op)
+    if kind is Kind.VIRTUAL:
+        raise CompileError(f"loop '{op.axis.data}' is still {kind}: run loop-inject-virtual-thread before", op)
     if kind in THREADS:
         raise CompileError(f"loop '{op.axis.data}' is bound to {kind}, which a CPU does not have; use parallel", op)
     lower, upper = op.bounds.data

@@ -14,7 +14,7 @@ Index arithmetic is written where it is used: bounds, subscripts and conditions 
 vectors stay attributes until the emitter, respectively until `loop-vectorize`. What a schedule asks of later passes are
 attributes too, such as `loop.double_buffer`, described in dialects/loop/annotations.py. The iterations of a loop of
 kind `threadIdx.x` and its like are threads of a device; a loop inside another of the same kind deals its iterations out
-to the same threads.
+to the same threads. Those of kind `vthread` are virtual threads, which `loop-inject-virtual-thread` interleaves.
 """
 
 from xdsl.ir import Dialect

@@ -79,7 +79,8 @@ THREADS = (
 )
 """Kinds of loops whose iterations are threads of a device, or virtual ones.
 
-A loop inside another of the same kind deals its iterations out to the same threads, all of which run what is around it.
+A loop inside another of the same kind deals its iterations out to the same threads, all of which run what is around it;
+of virtual threads, each has those of the loop inside to itself.
 """
 
 

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.loop import THREADS
+from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import (
     PRAGMAS,
     BindOp,
@@ -54,6 +54,10 @@ from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
 
 _LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
 """The primitives that may name a stage which is inlined."""
+
+
+CONTEXT_THREAD = "cthread"
+"""TVM's name for a virtual thread that shares no buffer; here threads share just those that are the same for all."""
 
 
 class Stage:
@@ -198,7 +202,10 @@ class Stage:
         self._annotate(var, "unrolled", UnrollOp(self._plain_leaf(var, "unroll")))
 
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
-        """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes."""
+        """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes.
+
+        Threads of "vthread" and "cthread" are virtual: all machines have them, and interleave their statements.
+        """
         self.leaf(ivar, "bind")
         tag = _thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
         self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag))
@@ -431,7 +438,8 @@ def _thread_tag(thread: object, what: str) -> str:
     """Which threads an axis of te.thread_axis stands for. Raises UsageError for anything else."""
     if not isinstance(thread, IterVar):
         raise UsageError(f"{what} takes axes that te.thread_axis makes, not {kind(thread)}")
-    if thread.thread_tag not in tuple(THREADS):
-        named = thread.thread_tag or thread.name
-        raise UsageError(f"{what}: '{named}' is no thread axis; known: {', '.join(THREADS)}")
-    return thread.thread_tag
+    tag = Kind.VIRTUAL if thread.thread_tag == CONTEXT_THREAD else thread.thread_tag
+    if tag not in tuple(THREADS):
+        known = ", ".join((*THREADS, CONTEXT_THREAD))
+        raise UsageError(f"{what}: '{tag or thread.name}' is no thread axis; known: {known}")
+    return tag

@@ -17,6 +17,7 @@ from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.inject_double_buffer import InjectDoubleBuffer
 from tilework.transforms.loop.inject_prefetch import InjectPrefetch
+from tilework.transforms.loop.inject_virtual_thread import InjectVirtualThread
 from tilework.transforms.loop.partition import Partition
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
@@ -48,7 +49,8 @@ CALLS: tuple[ModulePass, ...] = (AlternateCalls(),)
 
 LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
-    RewriteUnsafeSelect(),  # first: a choice between loads is a condition like any other then
+    InjectVirtualThread(),  # first: conditions are innermost still, and loops the same for all threads
+    RewriteUnsafeSelect(),  # before simplify: a choice between loads is a condition like any other then
     Simplify(),  # extents of one vanish, so that partition sees the conditions that matter
     SkipPadding(),  # before partition, which finds where
     Simplify(),  # conditions around whole loops become their bounds, which takes no copies

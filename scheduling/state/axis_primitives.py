@@ -89,7 +89,7 @@ def _fuse(handles: Handles, op: FuseOp) -> None:
     if stage.leaves[at : at + len(axes)] != list(axes):
         message = f"axes {listed(axes)} of stage '{stage.name}' are not adjacent in this order; reorder first"
         refuse(op, stage, message)
-    fused = Axis(".".join(a.name for a in axes), stage, axes[0].reduce)
+    fused = Axis(".".join(a.name for a in axes), stage, axes[0].reduce, ordered=any(a.ordered for a in axes))
     stage.leaves[at : at + len(axes)] = [fused]
     stage.relations.append(Fuse(axes, fused))
     handles.axes[op.fused] = fused
@@ -109,9 +109,12 @@ def _reorder(handles: Handles, op: ReorderOp) -> None:
     axes = [handles.leaf(op, v) for v in op.axes]
     stage = handles.common_stage(op, axes)
     stage.order_op = op
-    places = sorted(stage.leaves.index(a) for a in axes)
+    places, time = sorted(stage.leaves.index(a) for a in axes), [a for a in stage.leaves if a.ordered]
     for place, axis in zip(places, axes, strict=True):
         stage.leaves[place] = axis
+    if [a for a in stage.leaves if a.ordered] != time:
+        what = f"axes {listed(time)} of scan '{stage.name}' are time: its iterations run one after another"
+        refuse(op, stage, f"{what}; keep the axes in this order", time[0])
 
 
 def _annotate(handles: Handles, op: VectorizeOp | ParallelOp | UnrollOp) -> None:

@@ -71,6 +71,9 @@ def _env_threads(handles: Handles, op: EnvThreadsOp) -> None:
     stage, kind = handles.stage(op, op.stage), Kind(op.thread.data)
     if not isinstance(stage.compute, ScanOp):
         refuse(op, stage, f"stage '{stage.name}' is not a scan: threads around it come from its axes; use bind")
+    if kind is Kind.VIRTUAL:
+        message = f"{kind} cannot run around scan '{stage.name}': every virtual thread would compute all of it"
+        refuse(op, stage, f"{message}; bind an axis of a stage of its steps to {kind}")
     if any(a.kind is kind for a in stage.leaves):
         refuse(op, stage, f"{kind} runs around scan '{stage.name}' already; a thread axis is launched once")
     axis = Axis(kind, stage, False, kind=kind, annotation=op)

@@ -247,3 +247,73 @@ schedule.sequence @k {
   // expected-error@+1 {{stage 'next' is a result of scan 'scan' and lives in its buffer: it has no storage of its own; use cache_write}}
   schedule.set_scope %next "local"
 }
+
+// -----
+
+// The parts of time stay in their order, also where one is fused with another axis.
+
+te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
+    %v = te.read %x[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y = te.scan "scan" [t: 1 to 9, i: 4] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t, %i = schedule.stage "scan" [t, i]
+  %o, %n = schedule.split %t factor 2
+  // expected-error@+1 {{axes 't.outer', 't.inner' of scan 'scan' are time: its iterations run one after another; keep the axes in this order}}
+  schedule.reorder %n, %i, %o
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
+    %v = te.read %x[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y = te.scan "scan" [t: 1 to 9, i: 4] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t, %i = schedule.stage "scan" [t, i]
+  %o, %n = schedule.split %t factor 2
+  schedule.reorder %o, %i, %n
+  %f = schedule.fuse %o, %i
+  // expected-error@+1 {{axes 't.outer.i', 't.inner' of scan 'scan' are time: its iterations run one after another; keep the axes in this order}}
+  schedule.reorder %n, %f
+}
+
+// -----
+
+te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
+    %v = te.read %x[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %y = te.scan "scan" [t: 1 to 9, i: 4] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t, %i = schedule.stage "scan" [t, i]
+  %f = schedule.fuse %t, %i
+  // expected-error@+1 {{axis 't.i' of scan 'scan' is time: its iterations run one after another}}
+  schedule.parallel %f
+}

@@ -90,6 +90,17 @@ def test_split_indices_come_back_together():
     assert domain.simplify((fused // 4) * 4 + fused % 4) == fused
 
 
+def test_a_quotient_by_a_divisor_of_an_empty_range_has_no_bounds():
+    domain = Domain({"x": (-5, 5), "d": (1, 0)})
+    quotient = var("x") // var("d")
+    assert (domain.lower(quotient), domain.upper(quotient)) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["x floordiv N", "(x + 1) mod N"])
+def test_a_divisor_that_is_always_0_simplifies_to_0(text: str):
+    assert Domain({"x": (0, 9), "N": (0, 0)}).simplify(parse(text)) == 0
+
+
 @pytest.mark.parametrize(
     ("text", "value"), [("x floordiv N", 0), ("x mod N", 0), ("M * (x floordiv (M * N)) + x mod (x - 7) + 1", 1)]
 )

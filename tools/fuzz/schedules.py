@@ -99,7 +99,7 @@ def _annotate(d: Drawn) -> None:
 
 
 def _bind(d: Drawn) -> None:
-    """A third of the times only: a kernel with threads is interpreted, but not compiled."""
+    """A third of the times only: a kernel with threads of a device is interpreted, but not compiled."""
     if not d.draw.chance(33):
         return
     for _ in range(d.draw.choice((1, 2, 3))):

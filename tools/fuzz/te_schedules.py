@@ -12,6 +12,8 @@ from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.rewrites import FACTORS, SCOPES
 from tilework.tools.fuzz.stages import CARELESS
 
+THREADS = ("blockIdx.x", "threadIdx.x", "vthread", "cthread")
+
 
 def random_te_schedule(draw: Draw, results: Sequence[te.Tensor]) -> te.Schedule:
     """A schedule of the results, by up to about twenty calls."""
@@ -138,10 +140,10 @@ def _annotate(c: Calls) -> None:
 
 
 def _bind(c: Calls) -> None:
-    """A fifth of the times only: a kernel with threads is interpreted, but not compiled."""
+    """A fifth of the times only: a kernel with threads of a device is interpreted, but not compiled."""
     if c.draw.chance(20):
         stage = c.stage(_has_axes)
-        stage.bind(c.axis(stage, False), te.thread_axis(c.draw.choice(("blockIdx.x", "threadIdx.x", "vthread"))))
+        stage.bind(c.axis(stage, False), te.thread_axis(c.draw.choice(THREADS)))
 
 
 def _pragma(c: Calls) -> None:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntAttr, MemRefType, NoneAttr, StridedLayoutAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -18,7 +17,7 @@ from tilework.dialects.loop import INDEX, ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import DOUBLE_BUFFER
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.loop.rewriting import set_access
+from tilework.transforms.loop.rewriting import access_one_of, allocate_several
 from tilework.transforms.patterns import PatternPass
 
 
@@ -100,12 +99,7 @@ class _DoubleBuffer:
 
     def allocate(self, rewriter: PatternRewriter) -> SSAValue:
         """A buffer with room for two iterations, in front of the loop."""
-        old = self.alloca.memref.type
-        type_ = MemRefType(old.element_type, (2, *old.get_shape()), _layout(old), old.memory_space)
-        new = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": self.alloca.alignment})
-        copy_location(new, self.alloca)
-        new.memref.name_hint = self.alloca.memref.name_hint
-        return rewriter.insert(new, InsertPoint.before(self.loop)).memref
+        return rewriter.insert(allocate_several(self.alloca, 2), InsertPoint.before(self.loop)).memref
 
     def filling(self, lower: Expr, upper: Expr, axis: str, twice: SSAValue) -> ForOp:
         """A loop that fills the halves of the iterations from `lower` to `upper`, at most one."""
@@ -125,17 +119,7 @@ class _DoubleBuffer:
         half = (index - self.loop.lower) % 2
         for access in op.walk():
             if isinstance(access, LoadOp | StoreOp) and access.memref is self.alloca.memref:
-                exprs, first, count = access.exprs, access.lane_first, access.lane_count
-                access.operands[access.operands.index(access.memref)] = twice
-                set_access(access, [half, *exprs], first=first, count=count)
-
-
-def _layout(old: MemRefType[Attribute]) -> StridedLayoutAttr | NoneAttr:
-    """The layout of two such buffers one behind the other."""
-    if not isinstance(old.layout, StridedLayoutAttr):
-        return NoneAttr()
-    strides = [s.data for s in old.layout.strides if isinstance(s, IntAttr)]
-    return StridedLayoutAttr([old.get_shape()[0] * strides[0], *strides])
+                access_one_of(access, twice, half)
 
 
 def _stores(op: Operation) -> list[StoreOp]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, MemRefType, NoneAttr, StridedLayoutAttr, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
 
 from tilework.algebra.index_expr import Expr, var
@@ -35,6 +36,31 @@ def set_access(
         op.properties.pop(name, None)
     op.properties["indices"] = LoopIndexAttr(exprs[: len(indices)])
     op.properties |= {name: LoopIndexAttr((e,)) for name, e in zip(lanes, exprs[len(indices) :], strict=True)}
+
+
+def allocate_several(alloca: memref.AllocaOp, number: int) -> memref.AllocaOp:
+    """An allocation with room for a number of such buffers: one more dimension, in front of the others."""
+    old = alloca.memref.type
+    type_ = MemRefType(old.element_type, (number, *old.get_shape()), _several(old), old.memory_space)
+    new = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": alloca.alignment})
+    copy_location(new, alloca)
+    new.memref.name_hint = alloca.memref.name_hint
+    return new
+
+
+def _several(old: MemRefType[Attribute]) -> StridedLayoutAttr | NoneAttr:
+    """The layout of several such buffers one behind the other."""
+    if not isinstance(old.layout, StridedLayoutAttr):
+        return NoneAttr()
+    strides = [s.data for s in old.layout.strides if isinstance(s, IntAttr)]
+    return StridedLayoutAttr([old.get_shape()[0] * strides[0], *strides])
+
+
+def access_one_of(op: LoadOp | StoreOp, several: SSAValue, which: Expr) -> None:
+    """Let an access to a buffer go to one of several that have been allocated for it, in place."""
+    exprs, first, count = op.exprs, op.lane_first, op.lane_count
+    op.operands[op.operands.index(op.memref)] = several
+    set_access(op, [which, *exprs], first=first, count=count)
 
 
 def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> bool:

@@ -41,6 +41,16 @@ loop.kernel @matrix outs(%y: memref<8xf32>) {
 
 // -----
 
+loop.kernel @virtual outs(%y: memref<8xf32>) {
+  %one = arith.constant 1.0 : f32
+  // expected-error @below {{loop 'x' is still vthread: run loop-inject-virtual-thread before}}
+  loop.for %i = 0 to 8 "x" vthread {
+    loop.store %one, %y[%i] : memref<8xf32>
+  }
+}
+
+// -----
+
 loop.kernel @threads outs(%y: memref<8xf32>) {
   %one = arith.constant 1.0 : f32
   // expected-error @below {{loop 'x' is bound to threadIdx.x, which a CPU does not have; use parallel}}
