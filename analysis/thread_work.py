@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tilework.analysis.accesses import root_buffer
-from tilework.analysis.tiles import written_buffers
+from tilework.analysis.intrinsics import written_buffers
 from tilework.dialects.loop import ForOp, IfOp, Kind, LoadOp
 from tilework.dialects.loop.annotations import TENSORIZE
 
