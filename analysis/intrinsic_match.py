@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TypeAlias, cast
+from math import prod
+from typing import NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, var
-from tilework.analysis.accesses import memory_space
-from tilework.analysis.loop_nest import LoopNest, NoNest, Steps, buffer_name
+from tilework.analysis.accesses import memory_space, root_buffer
+from tilework.analysis.loop_nest import LoopNest, NoNest, ShortNest, Steps, buffer_name
 from tilework.dialects import arith
-from tilework.dialects.loop import LoadOp, StoreOp
+from tilework.dialects.loop import LoadOp
 from tilework.dialects.loop.parts import Form, Part
 from tilework.dialects.support.memory_scopes import has_no_addresses
 from tilework.dialects.support.shapes import scalar_type
 from tilework.dialects.te import ReadOp, ReduceOp
 from tilework.dialects.te.intrinsic import RESULT, IntrinsicOp
-from tilework.dialects.te.joining import joining_op
+from tilework.dialects.te.intrinsics import declaration_of
+from tilework.dialects.te.joining import identity, joining_op
 
 Loads: TypeAlias = dict[ReadOp, LoadOp]
 """Which load of a nest is which read of the meaning."""
@@ -37,9 +39,56 @@ _COMMUTE = (
 )
 
 
-def matched_parts(nest: LoopNest, intrinsic: IntrinsicOp) -> list[Part]:
-    """The part of the result, then those of the arguments. Raises NoNest, which says where the two differ."""
-    return _Matching(nest, intrinsic).parts()
+class Match(NamedTuple):
+    """What nests are: an intrinsic, and the parts of the result and of the arguments."""
+
+    intrinsic: IntrinsicOp
+    parts: list[Part]
+
+
+def matched(nests: Sequence[LoopNest], intrinsic: IntrinsicOp) -> list[Match]:
+    """The intrinsics that one nest or two are, in order. Raises NoNest, which says where nests and meaning differ.
+
+    Of two, the first one sets elements to the identity of a reduction, and the second one is the reduction. Both are
+    one intrinsic that begins by itself with the identity, or that which resets the result, and one that accumulates.
+    """
+    *first, nest = nests
+    update = _Matching(nest, intrinsic)
+    if not first:
+        if intrinsic.compute.reduction and intrinsic.accumulates is None:
+            raise NoNest(update.differing("the nest is to set the result to the identity first, which it does not"))
+        return [Match(intrinsic, update.parts())]
+    if not intrinsic.compute.reduction:
+        raise NoNest(update.differing("there are two nests, and the intrinsic is no reduction"))
+    parts = update.parts()
+    if intrinsic.accumulates is None:
+        _require_reset(first[0], update, parts[0])
+        return [Match(intrinsic, parts)]
+    if intrinsic.reset is None:
+        message = "the nest sets the result to the identity first, and the declaration names no 'reset' that does"
+        raise NoNest(update.differing(message))
+    reset = declaration_of(intrinsic, intrinsic.reset.root_reference.data)
+    return [Match(reset, _Matching(first[0], reset).parts()), Match(intrinsic, parts)]
+
+
+def _require_reset(nest: LoopNest, update: _Matching, result: Part) -> None:
+    """Raise NoNest where a nest does not set all of the result to the identity of the reduction."""
+    last = update.intrinsic.compute.terminator
+    assert isinstance(last, ReduceOp)
+    stored = nest.store.value.owner
+    wanted = identity(cast(StringAttr, last.kind).data, last.values[0].type)
+    if not isinstance(stored, arith.ConstantOp) or _said(stored) != _said(arith.ConstantOp(wanted)):
+        raise NoNest(update.differing(f"the result is to be set to {_number_text(wanted)} first"))
+    spatial, access = len(update.intrinsic.compute.spatial), nest.steps(nest.store)
+    axes, extents = update.axes[:spatial], update.extents[:spatial]
+    for order in permutations(range(len(nest.loops))):
+        if [nest.trips[i] for i in order] == extents:
+            moves = dict(zip(axes, (access.steps[i] for i in order), strict=True))
+            strides = _solved(update.result, moves)
+            if (access.access.memref, access.start) == (result.memref, result.position) and strides is not None:
+                if tuple(strides) == result.strides:
+                    return
+    raise NoNest(update.differing(f"another part is set to {_number_text(wanted)} first: {nest.text_of(nest.store)}"))
 
 
 @dataclass(frozen=True)
@@ -58,6 +107,8 @@ class _Access:
 
 
 class _Matching:
+    """A nest, and the meaning that it is compared with: of a reduction, what is joined to what is there."""
+
     def __init__(self, nest: LoopNest, intrinsic: IntrinsicOp):
         self.nest = nest
         self.intrinsic = intrinsic
@@ -67,24 +118,42 @@ class _Matching:
         self.result = _Access(tuple(var(name) for name, _ in compute.spatial), intrinsic.wants[-1])
 
     def parts(self) -> list[Part]:
-        """See `matched_parts`."""
+        """The part of the result, then those of the arguments. Raises NoNest, which says where the two differ."""
         ways = list(self.ways())
         if not ways:
             raise NoNest(self.differing("what is stored differs"))
         if sorted(self.nest.trips) != sorted(self.extents):
-            raise NoNest(self.differing("the loops differ"))
+            is_short = len(self.nest.trips) == len(self.extents) and prod(self.nest.trips) < prod(self.extents)
+            kind = ShortNest if is_short else NoNest
+            raise kind(self.differing(f"the loops differ{self.remedy(ways)}"))
         reason: NoNest | None = None
         for loads in ways:
-            accesses = self.accesses(loads)
-            steps = [self.nest.steps(access) for access, _ in accesses]
             for order in permutations(range(len(self.nest.loops))):
-                if [self.nest.trips[i] for i in order] != self.extents:
+                if [self.nest.trips[i] for i in order] == self.extents:
+                    try:
+                        return self.bound(order, loads)
+                    except NoNest as error:
+                        reason = reason or error
+        raise reason or NoNest(self.differing("the loops differ"))
+
+    def remedy(self, ways: Sequence[Loads]) -> str:
+        """How the loops would have to be split and ordered to be those of the meaning; nothing where no way is seen."""
+        loops = range(len(self.nest.loops))
+        for loads in ways:
+            for order in permutations(loops, len(self.axes)):
+                if any(self.nest.trips[i] % extent for i, extent in zip(order, self.extents, strict=True)):
                     continue
                 try:
-                    return self.bound([meaning for _, meaning in accesses], steps, order, loads)
-                except NoNest as error:
-                    reason = reason or error
-        raise reason or NoNest(self.differing("the loops differ"))
+                    self.bound(order, loads)
+                except NoNest:
+                    continue
+                names = [loop.axis.data for loop in self.nest.loops]
+                chosen = zip(order, self.extents, strict=True)
+                splits = [f"split '{names[i]}' by {n}" for i, n in chosen if self.nest.trips[i] != n]
+                outside = [f"'{names[i]}'" for i in loops if i not in order]
+                moved = [f"put {', '.join(outside)} outside of them"] if outside else []
+                return f" ({', '.join([*splits, *moved])}, and tensorize the inner loops)"
+        return ""
 
     # -- what is computed
 
@@ -93,12 +162,12 @@ class _Matching:
         last, value = self.intrinsic.compute.terminator, self.nest.store.value
         if not isinstance(last, ReduceOp):
             yield from self.seen(last.values[0], value, {})
-        elif self.intrinsic.accumulates is not None:
-            joined = value.owner
-            if isinstance(joined, Operation) and type(joined) is joining_op(last):
-                for before, term in (joined.operands, joined.operands[::-1]):
-                    if self.is_before(before):
-                        yield from self.seen(last.values[0], term, {})
+            return
+        joined = value.owner
+        if isinstance(joined, Operation) and type(joined) is joining_op(last):
+            for before, term in (joined.operands, joined.operands[::-1]):
+                if self.is_before(before):
+                    yield from self.seen(last.values[0], term, {})
 
     def is_before(self, value: SSAValue) -> bool:
         """Whether a value is what is in the element that is stored."""
@@ -133,20 +202,15 @@ class _Matching:
 
     # -- where it is
 
-    def accesses(self, loads: Loads) -> list[tuple[LoadOp | StoreOp, _Access]]:
-        """Each access of the nest with the one of the meaning that it is; the store comes first."""
-        wants = self.intrinsic.wants
-        reads = [(load, _Access(read.exprs, wants[_number(read)])) for read, load in loads.items()]
-        return [(self.nest.store, self.result), *reads]
-
-    def bound(
-        self, meanings: Sequence[_Access], steps: Sequence[Steps], order: Sequence[int], loads: Loads
-    ) -> list[Part]:
+    def bound(self, order: Sequence[int], loads: Loads) -> list[Part]:
         """The parts, if loop number `order[i]` is axis number i. Raises NoNest where it is not."""
-        found: dict[int, Part] = {}
-        numbers = [-1, *(_number(read) for read in loads)]
-        for number, meaning, access in zip(numbers, meanings, steps, strict=True):
-            part = self.part(meaning, access, order, is_result=number < 0)
+        wants = self.intrinsic.wants
+        found = {-1: self.part(self.result, self.nest.steps(self.nest.store), order, is_result=True)}
+        for read, load in loads.items():
+            number = _number(read)
+            part = self.part(_Access(read.exprs, wants[number]), self.nest.steps(load), order, is_result=False)
+            if root_buffer(part.memref) is root_buffer(found[-1].memref):
+                raise NoNest(f"the nest reads {buffer_name(part.memref)} while it writes it, which intrinsics do not")
             if found.setdefault(number, part) != part:
                 raise NoNest(self.differing(f"{buffer_name(part.memref)} and another part stand for one argument"))
         return [found[number] for number in sorted(found)]
@@ -246,13 +310,16 @@ def _text(value: SSAValue, leaf: object) -> str:
     if told is not None:
         return str(told)
     if isinstance(op, arith.ConstantOp):
-        number = op.value
-        return str(number.value.data) if isinstance(number, FloatAttr | IntegerAttr) else str(number)
+        return _number_text(op.value)
     return f"{_short(op.name)}({', '.join(_text(operand, leaf) for operand in op.operands)})"
 
 
 def _meaning_leaf(op: Operation) -> str | None:
     return f"{op.tensor.name_hint}[{', '.join(map(str, op.exprs))}]" if isinstance(op, ReadOp) else None
+
+
+def _number_text(number: Attribute) -> str:
+    return str(number.value.data) if isinstance(number, FloatAttr | IntegerAttr) else str(number)
 
 
 def _short(name: str) -> str:

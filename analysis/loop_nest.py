@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,46 +28,21 @@ class NoNest(Exception):
     """Loops are no nest that can be compared with something else; the message says why."""
 
 
+class ShortNest(NoNest):
+    """Loops differ in nothing else than that they have fewer iterations."""
+
+
 @dataclass(frozen=True)
 class LoopNest:
     """Loops of known trip counts, outermost first, that run one iteration after the other around one store.
 
-    value_ops: what is computed in the innermost loop, the store apart.
+    value_ops: what is computed in front of the store, in the innermost loop.
     """
 
     loops: tuple[ForOp, ...]
     trips: tuple[int, ...]
     store: StoreOp
     value_ops: tuple[Operation, ...]
-
-    @classmethod
-    def from_loop(cls, outermost: ForOp) -> LoopNest:
-        """The nest that begins with a loop. Raises NoNest, with the reason, where it holds anything else."""
-        loops = [outermost]
-        while isinstance(inner := loops[-1].body.block.first_op, ForOp) and inner.next_op is None:
-            loops.append(inner)
-        for loop in loops:
-            if loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
-                raise NoNest(f"loop '{loop.axis.data}' is {loop.kind.data}, where iterations are to follow each other")
-            if any(around.index in loop.lower.variables() for around in loops):
-                raise NoNest(f"loop '{loop.axis.data}' begins at another index each time")
-        trips = [loop.extent.constant for loop in loops]
-        unknown = next((loop for loop, trip in zip(loops, trips, strict=True) if trip is None), None)
-        if unknown is not None:
-            raise NoNest(f"nobody knows how often loop '{unknown.axis.data}' runs: {unknown.extent}")
-        body = list(loops[-1].body.block.ops)
-        store = body[-1] if body else None
-        if not isinstance(store, StoreOp):
-            found = ", ".join(dict.fromkeys(op.name for op in body)) or "nothing"
-            raise NoNest(f"the loops are to hold one store, behind what it stores, and hold {found}")
-        type_: Attribute = store.value.type
-        if isinstance(type_, VectorType):
-            raise NoNest(f"the loops are to hold scalars, and store a {type_}")
-        ops = body[:-1]
-        unused = [op for op in ops if op not in _needed(store) and not isinstance(op, arith.ConstantOp)]
-        if unused:
-            raise NoNest(f"besides one store and what it stores, the loops hold {unused[0].name}")
-        return cls(tuple(loops), tuple(trip for trip in trips if trip is not None), store, tuple(ops))
 
     def steps(self, access: LoadOp | StoreOp) -> Steps:
         """How an access moves. Raises NoNest where it moves unevenly, CompileError where it has several subscripts."""
@@ -85,6 +61,55 @@ class LoopNest:
         names: dict[Key, str] = {loop.index: loop.axis.data for loop in self.loops}
         exprs = (e.rename(lambda key: names.get(key) or getattr(key, "name_hint", None) or "?") for e in access.exprs)
         return f"{buffer_name(access.memref)}[{', '.join(map(str, exprs))}]"
+
+
+def nests_of(outermost: ForOp) -> list[LoopNest]:
+    """The nests that a loop consists of: one, or two that share loops, such as for a sum that is set to zero first.
+
+    Raises NoNest, with the reason, where it holds anything else.
+    """
+    nests = list(_nests((outermost,)))
+    if not 0 < len(nests) < 3:
+        raise NoNest(f"the loops are to hold one store, or two, and hold {len(nests) or 'none'}")
+    return nests
+
+
+def _nests(loops: tuple[ForOp, ...]) -> Iterator[LoopNest]:
+    """The nests inside of loops, in order."""
+    trips = [_trip_of(loop, loops) for loop in loops]
+    before: list[Operation] = []
+    for op in loops[-1].body.block.ops:
+        match op:
+            case ForOp():
+                yield from _nests((*loops, op))
+            case StoreOp():
+                type_: Attribute = op.value.type
+                if isinstance(type_, VectorType):
+                    raise NoNest(f"the loops are to hold scalars, and store a {type_}")
+                needed = _needed(op)
+                unused = next((o for o in before if o not in needed and not isinstance(o, arith.ConstantOp)), None)
+                if unused is not None:
+                    raise NoNest(f"besides what they store, the loops hold {unused.name}")
+                yield LoopNest(loops, tuple(trips), op, tuple(before))
+                before = []
+            case _ if op.regions:
+                raise NoNest(f"the loops are to hold stores, and hold {op.name}")
+            case _:
+                before.append(op)
+    unused = next((op for op in before if not isinstance(op, arith.ConstantOp)), None)
+    if unused is not None:
+        raise NoNest(f"besides what they store, the loops hold {unused.name}")
+
+
+def _trip_of(loop: ForOp, loops: Sequence[ForOp]) -> int:
+    if loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
+        raise NoNest(f"loop '{loop.axis.data}' is {loop.kind.data}, where iterations are to follow each other")
+    if any(around.index in loop.lower.variables() for around in loops):
+        raise NoNest(f"loop '{loop.axis.data}' begins at another index each time")
+    trip = loop.extent.constant
+    if trip is None:
+        raise NoNest(f"nobody knows how often loop '{loop.axis.data}' runs: {loop.extent}")
+    return trip
 
 
 def _needed(store: StoreOp) -> set[Operation]:

@@ -40,6 +40,7 @@ from tilework.dialects.loop.annotations import (
     PREFETCH_SPREAD,
     STORING_THREAD,
     TENSORIZE,
+    TENSORIZE_TAILS,
     WHOLE,
 )
 from tilework.dialects.schedule import SequenceOp
@@ -261,6 +262,8 @@ class _Emitter:
             for_op.attributes[MASKED] = UnitAttr()
         if axis.intrinsic is not None:
             for_op.attributes[TENSORIZE] = SymbolRefAttr(_intrinsic_for(axis, stores_identity=not attached))
+            if _is_partitioned(axis.stage):
+                for_op.attributes[TENSORIZE_TAILS] = UnitAttr()
         if attached:
             for_op.attributes |= self.requests(axis)
         self.insert(for_op)
@@ -347,6 +350,7 @@ class _Emitter:
         if not guards:
             body()
             return
+        _refuse_tails(stage, guards)
         inside = Region(Block())
         self.insert(loop.IfOp([self.condition(g) for g in guards], inside))
         with self.cursor.inside(inside.block):
@@ -431,17 +435,40 @@ def _check_size(name: str | None, extents: Sequence[int]) -> None:
         raise CompileError(f"the buffer of '{name}' would have {size} elements, more than memory can be")
 
 
+def _is_partitioned(stage: Stage) -> bool:
+    """Whether what a split leaves over gets code of its own."""
+    return any(axis.partition for axis in stage.leaves)
+
+
+def _refuse_tails(stage: Stage, guards: Sequence[Predicate]) -> None:
+    """Raise CompileError where some iterations of a tensorized nest are left out."""
+    at = next((i for i, axis in enumerate(stage.leaves) if axis.intrinsic is not None), None)
+    if at is None or _is_partitioned(stage):
+        return
+    inside: set[Key] = {*stage.leaves[at:]}
+    if any(inside.intersection(guard.expr.variables()) for guard in guards):
+        axis = stage.leaves[at]
+        what = f"axis '{axis}' of stage '{stage.name}' cannot be tensorized: a split leaves a tail of fewer iterations"
+        remedy = (
+            "give it tail partition, so that the tail runs as loops, or tail shift or pad, or a factor that divides"
+        )
+        refuse(axis.annotation, stage, f"{what}; {remedy}", axis)
+
+
 def _intrinsic_for(axis: Axis, stores_identity: bool) -> str:
     """The intrinsic that a loop from a tensorized axis inwards becomes."""
     declaration = axis.intrinsic
     assert declaration is not None
-    if not stores_identity:
+    is_part = bool(axis.stage.reduction) and axis.stage.leaves.index(axis) >= axis.stage.init_place
+    if not is_part or (declaration.accumulates is not None and not stores_identity):
         return declaration.label
-    if declaration.reset is None:
-        what = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as @{declaration.label}"
-        message = f"{what}: the stage is a reduction, and the declaration names no 'reset' that stores its identity"
+    name, what = ("reset", "stores its identity") if stores_identity else ("update", "joins a part of it")
+    other = declaration.reset if stores_identity else declaration.update
+    if other is None:
+        refused = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized as @{declaration.label}"
+        message = f"{refused}: loops around run parts of a reduction, and the declaration names no '{name}' that {what}"
         refuse(axis.annotation, axis.stage, message, axis)
-    return declaration.reset.root_reference.data
+    return other.root_reference.data
 
 
 def _points(compute: ComputeOp) -> Expr:

@@ -11,7 +11,8 @@
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
 | `loop.prefetch_spread` | `loop.for` | the same, evenly over the iterations of the loops inside |
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
-| `loop.tensorize` | `loop.for` | `loop-tensorize`: make the nest one operation of the dialect of that name |
+| `loop.tensorize` | `loop.for` | `loop-tensorize`: make the nest the intrinsic of that name |
+| `loop.tensorize_tails` | `loop.for` with the former | `loop-tensorize`: leave what was cut off as loops |
 | `loop.whole` | `loop.for` | `loop-partition`: cut loops inside, not this one |
 | `loop.unroll_factor` | `loop.for` | backends: so many iterations without a jump, each loading behind the one before |
 """
@@ -25,6 +26,7 @@ PREFETCH = "loop.prefetch"
 PREFETCH_SPREAD = "loop.prefetch_spread"
 STORING_THREAD = "loop.storing_thread"
 TENSORIZE = "loop.tensorize"
+TENSORIZE_TAILS = "loop.tensorize_tails"
 UNROLL_FACTOR = "loop.unroll_factor"
 WHOLE = "loop.whole"
 AUTO_UNROLL_MAX_STEP = "loop.auto_unroll_max_step"

@@ -40,7 +40,7 @@ from tilework.dialects.te.structure import ComputeOp, ReturnOp, verify_names
 RESULT = "result"
 """What snippets call the result."""
 
-_WANTS = ("accumulates", "buffers", "cost", "reset", "snippets")
+_WANTS = ("accumulates", "buffers", "cost", "reset", "snippets", "update")
 
 
 @irdl_op_definition
@@ -62,14 +62,15 @@ class IntrinsicOp(IRDLOperation):
           te.return %y : tensor<f32>
         }
 
-    accumulates: a reduction joins what is in the result already, rather than its identity. reset: the intrinsic that
-    stores the identity. buffers: for the arguments and the result a memref type that says the strides, a `?` for any
-    (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that buffers are to
-    have (without one, memory of any kind). cost: how many additions of vectors it takes the time of, 1 if nothing is
-    said. snippets: by the kind of target, the text that a back end writes, or a list of lines. `$name` is an argument
-    there, for buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a buffer; a name
-    that begins with `_` is a value of the snippet's own. A back end that has neither a snippet nor an emitter writes
-    the meaning of one on scalars.
+    accumulates: a reduction joins what is in the result already, rather than its identity. reset, update: the
+    intrinsics that store the identity, and that join a part of the reduction, where loops around run the other parts;
+    what accumulates is its own update. buffers: for the arguments and the result a memref type that says the strides, a
+    `?` for any (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that
+    buffers are to have (without one, memory of any kind). cost: how many additions of vectors it takes the time of, 1
+    if nothing is said. snippets: by the kind of target, the text that a back end writes, or a list of lines. `$name` is
+    an argument there, for buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a
+    buffer; a name that begins with `_` is a value of the snippet's own. A back end that has neither a snippet nor an
+    emitter writes the meaning of one on scalars.
     """
 
     name = "te.intrinsic"
@@ -78,6 +79,7 @@ class IntrinsicOp(IRDLOperation):
     names = prop_def(ArrayAttr[StringAttr])
     accumulates = opt_prop_def(UnitAttr)
     reset = opt_prop_def(FlatSymbolRefAttrConstr)
+    update = opt_prop_def(FlatSymbolRefAttrConstr)
     buffers = opt_prop_def(ArrayAttr)
     cost = opt_prop_def(FloatAttr)
     snippets = opt_prop_def(DictionaryAttr)
@@ -149,7 +151,7 @@ class IntrinsicOp(IRDLOperation):
         for type_ in (*self.function_type.inputs, *self.function_type.outputs):
             if not isinstance(type_, AnyFloat | IntegerType):
                 raise VerifyException(f"an intrinsic is on scalars or on tensors, all of them, not on {type_}")
-        for name in ("accumulates", "buffers", "reset"):
+        for name in ("accumulates", "buffers", "reset", "update"):
             if name in self.properties:
                 raise VerifyException(f"'{name}' is for intrinsics on tensors")
         *ops, last = self.body.block.ops
@@ -179,6 +181,8 @@ class IntrinsicOp(IRDLOperation):
             raise VerifyException("a reduction of an intrinsic has a reducer with a name, and no condition")
         if self.accumulates is not None and not compute.reduction:
             raise VerifyException("what accumulates is a reduction")
+        if self.update is not None and (self.accumulates is not None or not compute.reduction):
+            raise VerifyException("an 'update' is for a reduction that does not accumulate")
         self._verify_wants()
 
     def _verify_wants(self) -> None:

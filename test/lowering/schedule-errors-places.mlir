@@ -199,7 +199,7 @@ schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %ko, %ki = schedule.split %k factor 4
   schedule.reorder %ko, %i, %ki
-  // expected-error@+1 {{axis 'i' of stage 'y' cannot be tensorized as @my.sum: the stage is a reduction, and the declaration names no 'reset' that stores its identity}}
+  // expected-error@+1 {{axis 'i' of stage 'y' cannot be tensorized as @my.sum: loops around run parts of a reduction, and the declaration names no 'reset' that stores its identity}}
   schedule.tensorize %i @my.sum
 }
 

@@ -11,11 +11,11 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.domains import loops_around
-from tilework.analysis.intrinsic_match import matched_parts
+from tilework.analysis.intrinsic_match import Match, matched
 from tilework.analysis.intrinsics import is_tensorized
-from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name
+from tilework.analysis.loop_nest import NoNest, ShortNest, buffer_name, nests_of
 from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, LoadOp, StoreOp
-from tilework.dialects.loop.annotations import TENSORIZE
+from tilework.dialects.loop.annotations import TENSORIZE, TENSORIZE_TAILS
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.memory_scopes import is_of_intrinsics
@@ -41,7 +41,9 @@ class Tensorize(PatternPass):
       loop.store %s, %y[%i] : ..
 
     The loops may be in any order, and so may operands of what commutes: the meaning in the declaration is compared with
-    the nest. Where the two differ, both are shown. What else touches buffers of scopes of intrinsics is refused.
+    the nest. Where the two differ, both are shown, and how the loops would have to be split. A nest may set the result
+    to the identity of a reduction first. Tails that `loop-partition` has cut off run as loops. What else touches
+    buffers of scopes of intrinsics is refused.
     Requires one-dimensional buffers (`loop-flatten-storage`); leaves no requests.
     """
 
@@ -73,16 +75,25 @@ class NestToIntrinsic(RewritePattern):
         if declaration.is_on_scalars:
             raise CompileError(f"{what}: bodies call it, by te.call_intrinsic, since it is on scalars", op)
         try:
-            parts = matched_parts(LoopNest.from_loop(op), declaration)
+            found = matched(nests_of(op), declaration)
         except NoNest as error:
+            if isinstance(error, ShortNest) and op.attributes.pop(TENSORIZE_TAILS, None) is not None:
+                del op.attributes[TENSORIZE]
+                rewriter.notify_op_modified(op)
+                return
             raise CompileError(f"{what}: {error}", op) from error
-        new = IntrinsicOp(
-            declaration.label,
-            declaration.accumulates is not None,
-            [part.memref for part in parts],
-            [part.position for part in parts],
-            [part.form.shape for part in parts],
-            [part.strides for part in parts],
-        )
+        new = [_operation(match) for match in found]
         copy_location(new, op)
         rewriter.replace(op, new, [])
+
+
+def _operation(match: Match) -> IntrinsicOp:
+    declaration, parts = match
+    return IntrinsicOp(
+        declaration.label,
+        declaration.accumulates is not None,
+        [part.memref for part in parts],
+        [part.position for part in parts],
+        [part.form.shape for part in parts],
+        [part.strides for part in parts],
+    )

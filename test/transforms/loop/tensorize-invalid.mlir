@@ -67,7 +67,7 @@ loop.kernel @parallel ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y:
 
 loop.kernel @condition ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: the loops are to hold one store, behind what it stores, and hold arith.constant, loop.if}}
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: the loops are to hold stores, and hold loop.if}}
   loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
@@ -82,7 +82,7 @@ loop.kernel @condition ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y
 
 loop.kernel @more ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: besides one store and what it stores, the loops hold loop.prefetch}}
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_zero: besides what they store, the loops hold loop.prefetch}}
   loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_zero} {
     loop.for %n = 0 to 16 "n" {
       %z = arith.constant 0.0 : f32
@@ -168,7 +168,7 @@ loop.kernel @pairs ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: me
 
 loop.kernel @product ins(%a: memref<1024xbf16>, %b: memref<2048xbf16>) outs(%y: memref<512xf32>) {
   %acc = memref.alloca() : memref<512xf32, "amx">
-  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: besides one store and what it stores, the loops hold loop.load}}
+  // expected-error@+1 {{loop 'm' cannot be tensorized as @amx.tile_mulf: besides what they store, the loops hold loop.load}}
   loop.for %m = 0 to 16 "m" attributes {loop.tensorize = @amx.tile_mulf} {
     loop.for %n = 0 to 16 "n" {
       loop.for %k = 0 to 16 "k" {
@@ -282,6 +282,132 @@ loop.kernel @vector outs(%y: memref<1024xf32>) {
     loop.for %n = 0 to 16 "n" {
       %v = loop.load %acc[32 * %m + %n] : memref<1024xf32, "amx">, vector<16xf32>
       loop.store %v, %y[32 * %m + %n] : memref<1024xf32>, vector<16xf32>
+    }
+  }
+}
+
+// -----
+
+te.intrinsic @my.sums(%a: tensor<2x4xf32>) -> tensor<2xf32> {
+  %y = te.compute "y" [i: 2] reduce [k: 4] : tensor<2xf32> {
+    %x = te.read %a[i, k] : tensor<2x4xf32>
+    te.reduce max %x : f32
+  }
+  te.return %y : tensor<2xf32>
+}
+loop.kernel @no_identity ins(%x: memref<8xf32>) outs(%y: memref<2xf32>) {
+  // expected-error@+1 {{loop 'i' cannot be tensorized as @my.sums: the nest is to set the result to the identity first, which it does not: expected result[i] = maximumf(result[i], a[i, k]) : f32 for i < 2, k < 4}}
+  loop.for %i = 0 to 2 "i" attributes {loop.tensorize = @my.sums} {
+    loop.for %k = 0 to 4 "k" {
+      %c = loop.load %y[%i] : memref<2xf32>
+      %v = loop.load %x[4 * %i + %k] : memref<8xf32>
+      %s = arith.maximumf %c, %v : f32
+      loop.store %s, %y[%i] : memref<2xf32>
+    }
+  }
+}
+
+// -----
+
+te.intrinsic @my.sums(%a: tensor<2x4xf32>) -> tensor<2xf32> {
+  %y = te.compute "y" [i: 2] reduce [k: 4] : tensor<2xf32> {
+    %x = te.read %a[i, k] : tensor<2x4xf32>
+    te.reduce max %x : f32
+  }
+  te.return %y : tensor<2xf32>
+}
+loop.kernel @other_identity ins(%x: memref<8xf32>) outs(%y: memref<2xf32>) {
+  // expected-error@+1 {{loop 'i' cannot be tensorized as @my.sums: the result is to be set to -inf first}}
+  loop.for %i = 0 to 2 "i" attributes {loop.tensorize = @my.sums} {
+    %zero = arith.constant 0.0 : f32
+    loop.store %zero, %y[%i] : memref<2xf32>
+    loop.for %k = 0 to 4 "k" {
+      %c = loop.load %y[%i] : memref<2xf32>
+      %v = loop.load %x[4 * %i + %k] : memref<8xf32>
+      %s = arith.maximumf %c, %v : f32
+      loop.store %s, %y[%i] : memref<2xf32>
+    }
+  }
+}
+
+// -----
+
+te.intrinsic @my.sums(%a: tensor<2x4xf32>) -> tensor<2xf32> {
+  %y = te.compute "y" [i: 2] reduce [k: 4] : tensor<2xf32> {
+    %x = te.read %a[i, k] : tensor<2x4xf32>
+    te.reduce add %x : f32
+  }
+  te.return %y : tensor<2xf32>
+}
+loop.kernel @another_part ins(%x: memref<8xf32>) outs(%y: memref<4xf32>) {
+  // expected-error@+1 {{loop 'i' cannot be tensorized as @my.sums: another part is set to 0.0 first: %y[2 * i]}}
+  loop.for %i = 0 to 2 "i" attributes {loop.tensorize = @my.sums} {
+    %zero = arith.constant 0.0 : f32
+    loop.store %zero, %y[2 * %i] : memref<4xf32>
+    loop.for %k = 0 to 4 "k" {
+      %c = loop.load %y[%i] : memref<4xf32>
+      %v = loop.load %x[4 * %i + %k] : memref<8xf32>
+      %s = arith.addf %c, %v : f32
+      loop.store %s, %y[%i] : memref<4xf32>
+    }
+  }
+}
+
+// -----
+
+te.intrinsic @my.sums(%a: tensor<2x4xf32>) -> tensor<2xf32> attributes {accumulates} {
+  %y = te.compute "y" [i: 2] reduce [k: 4] : tensor<2xf32> {
+    %x = te.read %a[i, k] : tensor<2x4xf32>
+    te.reduce add %x : f32
+  }
+  te.return %y : tensor<2xf32>
+}
+loop.kernel @no_reset ins(%x: memref<8xf32>) outs(%y: memref<2xf32>) {
+  // expected-error@+1 {{loop 'i' cannot be tensorized as @my.sums: the nest sets the result to the identity first, and the declaration names no 'reset' that does}}
+  loop.for %i = 0 to 2 "i" attributes {loop.tensorize = @my.sums} {
+    %zero = arith.constant 0.0 : f32
+    loop.store %zero, %y[%i] : memref<2xf32>
+    loop.for %k = 0 to 4 "k" {
+      %c = loop.load %y[%i] : memref<2xf32>
+      %v = loop.load %x[4 * %i + %k] : memref<8xf32>
+      %s = arith.addf %c, %v : f32
+      loop.store %s, %y[%i] : memref<2xf32>
+    }
+  }
+}
+
+// -----
+
+te.intrinsic @my.copy(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %x = te.read %a[i] : tensor<4xf32>
+    te.yield %x : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @moved_along outs(%y: memref<8xf32>) {
+  // expected-error@+1 {{loop 'i' cannot be tensorized as @my.copy: the nest reads %y while it writes it, which intrinsics do not}}
+  loop.for %i = 0 to 4 "i" attributes {loop.tensorize = @my.copy} {
+    %v = loop.load %y[%i] : memref<8xf32>
+    loop.store %v, %y[%i + 1] : memref<8xf32>
+  }
+}
+
+// -----
+
+te.intrinsic @my.copy(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %x = te.read %a[i] : tensor<4xf32>
+    te.yield %x : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @larger ins(%x: memref<24xf32>) outs(%y: memref<24xf32>) {
+  // expected-error@+1 {{loop 'i' cannot be tensorized as @my.copy: the loops differ (split 'j' by 4, put 'i' outside of them, and tensorize the inner loops): expected}}
+  loop.for %i = 0 to 3 "i" attributes {loop.tensorize = @my.copy} {
+    loop.for %j = 0 to 8 "j" {
+      %v = loop.load %x[8 * %i + %j] : memref<24xf32>
+      loop.store %v, %y[8 * %i + %j] : memref<24xf32>
     }
   }
 }
