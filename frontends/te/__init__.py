@@ -81,6 +81,7 @@ from tilework.frontends.te.tensor import (
     thread_axis,
     var,
 )
+from tilework.frontends.te.tensor_intrin import TensorIntrin, decl_buffer, decl_tensor_intrin
 
 __all__ = [
     "AutoInlineElemWise",
@@ -97,6 +98,7 @@ __all__ = [
     "Select",
     "Stage",
     "Tensor",
+    "TensorIntrin",
     "Var",
     "abs",
     "acos",
@@ -116,6 +118,8 @@ __all__ = [
     "cos",
     "cosh",
     "create_schedule",
+    "decl_buffer",
+    "decl_tensor_intrin",
     "div",
     "erf",
     "exp",

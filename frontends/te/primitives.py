@@ -8,6 +8,7 @@ from typing import TypeVar
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.errors import UsageError
+from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.schedule import (
     ArgumentOp,
     ComputeAtOp,
@@ -17,11 +18,14 @@ from tilework.dialects.schedule import (
     SequenceOp,
     StageOp,
 )
+from tilework.dialects.support.names import identifier
+from tilework.dialects.te.intrinsics import library
 from tilework.frontends.te.arguments import kind
 from tilework.frontends.te.index import IterVar, Name
 from tilework.frontends.te.kernel import KernelNames
 from tilework.frontends.te.source_location import user_location
 from tilework.frontends.te.tensor import StagedOp, Tensor
+from tilework.frontends.te.tensor_intrin import TensorIntrin
 
 Made = TypeVar("Made", bound=Operation)
 
@@ -29,7 +33,7 @@ Made = TypeVar("Made", bound=Operation)
 class Primitives:
     """handles: the value of every axis that has one. arguments: the kernel's, in order, as long as none are given.
 
-    attached: the axis at which a stage or a group is computed.
+    attached: the axis at which a stage or a group is computed. intrinsics: the program's own, with names.
     """
 
     def __init__(self, names: KernelNames, arguments: Sequence[Tensor]):
@@ -37,8 +41,16 @@ class Primitives:
         self.sequence = SequenceOp("main", Region(Block()))
         self.handles: dict[Name, SSAValue] = {}
         self.attached: dict[SSAValue, Name] = {}
+        self.intrinsics: dict[TensorIntrin, str] = {}
         self._default_arguments = list(arguments)
         self._arguments: dict[Tensor, SSAValue] = {}
+
+    def declare(self, intrinsic: TensorIntrin) -> str:
+        """The name that an intrinsic is declared by, beside the kernel."""
+        if intrinsic not in self.intrinsics:
+            taken = UniqueNames((*self.intrinsics.values(), *library()))
+            self.intrinsics[intrinsic] = taken.fresh(identifier(intrinsic.name))
+        return self.intrinsics[intrinsic]
 
     def check_place(self, parent: object, primitive: str) -> None:
         """Raise UsageError unless something can be computed at the axes of what is given, a stage of this schedule."""

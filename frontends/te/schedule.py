@@ -209,7 +209,8 @@ class Schedule:
             read = [t for t in args if t in read]
             results = [t for t in args if isinstance(t.op, StagedOp)]
         kernel = build_kernel(name, self.names, read, results, self.operations)
-        return ModuleOp([kernel, self.primitives.sequence_for(name, read)])
+        declared = [d for intrin, text in self.primitives.intrinsics.items() for d in intrin.declarations(text)]
+        return ModuleOp([*declared, kernel, self.primitives.sequence_for(name, read)])
 
     def mlir(self) -> str:
         """Kernel and schedule as `.mlir`, for opt-tool."""

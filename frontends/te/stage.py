@@ -51,6 +51,7 @@ from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
+from tilework.frontends.te.tensor_intrin import TensorIntrin
 
 _LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
 """The primitives that may name a stage which is inlined."""
@@ -220,12 +221,17 @@ class Stage:
         number = check_number(number, f"pragma '{pragma_type}'", least=0)
         self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, number))
 
-    def tensorize(self, var: IterVar, tensor_intrin: str) -> None:
+    def tensorize(self, var: IterVar, tensor_intrin: TensorIntrin | str) -> None:
         """Everything from that axis inwards is one call of the intrinsic of that name."""
-        if not isinstance(tensor_intrin, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            what = f"tensorize takes the name of an intrinsic, not {kind(tensor_intrin)}"
+        leaf = self._plain_leaf(var, "tensorize")
+        if isinstance(tensor_intrin, TensorIntrin):
+            name = self.primitives.declare(tensor_intrin)
+        elif isinstance(tensor_intrin, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            name = tensor_intrin
+        else:
+            what = f"tensorize takes an intrinsic of te.decl_tensor_intrin, or a name, not {kind(tensor_intrin)}"
             raise UsageError(f"{what}; known: {', '.join(library())}")
-        self._annotate(var, "tensorized", TensorizeOp(self._plain_leaf(var, "tensorize"), tensor_intrin))
+        self._annotate(var, "tensorized", TensorizeOp(leaf, name))
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: Number) -> None:
         """At every iteration of the axis, ask the cache for what it reads of the tensor `offset` iterations later."""

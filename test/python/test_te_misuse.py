@@ -425,7 +425,7 @@ def sums(p: Program) -> Any:
         (lambda p: p.s.create_group(p.A, p.A), "'A' is a placeholder and has no stage; its stages are C, D"),
         (
             lambda p: p.d.tensorize(p.i, print),
-            "tensorize takes the name of an intrinsic, not a builtin_function_or_method; ",
+            "tensorize takes an intrinsic of te.decl_tensor_intrin, or a name, not a builtin_function_or_method; ",
         ),
         (lambda p: tw.lower(p.s, [p.A, p.B, p.D, p.D]), "an argument is given twice"),
         (lambda p: tw.lower(p.s, [p.A, p.B, Program().D]), "argument 'D' is not part of this schedule"),
