@@ -118,3 +118,6 @@ class ExternWriter(BodyWriter):
 
     def _yield_op(self, value: SSAValue) -> Operation:
         return loop.YieldOp([value])
+
+    def _call_op(self, intrinsic: str, operands: Sequence[SSAValue], dtype: str) -> Operation:
+        return loop.CallIntrinsicOp(intrinsic, operands, type_of(dtype))

@@ -7,13 +7,16 @@ from functools import reduce
 from math import inf
 from typing import Any
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.algebra.given_values import integer_of
-from tilework.frontends.te.dtypes import check_dtype, integer_range, is_float
+from tilework.dialects.te.intrinsics import library
+from tilework.frontends.te.arguments import kind
+from tilework.frontends.te.dtypes import check_dtype, integer_range, is_float, type_of
 from tilework.frontends.te.index import Index, IndexValue, to_index
 from tilework.frontends.te.scalar import (
     Apply,
     Constant,
+    IntrinsicCall,
     Scalar,
     as_condition,
     as_scalar,
@@ -164,6 +167,23 @@ def popcount(x: object) -> Scalar:
 def clz(x: object) -> Scalar:
     """How many leading bits of an integer are 0."""
     return unary("clz", x)
+
+
+def call_intrin(dtype: object, func_name: str, *args: object) -> Scalar:
+    """What an intrinsic of the library on scalars, such as "words.dot", makes of values, as a value of type dtype."""
+    known = {name: declared for name, declared in library().items() if declared.is_on_scalars}
+    declared = known.get(func_name)
+    if declared is None:
+        given = repr(func_name) if isinstance(func_name, str) else kind(func_name)  # pyright: ignore[reportUnnecessaryIsInstance]
+        hint = did_you_mean(str(func_name), known)
+        raise UsageError(f"there is no intrinsic on scalars {given}; there are {', '.join(known)}{hint}")
+    operands, result = tuple(map(as_scalar, args)), check_dtype(dtype)
+    given = [str(type_of(t)) for t in (*(operand.dtype for operand in operands), result)]
+    wanted = [*map(str, declared.function_type.inputs), *map(str, declared.function_type.outputs)]
+    if given != wanted:
+        takes, takes_given = (f"({', '.join(types[:-1])}) -> {types[-1]}" for types in (wanted, given))
+        raise UsageError(f"intrinsic '{func_name}' is {takes}, not {takes_given}")
+    return IntrinsicCall(result, func_name, operands)
 
 
 # -- limits and tests

@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Compound, Expr, Var, var
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects import arith
 from tilework.dialects.support.names import identifier
-from tilework.dialects.te import IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
+from tilework.dialects.te import CallIntrinsicOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
 from tilework.frontends.te.dtypes import is_signed, type_of
 from tilework.frontends.te.index import Name
 from tilework.frontends.te.scalar import (
@@ -25,6 +25,7 @@ from tilework.frontends.te.scalar import (
     Combination,
     Constant,
     IndexData,
+    IntrinsicCall,
     Reduce,
     Reduction,
     Scalar,
@@ -103,6 +104,9 @@ class BodyWriter:
             case Apply():
                 operands = [self.value(operand) for operand in scalar.operands]
                 return self.scalars.apply(scalar.function, scalar.operands[0].dtype, *operands)
+            case IntrinsicCall():
+                operands = [self.value(operand) for operand in scalar.operands]
+                return self._insert(self._call_op(scalar.intrinsic, operands, scalar.dtype))
             case _:
                 raise AssertionError(f"{type(scalar).__name__} inside a body")
 
@@ -238,6 +242,9 @@ class BodyWriter:
 
     def _yield_op(self, value: SSAValue) -> Operation:
         return YieldOp([value])
+
+    def _call_op(self, intrinsic: str, operands: Sequence[SSAValue], dtype: str) -> Operation:
+        return CallIntrinsicOp(intrinsic, operands, type_of(dtype))
 
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(op)

@@ -185,6 +185,14 @@ class Apply(Scalar):
 
 
 @dataclass(frozen=True, eq=False)
+class IntrinsicCall(Scalar):
+    """What an intrinsic on scalars makes of values."""
+
+    intrinsic: str
+    operands: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Cast(Scalar):
     """A value as a number of another type."""
 
@@ -342,7 +350,7 @@ def choose(condition: object, then: object, otherwise: object, lazy: bool) -> Sc
 def operands_of(value: Scalar) -> Sequence[Scalar]:
     """The values directly inside, but for those that indices are made of."""
     match value:
-        case Apply():
+        case Apply() | IntrinsicCall():
             return value.operands
         case Cast():
             return (value.operand,)

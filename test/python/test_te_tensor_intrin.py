@@ -184,3 +184,70 @@ OPEN = te.placeholder((N,), name="open")
 def test_what_is_no_intrinsic_is_refused(call: Callable[[], Any], message: str):
     with pytest.raises(tw.UsageError, match=message):
         call()
+
+
+# -- intrinsics on scalars
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_words_of_bytes_are_multiplied(target: str):
+    """In vectors, where lanes along the outputs are computed together."""
+    A, B = te.placeholder((6, 8), "int32", name="A"), te.placeholder((8, 32), "int32", name="B")
+    k = te.reduce_axis((0, 8), name="k")
+    C = te.compute((6, 32), lambda i, j: te.sum(te.call_intrin("int32", "words.dot", A[i, k], B[k, j]), axis=k))
+    s = te.create_schedule(C.op)
+    i, j = C.op.axis
+    jo, ji = s[C].split(j, factor=16)
+    s[C].reorder(i, jo, k, ji)
+    s[C].vectorize(ji)
+    assert "loop.call_intrinsic @words.dot" in str(tw.lower(s, [A, B, C]))
+    a, b = (RANDOM.integers(-(2**31), 2**31, shape).astype(np.int32) for shape in ((6, 8), (8, 32)))
+    result = np.empty((6, 32), np.int32)
+    tw.build(s, [A, B, C], target=target)(a, b, result)
+    rows = a.view(np.uint8).astype(np.int32)
+    columns = np.ascontiguousarray(b.T).view(np.int8).astype(np.int32)
+    np.testing.assert_array_equal(result, rows @ columns.T)
+
+
+def test_reducers_and_externs_call_intrinsics():
+    A = te.placeholder((8, 4), "int32", name="A")
+    k = te.reduce_axis((0, 4), name="k")
+    squares = te.comm_reducer(
+        lambda a, b: a + te.call_intrin("int32", "words.dot", b & 127, b & 127),
+        lambda t: te.const(0, t),
+        name="squares",
+    )
+    D = te.compute((8,), lambda i: squares(A[i, k], axis=k), name="D")
+    a, d = RANDOM.integers(-(2**31), 2**31, (8, 4)).astype(np.int32), np.empty(8, np.int32)
+    tw.build(te.create_schedule(D.op), [A, D])(a, d)
+    np.testing.assert_array_equal(d, ((a & 127) ** 2).sum(axis=1))
+
+    def statements(ins: Any, outs: Any) -> Any:
+        ib = te.ir_builder.create()
+        a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        with ib.for_range(0, 8, "i") as i:
+            b[i] = te.call_intrin("int32", "words.dot", a[i, 0], a[i, 1])
+        return ib.get()
+
+    B = te.extern((8,), [A], statements, dtype="int32", name="B")
+    b = np.empty(8, np.int32)
+    tw.build(te.create_schedule(B.op), [A, B])(a, b)
+    first, second = a[:, :1].copy().view(np.uint8).astype(np.int32), a[:, 1:2].copy().view(np.int8)
+    np.testing.assert_array_equal(b, (first * second).sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: te.call_intrin("int32", "word.dot", x, x), "on scalars 'word.dot'; there are .*did you mean"),
+        (lambda x: te.call_intrin("int32", "amx.tile_zero"), "there is no intrinsic on scalars 'amx.tile_zero'"),
+        (lambda x: te.call_intrin("int32", 3), "there is no intrinsic on scalars a int"),
+        (lambda x: te.call_intrin("int32", "words.dot", x), r"is \(i32, i32\) -> i32, not \(i32\) -> i32"),
+        (lambda x: te.call_intrin("float32", "words.dot", x, x), r"is \(i32, i32\) -> i32, not \(i32, i32\) -> f32"),
+        (lambda x: te.call_intrin("int33", "words.dot", x, x), "int33"),
+    ],
+)
+def test_calls_of_what_is_no_intrinsic_are_refused(call: Callable[[Any], Any], message: str):
+    X = te.placeholder((8,), "int32", name="X")
+    with pytest.raises(tw.UsageError, match=message):
+        te.compute((8,), lambda i: call(X[i]))
