@@ -8,8 +8,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilework.dialects import arith, loop
-from tilework.dialects.te.intrinsic import CallIntrinsicOp
+from tilework.dialects import arith
 from tilework.dialects.te.reduce import Number, ReduceOp
 from tilework.dialects.te.scalars import YieldOp
 
@@ -70,18 +69,8 @@ def _own(op: ReduceOp, arguments: Sequence[SSAValue]) -> tuple[list[Operation], 
     for inner in op.combiner.block.ops:
         if isinstance(inner, YieldOp):
             return ops, [mapped[v] for v in inner.values]
-        ops.append(in_loops(inner, mapped))
+        ops.append(inner.clone(mapped))
     raise AssertionError("a reducer ends in te.yield")
-
-
-def in_loops(op: Operation, mapped: dict[SSAValue, SSAValue]) -> Operation:
-    """An operation of a scalar body as one of the loop level; its results are added to what is `mapped`."""
-    if not isinstance(op, CallIntrinsicOp):
-        return op.clone(mapped)
-    call = loop.CallIntrinsicOp(op.intrinsic, [mapped.get(v, v) for v in op.arguments], op.result.type)
-    call.result.name_hint = op.result.name_hint
-    mapped[op.result] = call.result
-    return call
 
 
 def zero(type_: Attribute) -> IntegerAttr[IntegerType] | FloatAttr[AnyFloat]:

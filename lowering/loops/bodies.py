@@ -14,8 +14,8 @@ from xdsl.rewriter import InsertPoint
 from tilework.algebra.index_expr import Expr, Key, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import arith, loop
-from tilework.dialects.te import ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
-from tilework.dialects.te.joining import identities, in_loops, joined, zero
+from tilework.dialects.te import CallIntrinsicOp, ComputeOp, IfThenElseOp, IndexOp, ReadOp, ReduceOp, YieldOp
+from tilework.dialects.te.joining import identities, joined, zero
 
 
 class Cursor:
@@ -139,7 +139,7 @@ class Bodies:
                 case YieldOp() | ReduceOp():
                     return [mapped[v] for v in op.values]
                 case _:
-                    self.cursor.insert(in_loops(op, mapped))
+                    self.cursor.insert(_in_loops(op, mapped))
         raise AssertionError("a body ends in te.yield or te.reduce")
 
     def _read(self, op: ReadOp, indices: Sequence[Expr]) -> SSAValue:
@@ -174,3 +174,13 @@ def _here(
     if not op.index_operands:
         return axes
     return {**axes, **{v: var(mapped[v]) for v in op.index_operands}}
+
+
+def _in_loops(op: Operation, mapped: dict[SSAValue, SSAValue]) -> Operation:
+    """An operation of a scalar body as one of the loop level; its results are added to what is `mapped`."""
+    if not isinstance(op, CallIntrinsicOp):
+        return op.clone(mapped)
+    call = loop.CallIntrinsicOp(op.intrinsic, [mapped.get(v, v) for v in op.arguments], op.result.type)
+    call.result.name_hint = op.result.name_hint
+    mapped[op.result] = call.result
+    return call
