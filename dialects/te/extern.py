@@ -30,7 +30,7 @@ from tilework.dialects.te.scan import ScanOp, StateOp
 from tilework.dialects.te.structure import ComputeOp, KernelOp
 
 STATEMENTS = (
-    *(loop.ForOp, loop.IfOp, loop.YieldOp, loop.LoadOp, loop.StoreOp, loop.ApplyOp),
+    *(loop.ForOp, loop.IfOp, loop.YieldOp, loop.LoadOp, loop.StoreOp, loop.ApplyOp, loop.CallIntrinsicOp),
     memref.AllocaOp,
 )
 """What stands in an extern beside operations of `arith` and `math`."""
@@ -145,7 +145,7 @@ class ExternOp(IRDLOperation):
 
     def _verify_statement(self, op: Operation, name: str) -> None:
         if not isinstance(op, STATEMENTS) and op.name.partition(".")[0] not in ("arith", "math"):
-            what = "the body is made of loops, loads, stores, memref.alloca, arith and math"
+            what = "the body is made of loops, loads, stores, calls of intrinsics, memref.alloca, arith and math"
             raise VerifyException(f"{op.name} in {name}: {what}")
         if isinstance(op, loop.StoreOp) and op.memref in self.input_buffers:
             at = self.input_buffers.index(op.memref)

@@ -241,11 +241,3 @@ def test_calls_of_what_is_no_intrinsic_are_refused(call: Callable[[Any], Any], m
     X = te.placeholder((8,), "int32", name="X")
     with pytest.raises(tw.UsageError, match=message):
         te.compute((8,), lambda i: call(X[i]))
-
-
-def test_reducers_call_no_intrinsics():
-    A, k = te.placeholder((8, 4), "int32", name="A"), te.reduce_axis((0, 4), name="k")
-    dots = te.comm_reducer(lambda a, b: te.call_intrin("int32", "words.dot", a, b), lambda t: te.const(0, t))
-    with pytest.raises(tw.UsageError, match="a reducer is made of arith and math operations, not of te.call_intrinsic"):
-        B = te.compute((8,), lambda i: dots(A[i, k], axis=k), name="B")
-        tw.lower(te.create_schedule(B.op), [A, B])

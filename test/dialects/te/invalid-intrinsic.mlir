@@ -201,3 +201,18 @@ te.kernel @k(%x: tensor<8xi32>) -> tensor<8xi32> {
   }
   te.return %y : tensor<8xi32>
 }
+
+// -----
+
+te.kernel @k(%x: tensor<8x4xi32>) -> tensor<8xi32> {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xi32> {
+    %v = te.read %x[i, k] : tensor<8x4xi32>
+    // expected-error@+1 {{a reducer is made of arith and math operations, not of te.call_intrinsic}}
+    te.reduce %v from [0 : i32] : i32 {
+    ^bb0(%a: i32, %b: i32):
+      %w = te.call_intrinsic @words.dot(%a, %b) : (i32, i32) -> i32
+      te.yield %w : i32
+    }
+  }
+  te.return %y : tensor<8xi32>
+}
