@@ -130,9 +130,8 @@ def main() -> int:
     for name in ("bytes", "bfloat16"):
         if name in made:
             rate = 2 * n**3 / seconds[name] / 1e9
-            print(
-                f"{name:10} {1000 * seconds[name]:9.2f} ms {rate:8.1f} GOP/s {rate / best:6.2f} times the peak of floats"
-            )
+            times = f"{rate / best:6.2f} times the peak of floats"
+            print(f"{name:10} {1000 * seconds[name]:9.2f} ms {rate:8.1f} GOP/s {times}")
         else:
             print(f"{name:10} left out: {target.cpu} has no instruction for it")
     return 0

@@ -243,6 +243,18 @@ def test_the_gemm_example():
     assert refused.returncode == 2 and refused.stderr.startswith("gemm.py: the size is a multiple of ")
 
 
+def test_the_example_of_narrow_products():
+    command = [sys.executable, "narrow_gemm.py", "64"]
+    done = subprocess.run(command, cwd=EXAMPLES, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    first, *steps = done.stdout.splitlines()
+    assert first.startswith("GEMM of 64 x 64 x 64 on one core; peak of floats ")
+    assert [line.split()[0] for line in steps] == ["bytes", "bfloat16"]
+    assert all(line.endswith((" times the peak of floats", "has no instruction for it")) for line in steps)
+    refused = subprocess.run([sys.executable, "narrow_gemm.py", "100"], cwd=EXAMPLES, capture_output=True, text=True)
+    assert refused.returncode == 2 and refused.stderr.startswith("narrow_gemm.py: the size is a multiple of ")
+
+
 @pytest.mark.parametrize("name", ["β", "größe", "495", "_1", "1a"])
 def test_any_name_is_good(name, parse_module):
     k = te.reduce_axis((0, 4), name)
