@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from xdsl.dialects.builtin import StringAttr, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr, StringAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilework.analysis.accesses import memory_space, root_buffer
+from tilework.analysis.accesses import memory_space, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
 from tilework.dialects.loop import ForOp, IntrinsicOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.parts import Part, PartsOp
 from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.memory_scopes import has_no_addresses
@@ -41,8 +41,13 @@ def intrinsic_buffers(op: Operation) -> set[SSAValue]:
     return {root_buffer(part.memref) for inner in op.walk() if isinstance(inner, PartsOp) for part in inner.parts}
 
 
-def require_declared(op: CallIntrinsic | IntrinsicOp) -> None:
+def require_declared(op: CallIntrinsic | IntrinsicOp | Declaration) -> None:
     """Raise CompileError where an intrinsic is not declared, or is used otherwise than its declaration says."""
+    if isinstance(op, Declaration):
+        for attribute in (op.reset, op.update):
+            if attribute is not None:
+                _require_other(op, declaration_of(op, attribute.root_reference.data))
+        return
     declaration = declaration_of(op, op.intrinsic)
     if isinstance(op, IntrinsicOp):
         _require_parts(op, declaration)
@@ -56,6 +61,13 @@ def require_declared(op: CallIntrinsic | IntrinsicOp) -> None:
         raise CompileError(f"@{op.intrinsic} works lane by lane: all vectors have as many lanes", op)
 
 
+def _require_other(op: Declaration, other: Declaration) -> None:
+    """What resets or updates the result of an intrinsic has a result like it."""
+    if other.is_on_scalars or other.wants[-1] != op.wants[-1]:
+        message = f"@{other.label} stands in for parts of @{op.label}, and has not a result like it, {op.wants[-1]}"
+        raise CompileError(message, op)
+
+
 def _require_parts(op: IntrinsicOp, declaration: Declaration) -> None:
     if declaration.is_on_scalars:
         raise CompileError(f"@{op.intrinsic} is an intrinsic on scalars, which loop.call_intrinsic calls", op)
@@ -67,12 +79,29 @@ def _require_parts(op: IntrinsicOp, declaration: Declaration) -> None:
         raise CompileError(
             f"@{op.intrinsic} {'updates' if updates else 'writes'} the first of these parts: {listed}", op
         )
-    for part, want in zip(op.parts, wants, strict=True):
+    result = root_buffer(op.memrefs[0])
+    for i, (part, want) in enumerate(zip(op.parts, wants, strict=True)):
+        _require_place(op, part, want)
+        if i and root_buffer(part.memref) is result:
+            raise CompileError(f"@{op.intrinsic} reads a buffer that it writes, and intrinsics do not", op)
         wanted = want.memory_space.data if isinstance(want.memory_space, StringAttr) else None
         space = memory_space(part.memref)
         if has_no_addresses(space) if wanted is None else space != wanted:
             what = "is in memory" if wanted is None else f'is of scope "{wanted}"'
             raise CompileError(f"a part of @{op.intrinsic} {what}, not in a buffer of {part.memref.type}", op)
+
+
+def _require_place(op: IntrinsicOp, part: Part, want: MemRefType[Attribute]) -> None:
+    """Elements are as far apart as the declaration wants, and lie in the buffer as far as that is known."""
+    rank = len(part.strides)
+    usual = [*[None] * (rank - 1), *[1] * min(rank, 1)]
+    strides = list(want.layout.get_strides()) if isinstance(want.layout, StridedLayoutAttr) else usual
+    if any(wanted not in (None, stride) for wanted, stride in zip(strides, part.strides, strict=True)):
+        listed = ["?" if stride is None else stride for stride in strides]
+        raise CompileError(f"a part of @{op.intrinsic} has strides {listed}, not {list(part.strides)}", op)
+    at, size = part.position.constant, memref_type(part.memref.type).get_shape()[0]
+    if at is not None and size != DYNAMIC_INDEX and not 0 <= at <= at + part.last < size:
+        raise CompileError(f"a part from {at} to {at + part.last} is not in a buffer of {size} elements", op)
 
 
 def _lanes(type_: Attribute) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from tilework.dialects.loop import IntrinsicOp, KernelOp
 from tilework.dialects.loop.bounds import refuse_accesses_outside
 from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.te import IntrinsicOp as Declaration
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.dialects.te.bounds import refuse_undefined_indices
 
@@ -60,7 +61,7 @@ class Verifier:
             check_unique_symbols(op)
             try:
                 self._verify_op(op)
-                if isinstance(op, CallIntrinsic | IntrinsicOp):
+                if isinstance(op, CallIntrinsic | IntrinsicOp | Declaration):
                     require_declared(op)
             except CompileError:
                 raise

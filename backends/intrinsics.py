@@ -77,7 +77,7 @@ class IntrinsicWriter(ABC):
         for name, part in zip([RESULT, *declaration.parameters], op.parts, strict=True):
             values[name] = self.register(op, part) if part.form.in_register else self.place(e, op, part)
             values |= {f"{name}_stride{axis}": str(stride) for axis, stride in enumerate(part.strides)}
-        self.write_lines(e, filled(declaration.snippet(self.kind) or "", values, e.text.fresh))
+        self.write_snippet(e, op, declaration.snippet(self.kind) or "", values)
 
     def register(self, op: IntrinsicOp, part: Part) -> str:
         """What a register is called: the constant subscript of the part. Raises CompileError where it is none."""
@@ -93,8 +93,8 @@ class IntrinsicWriter(ABC):
         """Write a snippet for scalars, and name the result."""
 
     @abstractmethod
-    def write_lines(self, e: Any, lines: Sequence[str]) -> None:
-        """Write the lines of a snippet for buffers."""
+    def write_snippet(self, e: Any, op: IntrinsicOp, snippet: str, values: Mapping[str, str]) -> None:
+        """Write a snippet for buffers, in which names have these values."""
 
     @abstractmethod
     def place(self, e: Any, op: IntrinsicOp, part: Part) -> str:

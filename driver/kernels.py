@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
 from tilework.analysis.program_targets import HOST, device_of, is_on_host, set_targets, target_of
 from tilework.dialects import loop, te
-from tilework.dialects.schedule import SequenceOp
+from tilework.dialects.schedule import SequenceOp, TensorizeOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
+from tilework.dialects.te.intrinsics import declaration_of
 from tilework.driver.canonical_text import canonical_text, nameless_text, renamed
 from tilework.driver.read_program import kernels_of
 from tilework.driver.session import Session
@@ -92,6 +93,9 @@ def schedules_of(module: ModuleOp) -> dict[Kernel, SequenceOp]:
             raise CompileError(message, schedule)
         if kernel in found:
             raise CompileError(f"there are two schedules for @{schedule.kernel_name}: take one out", schedule)
+        for op in schedule.walk():
+            if isinstance(op, TensorizeOp):
+                declaration_of(op, op.intrinsic)  # here, where all declarations of the program are known
         found[kernel] = schedule
     return found
 

@@ -77,12 +77,15 @@ def _named(attributes: ArrayAttr[DictionaryAttr] | None, values: Sequence[SSAVal
 
 
 def add_schedules(module: ModuleOp, path: str | PathLike[str]) -> None:
-    """Add the schedules of a file to a program. Raises TileworkError for a file with none, or with anything else."""
+    """Add the schedules of a file to a program, with intrinsics that it declares.
+
+    Raises TileworkError for a file with no schedules, or with anything else.
+    """
     ops = list(read_program(path).ops)
-    strangers = [op.name for op in ops if not isinstance(op, SequenceOp)]
-    if strangers or not ops:
-        found = strangers[0] if strangers else "nothing"
-        raise TileworkError(f"{path} holds {found}: a file of schedules holds schedule.sequence and nothing else")
+    strangers = [op.name for op in ops if not isinstance(op, SequenceOp | te.IntrinsicOp)]
+    if strangers or not any(isinstance(op, SequenceOp) for op in ops):
+        found = strangers[0] if strangers else "no schedule.sequence"
+        raise TileworkError(f"{path} holds {found}: a file of schedules holds these, te.intrinsic, and nothing else")
     for op in ops:
         op.detach()
         module.body.block.add_op(op)

@@ -35,6 +35,11 @@ def target_to_compile_for(text: str) -> Target:
     return target
 
 
+def target_kinds() -> list[str]:
+    """The kinds of targets that there are, those of plugins among them: the first words of their texts."""
+    return sorted(_families(folders_of("targets")))
+
+
 @cache
 def _parsed(text: str) -> Target:
     kind, *words = text.split() or [""]
@@ -44,7 +49,7 @@ def _parsed(text: str) -> Target:
         kind = _HOST_KIND
     family = _families(tree_folders("targets")).get(kind) or _families(folders_of("targets")).get(kind)
     if family is None:
-        *most, last = (f"'{name}'" for name in sorted(_families(folders_of("targets"))))
+        *most, last = (f"'{name}'" for name in target_kinds())
         known = f"{', '.join(most)} and {last}"
         raise UsageError(f'unknown target \'{kind}\': the known kinds are {known}, as in "{_HOST_KIND}" or "{EXAMPLE}"')
     return _read(family, kind, words, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from string import Template
 from typing import Any, cast
 
@@ -31,14 +32,19 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from tilework.algebra.errors import did_you_mean
 from tilework.dialects.support.bfloat16 import computes_in_bfloat16
 from tilework.dialects.support.call_intrinsic import CallIntrinsic
+from tilework.dialects.te.intrinsic_reads import verify_reads
 from tilework.dialects.te.reduce import ReduceOp
 from tilework.dialects.te.scalars import ReadOp, YieldOp
 from tilework.dialects.te.structure import ComputeOp, ReturnOp, verify_names
+from tilework.targets.parse import target_kinds
 
 RESULT = "result"
 """What snippets call the result."""
+
+_RESERVED = frozenset({RESULT, "type", "suffix"})
 
 _WANTS = ("accumulates", "buffers", "cost", "reset", "snippets", "update")
 
@@ -139,8 +145,10 @@ class IntrinsicOp(IRDLOperation):
             raise VerifyException(f"an intrinsic has one result, not {len(outputs)}")
         if len(self.names) != len(block.args):
             raise VerifyException(f"{len(block.args)} arguments have {len(self.names)} names")
-        if len(set(self.parameters)) != len(self.parameters) or RESULT in self.parameters:
-            raise VerifyException(f"the arguments need names of their own, none of them '{RESULT}'")
+        if len(set(self.parameters)) != len(self.parameters) or not _RESERVED.isdisjoint(self.parameters):
+            raise VerifyException(f"the arguments need names of their own, none of {', '.join(sorted(_RESERVED))}")
+        if not 0 <= self.additions < inf:
+            raise VerifyException(f"a cost is a number from 0 on, not {self.additions}")
         if self.is_on_scalars:
             self._verify_scalars()
         else:
@@ -173,9 +181,10 @@ class IntrinsicOp(IRDLOperation):
         verify_names(compute, set())
         body = [op for op in compute.body.block.ops if op is not compute.terminator and not isinstance(op, ReadOp)]
         _require_arithmetic(body)
-        unread = next((a for a in self.body.block.args if not a.uses), None)
-        if unread is not None:
-            raise VerifyException(f"argument {unread.index} is not read")
+        for argument, name in zip(self.body.block.args, self.parameters, strict=True):
+            if not argument.uses:
+                raise VerifyException(f"argument %{name} is not read")
+            verify_reads(compute, argument, name)
         last = compute.terminator
         if isinstance(last, ReduceOp) and (last.kind is None or last.where is not None):
             raise VerifyException("a reduction of an intrinsic has a reducer with a name, and no condition")
@@ -200,9 +209,16 @@ class IntrinsicOp(IRDLOperation):
                 raise VerifyException(f"the layout of {want} says no strides")
             if not isinstance(want.memory_space, NoneAttr | StringAttr):
                 raise VerifyException(f"the memory space of {want} is no text")
+            if isinstance(want.layout, StridedLayoutAttr) and any(
+                s is not None and s < 1 for s in want.layout.get_strides()
+            ):
+                raise VerifyException(f"the strides of {want} are to be at least 1")
 
     def _verify_snippets(self) -> None:
         for kind, text in self._snippets.items():
+            if kind not in (known_kinds := target_kinds()):
+                there = f"{', '.join(known_kinds)}{did_you_mean(kind, known_kinds)}"
+                raise VerifyException(f"'{kind}' is no kind of targets; there are {there}")
             template = Template(text)
             if not template.is_valid():
                 raise VerifyException(f"the snippet for '{kind}' has a '$' that names nothing; '$$' stands for one")
@@ -219,7 +235,7 @@ class IntrinsicOp(IRDLOperation):
         """What snippets may name: arguments and the result; of scalars the type, of buffers the strides too."""
         names = [*self.parameters, RESULT]
         if self.is_on_scalars:
-            return [*self.parameters, "type", "suffix"]
+            return [*self.parameters, "type", "suffix", *(f"{name}_type" for name in self.parameters)]
         strides = (f"{n}_stride{d}" for n, w in zip(names, self.wants, strict=True) for d in range(len(w.get_shape())))
         return [*names, *strides]
 
@@ -227,9 +243,16 @@ class IntrinsicOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> IntrinsicOp:
+        start = parser.pos
         name, inputs, outputs, region, attributes, _, _ = parse_func_op_like(parser, reserved_attr_names=())
         given = {} if attributes is None else dict(attributes.data)
         wants: dict[str, Attribute] = {key: given.pop(key) for key in _WANTS if key in given}
+        unknown = next((key for key in given if "." not in key), None)
+        if unknown is not None:
+            known = ", ".join(_WANTS)
+            parser.raise_error(f"te.intrinsic has no '{unknown}'; it has {known}{did_you_mean(unknown, _WANTS)}", start)
+        if not region.blocks:
+            parser.raise_error("te.intrinsic has a body: what the instruction computes", start)
         type_ = FunctionType.from_lists(list(inputs), list(outputs))
         names = [argument.name_hint or f"arg{argument.index}" for argument in region.block.args]
         properties = {

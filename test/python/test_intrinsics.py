@@ -287,3 +287,46 @@ def test_declarations_belong_to_the_key_of_a_kernel(parse_module: Parse):
     plain, other, with_unused = (canonical_text(the_kernel(parse_module(text))) for text in texts)
     assert "my.low" in plain and "my.swish" in plain
     assert plain != other and plain == with_unused
+
+
+BOOLEANS = """
+te.intrinsic @my.positive(%x: f32) -> i1 attributes {snippets = {
+  c = "$x > 0", llvm = "fcmp ogt $x_type $x, zeroinitializer"
+}} {
+  %z = arith.constant 0.0 : f32
+  %y = arith.cmpf ogt, %x, %z : f32
+  te.yield %y : i1
+}
+te.intrinsic @my.if(%b: i1, %x: f32) -> f32 attributes {snippets = {c = "$b * $x"}} {
+  %z = arith.constant 0.0 : f32
+  %y = arith.select %b, %x, %z : f32
+  te.yield %y : f32
+}
+te.kernel @k(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %y = te.compute "y" [i: 64] : tensor<64xf32> {
+    %v = te.read %x[i] : tensor<64xf32>
+    %b = te.call_intrinsic @my.positive(%v) : (f32) -> i1
+    %w = te.call_intrinsic @my.if(%b, %v) : (i1, f32) -> f32
+    %five = arith.constant -5.0 : f32
+    %s = arith.select %b, %w, %five : f32
+    te.yield %s : f32
+  }
+  te.return %y : tensor<64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_booleans_of_snippets_are_masks_of_vectors(target: str, parse_module: Parse, tmp_path: Path):
+    module = for_target(parse_module(BOOLEANS), target)
+    x, y = RANDOM.standard_normal(64, np.float32), np.empty(64, np.float32)
+    kernel_function(the_kernel(module), KernelCache(tmp_path))(x, y)
+    np.testing.assert_array_equal(y, np.where(x > 0, x, np.float32(-5)))
+
+
+def test_a_function_of_c_that_there_is_not(parse_module: Parse, tmp_path: Path):
+    text = BOOLEANS.replace('c = "$x > 0"', 'c = "no_such_function($x)"')
+    module = for_target(parse_module(text), "c")
+    function = kernel_function(the_kernel(module), KernelCache(tmp_path))
+    with pytest.raises(tw.TileworkError, match="cannot be loaded: undefined symbol: no_such_function"):
+        function(np.empty(64, np.float32), np.empty(64, np.float32))

@@ -216,12 +216,12 @@ def test_compile_in_python(tilework: Tilework):
         (
             ("run", "sums.mlir", "--schedule", "graph.mlir", "--random", "1"),
             1,
-            "graph.mlir holds func.func: a file of schedules holds schedule.sequence and nothing else",
+            "graph.mlir holds func.func: a file of schedules holds these, te.intrinsic, and nothing else",
         ),
         (
             ("run", "sums.mlir", "--schedule", "empty.mlir", "--random", "1"),
             1,
-            "empty.mlir holds nothing: a file of schedules holds schedule.sequence and nothing else",
+            "empty.mlir holds no schedule.sequence: a file of schedules holds these, te.intrinsic, and nothing else",
         ),
         (
             ("compile", "host-level.mlir", "--dump-levels", "levels"),

@@ -66,7 +66,11 @@ class CompiledC:
             for number, content in enumerate(objects):
                 (folder / f"{number}.o").write_bytes(content)
             _run(["-shared", "-pthread", *(f"{n}.o" for n in range(len(objects))), "-lm", "-o", "code.so"], folder)
-            library = ctypes.CDLL(str(folder / "code.so"))
+            try:
+                library = ctypes.CDLL(str(folder / "code.so"))
+            except OSError as error:  # a snippet may call what there is not
+                reason = str(error).partition(": ")[2] or str(error)
+                raise TileworkError(f"the code that {_compiler()} made cannot be loaded: {reason}") from None
         entry = self._type((self._entry, library))
         return Library(entry, ctypes.cast(entry, ctypes.c_void_p).value or 0, library)
 

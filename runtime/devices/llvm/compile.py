@@ -64,7 +64,7 @@ def _in_source_order() -> Generator[None]:
 
 def _optimized(text: str, target: CpuTarget, opt_level: int) -> Any:
     machine = _machine(target)
-    module = _parse(text)
+    module = parse_ir(text)
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
     tuning = llvm.create_pipeline_tuning_options(speed_level=opt_level)
@@ -77,7 +77,8 @@ def _optimized(text: str, target: CpuTarget, opt_level: int) -> Any:
     return module
 
 
-def _parse(text: str) -> Any:
+def parse_ir(text: str) -> Any:
+    """The module of a text. Raises LLVMError for what LLVM refuses."""
     # A context of its own: types and constants of the global one would live as long as the process.
     try:
         module = llvm.parse_assembly(text, llvm.create_context())

@@ -117,3 +117,16 @@ loop.kernel @empty outs(%y: memref<16xf32>) {
   %w = loop.call_intrinsic @my.nothing(%v) : (f32) -> f32
   loop.store %w, %y[0] : memref<16xf32>
 }
+
+// -----
+
+te.intrinsic @my.half(%x: f16) -> f16 attributes {snippets = {c = "$x + $x"}} {
+  %y = arith.addf %x, %x : f16
+  te.yield %y : f16
+}
+loop.kernel @halves_of_snippets outs(%y: memref<16xf16>) {
+  %v = loop.load %y[0] : memref<16xf16>
+  // expected-error @below {{the snippet of @my.half for 'c' would compute with the bits of f16: leave it out, so that the meaning is written}}
+  %w = loop.call_intrinsic @my.half(%v) : (f16) -> f16
+  loop.store %w, %y[0] : memref<16xf16>
+}

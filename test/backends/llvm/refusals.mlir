@@ -97,3 +97,43 @@ func.func @main(%x: memref<8xi4>, %y: memref<8xi4> {tilework.output}) {
   "memref.copy"(%x, %y) : (memref<8xi4>, memref<8xi4>) -> ()
   func.return
 }
+
+// -----
+
+te.intrinsic @my.f(%x: f32) -> f32 attributes {snippets = {llvm = "this is not llvm"}} {
+  te.yield %x : f32
+}
+loop.kernel @invalid outs(%y: memref<16xf32>) {
+  %v = loop.load %y[0] : memref<16xf32>
+  // expected-error @below {{LLVM refuses the snippet of @my.f for 'llvm': LLVM IR parsing error}}
+  %w = loop.call_intrinsic @my.f(%v) : (f32) -> f32
+  loop.store %w, %y[0] : memref<16xf32>
+}
+
+// -----
+
+te.intrinsic @my.copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {snippets = {llvm = "label:"}} {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @labels ins(%x: memref<4xf32>) outs(%y: memref<4xf32>) {
+  // expected-error @below {{LLVM refuses the snippet of @my.copy for 'llvm'}}
+  loop.intrinsic @my.copy writes %y[0] of [4] strides [1] from %x[0] of [4] strides [1] : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+te.intrinsic @my.copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {snippets = {c = ""}} {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @elsewhere ins(%x: memref<4xf32>) outs(%y: memref<4xf32>) {
+  // expected-error @below {{'loop.intrinsic' needs an instruction for @my.copy: the back end of 'llvm' has no emitter for it, and the declaration no snippet; give one for 'llvm', or compile for another target}}
+  loop.intrinsic @my.copy writes %y[0] of [4] strides [1] from %x[0] of [4] strides [1] : memref<4xf32>, memref<4xf32>
+}

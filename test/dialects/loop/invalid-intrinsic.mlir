@@ -105,3 +105,45 @@ func.func @f(%v: vector<16xf32>) {
   %0 = loop.call_intrinsic @bf16.round(%v) : (vector<16xf32>) -> vector<8xbf16>
   func.return
 }
+
+// -----
+
+te.intrinsic @my.reversed(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[3 - i] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @apart ins(%x: memref<16xf32>) outs(%y: memref<4xf32>) {
+  // expected-error@+1 {{a part of @my.reversed has strides [1], not [3]}}
+  loop.intrinsic @my.reversed writes %y[0] of [4] strides [1] from %x[0] of [4] strides [3] : memref<4xf32>, memref<16xf32>
+}
+
+// -----
+
+te.intrinsic @my.copy(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @outside ins(%x: memref<4xf32>) outs(%y: memref<4xf32>) {
+  // expected-error@+1 {{a part from 2 to 5 is not in a buffer of 4 elements}}
+  loop.intrinsic @my.copy writes %y[0] of [4] strides [1] from %x[2] of [4] strides [1] : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+te.intrinsic @my.copy(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+loop.kernel @in_place outs(%y: memref<8xf32>) {
+  // expected-error@+1 {{@my.copy reads a buffer that it writes, and intrinsics do not}}
+  loop.intrinsic @my.copy writes %y[0] of [4] strides [1] from %y[4] of [4] strides [1] : memref<8xf32>, memref<8xf32>
+}

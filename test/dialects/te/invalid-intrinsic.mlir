@@ -49,7 +49,7 @@ te.intrinsic @other(%x: f32, %n: i32) -> f32 {
 
 // -----
 
-// expected-error@+1 {{the arguments need names of their own, none of them 'result'}}
+// expected-error@+1 {{the arguments need names of their own, none of result, suffix, type}}
 te.intrinsic @named(%result: f32) -> f32 {
   te.yield %result : f32
 }
@@ -81,7 +81,7 @@ te.intrinsic @passed_on(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@+1 {{argument 1 is not read}}
+// expected-error@+1 {{argument %w is not read}}
 te.intrinsic @unread(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %y = te.compute "y" [i: 4] : tensor<4xf32> {
     %v = te.read %x[i] : tensor<4xf32>
@@ -143,7 +143,7 @@ te.intrinsic @shape(%x: tensor<4xf32>) -> tensor<4xf32> attributes {buffers = [m
 
 // -----
 
-// expected-error@+1 {{the snippet for 'c' names $z; there are $x, $type, $suffix, and names that begin with '_'}}
+// expected-error@+1 {{the snippet for 'c' names $z; there are $x, $type, $suffix, $x_type, and names that begin with '_'}}
 te.intrinsic @unknown(%x: f32) -> f32 attributes {snippets = {c = "f($z)"}} {
   te.yield %x : f32
 }
@@ -215,4 +215,96 @@ te.kernel @k(%x: tensor<8x4xi32>) -> tensor<8xi32> {
     }
   }
   te.return %y : tensor<8xi32>
+}
+
+// -----
+
+// expected-error@+1 {{te.intrinsic has no 'acumulates'; it has accumulates, buffers, cost, reset, snippets, update; did you mean 'accumulates'?}}
+te.intrinsic @misspelt(%x: f32) -> f32 attributes {acumulates} {
+  te.yield %x : f32
+}
+
+// -----
+
+// expected-error@+1 {{te.intrinsic has a body: what the instruction computes}}
+te.intrinsic @no_body(%x: f32) -> f32
+
+// -----
+
+// expected-error@+1 {{'lvm' is no kind of targets; there are}}
+te.intrinsic @kind(%x: f32) -> f32 attributes {snippets = {lvm = "$x"}} {
+  te.yield %x : f32
+}
+
+// -----
+
+// expected-error@+1 {{a cost is a number from 0 on, not -2.0}}
+te.intrinsic @cost(%x: f32) -> f32 attributes {cost = -2.0 : f64} {
+  te.yield %x : f32
+}
+
+// -----
+
+// expected-error@+1 {{index i + 2 of argument %x is from 2 to 5, where axis 0 has 4 elements}}
+te.intrinsic @outside(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[i + 2] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{the first or the last element of argument %x is not read, and an instruction reaches all of its argument, beyond what loops read: give it the shape of what is read}}
+te.intrinsic @window(%x: tensor<16xf32>) -> tensor<8xf32> {
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<16xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<8xf32>
+}
+
+// -----
+
+// expected-error@+1 {{the strides of memref<4xf32, strided<[0]>> are to be at least 1}}
+te.intrinsic @strides(%x: tensor<4xf32>) -> tensor<4xf32> attributes {buffers = [memref<4xf32, strided<[0]>>, memref<4xf32>]} {
+  %y = te.compute "y" [i: 4] : tensor<4xf32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{an 'update' is for a reduction that does not accumulate}}
+te.intrinsic @update(%x: tensor<4xf32>) -> tensor<f32> attributes {accumulates, update = @update} {
+  %y = te.compute "y" [] reduce [i: 4] : tensor<f32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<f32>
+}
+
+// -----
+
+// expected-error@+1 {{@bf16.round stands in for parts of @reset, and has not a result like it, memref<f32>}}
+te.intrinsic @reset(%x: tensor<4xf32>) -> tensor<f32> attributes {reset = @bf16.round} {
+  %y = te.compute "y" [] reduce [i: 4] : tensor<f32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<f32>
+}
+
+// -----
+
+// expected-error@+1 {{no te.intrinsic declares @no.such; there are}}
+te.intrinsic @unknown_reset(%x: tensor<4xf32>) -> tensor<f32> attributes {reset = @no.such} {
+  %y = te.compute "y" [] reduce [i: 4] : tensor<f32> {
+    %v = te.read %x[i] : tensor<4xf32>
+    te.reduce add %v : f32
+  }
+  te.return %y : tensor<f32>
 }

@@ -14,8 +14,8 @@ te.intrinsic @my.low(%x: f32, %limit: f32) -> f32 attributes {cost = 2.0 : f64, 
 }
 
 // Those on tensors: what fills a tile, and what adds products to it; arguments without a name have numbers.
-// CHECK-LABEL: te.intrinsic @my.fill() -> tensor<4x8xi32> {
-te.intrinsic @my.fill() -> tensor<4x8xi32> {
+// CHECK-LABEL: te.intrinsic @my.fill() -> tensor<4x8xi32> attributes {buffers = [memref<4x8xi32, strided<[8, 1]>, "acc">]} {
+te.intrinsic @my.fill() -> tensor<4x8xi32> attributes {buffers = [memref<4x8xi32, strided<[8, 1]>, "acc">]} {
   %y = te.compute "fill" [i: 4, j: 8] : tensor<4x8xi32> {
     %zero = arith.constant 0 : i32
     te.yield %zero : i32
