@@ -14,6 +14,7 @@ from tilework.analysis.domains import loops_around
 from tilework.analysis.intrinsic_match import matched_parts
 from tilework.analysis.intrinsics import is_tensorized
 from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name
+from tilework.analysis.program_targets import moves_by_units
 from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
 from tilework.dialects.support.diagnostics import CompileError
@@ -41,7 +42,8 @@ class Tensorize(PatternPass):
       loop.store %s, %y[%i] : ..
 
     The loops may be in any order, and so may operands of what commutes: the meaning in the declaration is compared with
-    the nest. Where the two differ, both are shown. What else touches buffers of scopes of intrinsics is refused.
+    the nest. Where the two differ, both are shown. What else touches buffers of scopes of intrinsics is refused, unless
+    units of the target copy to such buffers, and compute with them, as loops say.
     Requires one-dimensional buffers (`loop-flatten-storage`); leaves no requests.
     """
 
@@ -53,8 +55,11 @@ class Tensorize(PatternPass):
         assert isinstance(op, KernelOp)
         super().run(ctx, op)
         for access in op.body.walk():
-            if isinstance(access, LoadOp | StoreOp) and is_of_intrinsics(memory_space(access.memref)):
-                what = f'{buffer_name(access.memref)} of scope "{memory_space(access.memref)}"'
+            if not isinstance(access, LoadOp | StoreOp):
+                continue
+            scope = memory_space(access.memref)
+            if scope is not None and is_of_intrinsics(scope) and not moves_by_units(access, scope):
+                what = f'{buffer_name(access.memref)} of scope "{scope}"'
                 raise CompileError(f"{what} is touched by loops that are not tensorized", access)
 
 
