@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import root_buffer
@@ -31,7 +33,7 @@ class NoNest(Exception):
 class LoopNest:
     """Loops of known trip counts, outermost first, that run one iteration after the other around one store.
 
-    value_ops: what is computed in the innermost loop, the store apart.
+    value_ops: what is computed in the loops, the store apart. What stands in front of an inner loop is as good inside.
     """
 
     loops: tuple[ForOp, ...]
@@ -43,7 +45,7 @@ class LoopNest:
     def from_loop(cls, outermost: ForOp) -> LoopNest:
         """The nest that begins with a loop. Raises NoNest, with the reason, where it holds anything else."""
         loops = [outermost]
-        while isinstance(inner := loops[-1].body.block.first_op, ForOp) and inner.next_op is None:
+        while (inner := only_loop(loops[-1])) is not None:
             loops.append(inner)
         for loop in loops:
             if loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
@@ -62,10 +64,11 @@ class LoopNest:
         type_: Attribute = store.value.type
         if isinstance(type_, VectorType):
             raise NoNest(f"the loops are to hold scalars, and store a {type_}")
-        ops = body[:-1]
-        unused = [op for op in ops if op not in _needed(store) and not isinstance(op, arith.ConstantOp)]
+        ops = [op for loop in loops for op in loop.body.block.ops if not isinstance(op, ForOp) and op is not store]
+        unused = [op for op in ops if op not in _needed(store, ops) and not isinstance(op, arith.ConstantOp)]
         if unused:
             raise NoNest(f"besides one store and what it stores, the loops hold {unused[0].name}")
+        _refuse_early(store, ops)
         return cls(tuple(loops), tuple(trip for trip in trips if trip is not None), store, tuple(ops))
 
     def steps(self, access: LoadOp | StoreOp) -> Steps:
@@ -87,13 +90,28 @@ class LoopNest:
         return f"{buffer_name(access.memref)}[{', '.join(map(str, exprs))}]"
 
 
-def _needed(store: StoreOp) -> set[Operation]:
-    """What the stored value is computed from, in the block of the store."""
+def only_loop(loop: ForOp) -> ForOp | None:
+    """The loop that another one holds, with nothing besides but values that are the same in all iterations of it."""
+    *before, last = loop.body.block.ops or (None,)
+    are_values = all(isinstance(op, LoadOp) or (op is not None and is_side_effect_free(op)) for op in before)
+    return last if isinstance(last, ForOp) and are_values else None
+
+
+def _refuse_early(store: StoreOp, ops: Sequence[Operation]) -> None:
+    """Raise NoNest for a load in front of the innermost loop of what that may have written."""
+    for op in ops:
+        same = isinstance(op, LoadOp) and root_buffer(op.memref) is root_buffer(store.memref)
+        if same and op.parent is not store.parent:
+            raise NoNest(f"{buffer_name(store.memref)} is loaded in front of the loop that stores to it")
+
+
+def _needed(store: StoreOp, ops: Sequence[Operation]) -> set[Operation]:
+    """Those operations that the stored value is computed from."""
     found: set[Operation] = set()
     pending = [store.value]
     while pending:
         owner = pending.pop().owner
-        if isinstance(owner, Operation) and owner.parent is store.parent and owner not in found:
+        if isinstance(owner, Operation) and owner in ops and owner not in found:
             found.add(owner)
             pending += owner.operands
     return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 
 from xdsl.context import Context
@@ -11,8 +11,8 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import var
-from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name, only_loop
 from tilework.analysis.program_targets import target_of
 from tilework.dialects import arith
 from tilework.dialects.isa import vdla
@@ -134,9 +134,7 @@ class _Lowering:
         except NoNest:
             nest = None
         if nest is None:
-            if op.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
-                raise NoNest(f"loop '{op.axis.data}' is {op.kind.data}, and units run one iteration after the other")
-            self.emitter.loop(op.lower, op.upper, op.axis.data, partial(self.body, op))
+            self.loops(op)
             return
         memory = self.buffers.memory_of(nest.store.memref)
         if memory is None:
@@ -146,10 +144,35 @@ class _Lowering:
         else:
             emit_load(nest, memory, self.buffers, self.emitter)
 
-    def body(self, op: ForOp, index: SSAValue) -> None:
-        """Append what is in a loop, whose index is another value now."""
-        self.emitter.values[op.index] = var(index)
-        self.statements(op.body.block)
+    def loops(self, op: ForOp) -> None:
+        """Append loops around more than one store, or around an intrinsic.
+
+        Products are added in any order, so that of loops around one intrinsic those come first that are written out.
+        """
+        nest = [op]
+        while (inner := only_loop(nest[-1])) is not None:
+            nest.append(inner)
+        held = [inner for inner in nest[-1].body.block.ops if not isinstance(inner, arith.ConstantOp)]
+        if not (len(held) == 1 and isinstance(held[0], IntrinsicOp) and _are_independent(nest)):
+            nest = [op]
+        self.around(sorted(nest, key=lambda loop: loop.kind.data is not Kind.UNROLLED), nest[-1].body.block)
+
+    def around(self, loops: Sequence[ForOp], block: Block) -> None:
+        """Append loops around what a block becomes."""
+        if not loops:
+            self.statements(block)
+            return
+        first, *inner = loops
+        if first.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
+            kind = first.kind.data
+            raise NoNest(f"loop '{first.axis.data}' is {kind}, and units run one iteration after the other")
+
+        def body(index: Expr) -> None:
+            self.emitter.values[first.index] = index
+            self.around(inner, block)
+
+        written_out = first.kind.data is Kind.UNROLLED
+        self.emitter.loop(first.lower, first.upper, first.axis.data, body, written_out=written_out)
 
     def is_load(self, nest: LoopNest) -> bool:
         """Whether what a nest stores comes from DRAM as it is."""
@@ -173,6 +196,12 @@ class _Lowering:
             number = tile_number(part.position, elements, f"a part of {buffer_name(part.memref)}")
             operands += [self.buffers.on_chip(part.memref), self.emitter.index(number)]
         self.emitter.add(_INTRINSICS[op.intrinsic].create(operands=operands))
+
+
+def _are_independent(loops: Sequence[ForOp]) -> bool:
+    """Whether no loop's bounds depend on another one's index."""
+    indices = {loop.index for loop in loops}
+    return not any(indices & {*loop.lower.variables(), *loop.upper.variables()} for loop in loops)
 
 
 _INTRINSICS: dict[str, type[vdla.StepsOp]] = {"vdla.gemm": vdla.GemmOp, "vdla.reset": vdla.ResetOp}

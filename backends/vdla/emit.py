@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from tilework.analysis.functions import body_of
 from tilework.analysis.loop_nest import buffer_name
+from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.isa.vdla import (
     SCOPE,
     AluOp,
@@ -31,6 +32,7 @@ from tilework.dialects.support.unit_op import UnitOp
 from tilework.interpreters.units import UnitsRun
 from tilework.runtime.devices.vdla.stream import (
     NO_PADDING,
+    NO_QUEUES,
     ONCE,
     Alu,
     Finish,
@@ -68,7 +70,7 @@ def places_in_dram(function: func.FuncOp, target: VdlaTarget) -> tuple[list[int]
             raise CompileError(f"@{function.sym_name.data} takes numbers, and a stream is of fixed ones", function)
         places.append(end)
         type_ = memref_of(argument)
-        end += -(-type_.element_count() * type_.element_type.bitwidth // (8 * align)) * align
+        end += -(-type_.element_count() * numpy_dtype(type_.element_type).itemsize // align) * align
     return places, end
 
 
@@ -163,7 +165,7 @@ class _Writing(UnitsRun):
             )
         table = [Load("uop", 0, 0, 1, count, count)] if count else []
         last = self.instructions[-1] if self.instructions else None
-        pop = frozenset()
+        pop = NO_QUEUES
         if isinstance(last, Load) and last.memory == "uop" and not last.push:
             pop = self.instructions.pop().pop  # it does nothing but to wait, which the end does as well
         return Stream(tuple(self.micro_ops), (*table, *self.instructions, Finish(pop=pop)))

@@ -94,7 +94,7 @@ class _Sequence:
                 self.check(op)
                 yield _Step(None)
                 yield _Step(AluOperation.ADD, op)
-        elif type(op) in _OPERATIONS:
+        elif isinstance(op, Operation) and type(op) in _OPERATIONS:
             yield from self.joined(_OPERATIONS[type(op)], *op.operands)
         elif isinstance(op, arith.SubiOp) and (number := _constant(op.rhs)) is not None:
             yield from self.value(op.lhs)
@@ -111,7 +111,7 @@ class _Sequence:
 
     def joined(self, operation: AluOperation, one: SSAValue, other: SSAValue) -> Iterator[_Step]:
         """The steps for an operation that commutes: the operand that takes more than a load comes first."""
-        if _constant(one) is not None or (isinstance(one.owner, LoadOp) and _constant(other) is None):
+        if self.is_simpler(one, other):
             one, other = other, one
         if isinstance(other.owner, LoadOp) and self.is_stored(other.owner):
             one, other = other, one
@@ -128,6 +128,22 @@ class _Sequence:
         self.check(loaded)
         yield from self.value(one)
         yield _Step(operation, loaded)
+
+    def is_simpler(self, one: SSAValue, other: SSAValue) -> bool:
+        """Whether a value is rather joined to another one than the other way round.
+
+        Of two loads the one comes first that moves as the store does: the accumulators may be the same.
+        """
+        ranks: list[int] = []
+        for value in (one, other):
+            op, stored = value.owner, self.nest.steps(self.nest.store)
+            if _constant(value) is not None:
+                ranks.append(0)
+            elif isinstance(op, LoadOp):
+                ranks.append(2 if self.nest.steps(op).steps == stored.steps else 1)
+            else:
+                ranks.append(3)
+        return ranks[0] < ranks[1]
 
     def with_immediate(self, operation: AluOperation, number: int) -> _Step:
         """A step with an immediate. Raises NoNest for one that has more bits than the ALU takes."""

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.loop_nest import LoopNest, NoNest, Steps
+from tilework.dialects.loop import Kind
 
 
 @dataclass(frozen=True)
 class Dim:
-    """A loop: how often it runs, and how far each access moves with it."""
+    """A loop: how often it runs, and how far each access moves with it.
+
+    written_out: whether each iteration is an operation of its own.
+    """
 
     name: str
     trip: int
     steps: tuple[int, ...]
+    written_out: bool = False
 
 
 @dataclass(frozen=True)
 class TileNest:
-    """Loops over tiles, outermost first. starts: the first tile of each access, over SSA values."""
+    """Loops over tiles, outermost first; those that are written out stand in front.
+
+    starts: the first tile of each access, over SSA values.
+    """
 
     dims: tuple[Dim, ...]
     starts: tuple[Expr, ...]
@@ -29,7 +37,12 @@ class TileNest:
 def tile_nest(nest: LoopNest, accesses: Sequence[Steps], elements: int) -> TileNest:
     """How the accesses of a nest move from tile to tile. Raises NoNest where they do not take whole tiles, in order."""
     dims = [
-        Dim(loop.axis.data, trip, tuple(access.steps[at] for access in accesses))
+        Dim(
+            loop.axis.data,
+            trip,
+            tuple(access.steps[at] for access in accesses),
+            loop.kind.data is Kind.UNROLLED,
+        )
         for at, (loop, trip) in enumerate(zip(nest.loops, nest.trips, strict=True))
         if trip != 1
     ]
@@ -42,8 +55,8 @@ def tile_nest(nest: LoopNest, accesses: Sequence[Steps], elements: int) -> TileN
                     f"{nest.text_of(access.access)} moves by {step} elements with '{dim.name}', which is no number "
                     f"of tiles of {elements} elements"
                 )
-    scaled = (Dim(dim.name, dim.trip, tuple(step // elements for step in dim.steps)) for dim in outside)
-    return TileNest(tuple(scaled), tuple(starts))
+    scaled = (replace(dim, steps=tuple(step // elements for step in dim.steps)) for dim in outside)
+    return TileNest(tuple(sorted(scaled, key=lambda dim: not dim.written_out)), tuple(starts))
 
 
 def tile_number(position: Expr, elements: int, text: str) -> Expr:
@@ -58,8 +71,9 @@ def merged(dims: Sequence[Dim]) -> list[Dim]:
     """The same loops, with two that go through tiles as one would as this one."""
     found: list[Dim] = []
     for dim in dims:
-        if found and found[-1].steps == tuple(dim.trip * step for step in dim.steps):
-            dim = Dim(dim.name, found.pop().trip * dim.trip, dim.steps)
+        whole = tuple(dim.trip * step for step in dim.steps)
+        if found and found[-1].steps == whole and not (dim.written_out or found[-1].written_out):
+            dim = replace(dim, trip=found.pop().trip * dim.trip)
         found.append(dim)
     return found
 
@@ -76,7 +90,7 @@ def _without_elements(dims: Sequence[Dim], elements: int) -> list[Dim]:
             rest.pop(at)
             reached *= dim.trip
         elif dim.trip % needed == 0:
-            rest[at] = Dim(dim.name, dim.trip // needed, (elements,) * len(dim.steps))
+            rest[at] = replace(dim, trip=dim.trip // needed, steps=(elements,) * len(dim.steps))
             reached = elements
         else:
             raise NoNest(

@@ -62,13 +62,18 @@ def emit_store(nest: LoopNest, buffers: Buffers, emitter: Emitter) -> None:
 
 
 def _shape(dims: Sequence[Dim]) -> tuple[list[Dim], int, int, int]:
-    """The loops around a transfer, its rows, its columns, and its stride, for steps on the chip and in DRAM."""
-    outside = merged([dim for dim in dims if dim.trip != 1])
+    """The loops around a transfer, its rows, its columns, and its stride, for steps on the chip and in DRAM.
+
+    Tiles are copied in any order: on the chip the innermost loops go from one to the next.
+    """
+    around = [dim for dim in dims if dim.written_out]
+    others = sorted((dim for dim in dims if not dim.written_out), key=lambda dim: dim.steps[0], reverse=True)
+    outside = [*around, *merged(others)]
     columns = rows = 1
-    if outside and outside[-1].steps == (1, 1):
+    if outside and outside[-1].steps == (1, 1) and not outside[-1].written_out:
         columns = outside.pop().trip
     stride = columns
-    if outside and outside[-1].steps[0] == columns:
+    if outside and outside[-1].steps[0] == columns and not outside[-1].written_out:
         row = outside.pop()
         rows, stride = row.trip, row.steps[1]
     return outside, rows, columns, stride

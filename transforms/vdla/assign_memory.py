@@ -15,13 +15,12 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.loop_nest import buffer_name
 from tilework.analysis.program_targets import target_of
 from tilework.dialects.isa.vdla import SCOPE
-from tilework.dialects.loop import ApplyOp
 from tilework.dialects.loop.common import memref_of
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.vdla.values import number_of
+from tilework.transforms.vdla.values import computing, number_of
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def _move(op: Operation, buffer: SSAValue, by: int) -> None:
     """Add a number to the subscripts that an operation has of a buffer: each stands behind its buffer."""
     for at, operand in enumerate(op.operands):
         if operand is buffer and by:
-            moved = ApplyOp(number_of(op.operands[at + 1]) + by)
+            moved = computing(number_of(op.operands[at + 1]) + by)
             copy_location(moved, op)
             Rewriter.insert_op(moved, InsertPoint.before(op))
-            op.operands[at + 1] = moved.result
+            op.operands[at + 1] = moved.results[0]

@@ -7,10 +7,11 @@ that waits for the latest of those that it needs waits for all of them, and a to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.loop_nest import buffer_name
@@ -39,10 +40,14 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of one queue: how many are in it when the function begins, and the edges that they go along."""
+    """The tokens of one queue: the edges that they go along, and how many are in it at first.
+
+    scope: the loop before which these are pushed, and behind which as many are taken; None for all of the function.
+    """
 
     first: int
     edges: tuple[Edge, ...]
+    scope: Operation | None
 
 
 def needs_of(trace: Trace) -> dict[Queue, dict[int, int]]:
@@ -138,13 +143,9 @@ def _edge(source: Instance, target: Instance) -> tuple[Block, Edge]:
 def _statements(op: Operation) -> list[Operation]:
     """An operation, and those around it that blocks inside of the function hold, outermost first."""
     found = [op]
-    while (around := found[-1].parent_op()) is not None and around.parent_op() is not None and _is_inside(around):
+    while isinstance(around := found[-1].parent_op(), scf.ForOp):
         found.append(around)
     return found[::-1]
-
-
-def _is_inside(op: Operation) -> bool:
-    return op.name == "scf.for"
 
 
 def _place(block: Block, edge: Edge) -> int:
@@ -173,21 +174,41 @@ def settled(trace: Trace, queue: Queue, needs: Needs, depth: int) -> Tokens:
     depth: so many tokens the queue holds.
     """
     edges = edges_for(trace, queue, needs)
-    for at in range(len(edges) - 1, -1, -1):
-        fewer = tuple(edges[:at] + edges[at + 1 :])
-        if _meets(trace, queue, needs, Tokens(sum(edge.lag for edge in fewer), fewer), depth):
-            edges = list(fewer)
-    tokens = _with_first(trace, queue, needs, edges, depth)
-    if tokens is None:
-        at_once = dict.fromkeys(edge.source for edge in edges)
-        tokens = Tokens(0, tuple(Edge(source, source, 0, at_once=True) for source in at_once))
+    for scope in (None, *_loops(trace)):
+        inside = [edge for edge in edges if not edge.lag or _holds(scope, edge.source)]
+        tokens = _with_first(trace, queue, needs, inside, scope, depth)
+        if tokens is not None:
+            return _fewest(trace, queue, needs, tokens, depth)
+    at_once = dict.fromkeys(edge.source for edge in edges)
+    return Tokens(0, tuple(Edge(source, source, 0, at_once=True) for source in at_once), None)
+
+
+def _loops(trace: Trace) -> list[Operation]:
+    """The loops that a function runs, outer ones first."""
+    return list(dict.fromkeys(event.statement for event in trace.events if isinstance(event.statement, scf.ForOp)))
+
+
+def _holds(scope: Operation | None, op: Operation) -> bool:
+    return scope is None or (scope is not op and scope.is_ancestor(op))
+
+
+def _fewest(trace: Trace, queue: Queue, needs: Needs, tokens: Tokens, depth: int) -> Tokens:
+    """The same without the edges that are not needed, if all others keep their distance."""
+    for edge in reversed(tokens.edges):
+        fewer = replace(
+            tokens, first=tokens.first - edge.lag, edges=tuple(other for other in tokens.edges if other is not edge)
+        )
+        if fewer.first >= 0 and _meets(trace, queue, needs, fewer, depth):
+            tokens = fewer
     return tokens
 
 
-def _with_first(trace: Trace, queue: Queue, needs: Needs, edges: Sequence[Edge], depth: int) -> Tokens | None:
+def _with_first(
+    trace: Trace, queue: Queue, needs: Needs, edges: Sequence[Edge], scope: Operation | None, depth: int
+) -> Tokens | None:
     """Tokens along some edges, with as many at first as may be; None where no number of them meets the needs."""
     for first in range(sum(edge.lag for edge in edges), -1, -1):
-        tokens = Tokens(first, tuple(edges))
+        tokens = Tokens(first, tuple(edges), scope)
         if _meets(trace, queue, needs, tokens, depth):
             return tokens
     return None
@@ -195,25 +216,26 @@ def _with_first(trace: Trace, queue: Queue, needs: Needs, edges: Sequence[Edge],
 
 def _meets(trace: Trace, queue: Queue, needs: Needs, tokens: Tokens, depth: int) -> bool:
     """Whether every instance has waited for what it needs, if tokens come out of a queue in order."""
-    if tokens.first > depth:
-        return False
-    pushed = [0] * tokens.first
     pushes = {edge.source for edge in tokens.edges}
     pops = {edge.target for edge in tokens.edges}
+    end = trace.instances[-1].op
+    pushed = [0] * (tokens.first if tokens.scope is None else 0)
     taken = waited = done = 0
     for statement, is_behind, now in trace.events:
         if any(needs.get(number, 0) > waited for number in range(done, now)):
             return False
         done = now
-        if is_behind and statement in pushes:
-            pushed.append(now)
-            if len(pushed) - taken > depth:
-                return False
-        if not is_behind and statement in pops:
+        takes, puts = (statement in pops, 0) if not is_behind else (False, statement in pushes)
+        if statement is tokens.scope:
+            takes, puts = (takes + tokens.first * is_behind, puts + tokens.first * (not is_behind))
+        elif statement is end and not is_behind and queue.destination is end.unit:
+            takes = len(pushed) - taken  # it runs behind all tokens that are left
+        for _ in range(takes):
             if taken == len(pushed):
                 return False
             waited = max(waited, pushed[taken])
             taken += 1
-        if not is_behind and statement is trace.instances[-1].op and queue.destination is statement.unit:
-            waited = max([waited, *pushed])  # all tokens that are left have been taken then
+        pushed += [now] * puts
+        if len(pushed) - taken > depth:
+            return False
     return True

@@ -18,7 +18,7 @@ from tilework.dialects.loop import ApplyOp
 from tilework.dialects.loop.common import integers
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.transforms.patterns import PatternPass
-from tilework.transforms.vdla.values import number_of
+from tilework.transforms.vdla.values import computing, number_of
 
 Numbers = tuple[int, ...]
 
@@ -80,7 +80,7 @@ class FoldLoop(RewritePattern):
         new.properties |= properties
         before = InsertPoint.before(op)
         for at, e in zip(places, exprs, strict=True):
-            new.operands[at] = rewriter.insert(ApplyOp(e.substitute({index: lower})), before).result
+            new.operands[at] = rewriter.insert(computing(e.substitute({index: lower})), before).results[0]
         rewriter.replace(op, new, [])
 
 

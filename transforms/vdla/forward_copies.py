@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from xdsl.dialects import func, memref
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.dialects import arith
-from tilework.dialects.isa.vdla import AluOp, ResetOp
-from tilework.dialects.loop import ApplyOp
+from tilework.dialects.isa.vdla import AluOp, ResetOp, StepsOp, VdlaOp
 from tilework.dialects.loop.common import memref_of
 from tilework.transforms.patterns import PatternPass
 from tilework.transforms.vdla.values import number_of
@@ -34,54 +35,62 @@ class ForwardCopies(PatternPass):
 
 
 class ForwardCopy(RewritePattern):
-    """What is computed with a copy of a whole buffer is computed with the buffer, if this is its last use."""
+    """What is computed with a copy of a whole buffer is computed with the buffer, if it is not used behind the copy."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: AluOp, rewriter: PatternRewriter) -> None:
-        reset = _reset_before(op)
-        if reset is None or op.other is None or op.operation.data != "add" or op.waits or op.pushes:
-            return
-        copy, source = op.acc.owner, op.other.owner
-        if not isinstance(copy, memref.AllocaOp) or not isinstance(source, memref.AllocaOp) or copy is source:
-            return
-        if copy.memref.type != source.memref.type or not _is_of_all(reset) or not _is_of_all(op):
-            return
+    def match_and_rewrite(self, op: memref.AllocaOp, rewriter: PatternRewriter) -> None:
         block = op.parent
-        if block is None or copy.parent is not block or source.parent is not block:
+        if block is None:
+            return
+        users = _users(op.memref, block)
+        copying = list(takewhile(lambda user: _is_copying(user, op.memref), users))
+        sources = {user.other for user in copying if isinstance(user, AluOp)}
+        source = next(iter(sources), None)
+        if len(sources) != 1 or source is None or not _are_whole_copy(copying, op.memref):
+            return
+        if not isinstance(source.owner, memref.AllocaOp) or source.owner.parent is not block:
+            return
+        if source.type != op.memref.type or any(isinstance(user, VdlaOp) and _has_tokens(user) for user in copying):
             return
         place = block.get_operation_index
-        uses_of_source = [place(_ancestor(use.operation, block)) for use in source.memref.uses]
-        uses_of_copy = [place(_ancestor(use.operation, block)) for use in copy.memref.uses]
-        if max(uses_of_source) > place(op) or min(uses_of_copy) < place(reset):
+        first = min(place(user) for user in copying if isinstance(user, AluOp))
+        if any(place(user) > first and user not in copying for user in _users(source, block)):
             return
-        rewriter.erase(op)
-        rewriter.erase(reset)
-        rewriter.replace(copy, [], [source.memref])
+        for user in reversed(copying):
+            rewriter.erase(user)
+        rewriter.replace(op, [], [source])
 
 
-def _reset_before(op: AluOp) -> ResetOp | None:
-    """The operation that resets the accumulators of another right before it."""
-    before = op.prev_op
-    while isinstance(before, ApplyOp | arith.ConstantOp):
-        before = before.prev_op
-    is_it = isinstance(before, ResetOp) and before.acc is op.acc and not before.waits and not before.pushes
-    return before if is_it else None
+def _users(buffer: SSAValue, block: Block) -> list[Operation]:
+    """The operations of a block that use a buffer, or hold one that does, in order."""
+    found = {block.find_ancestor_op_in_block(use.operation) for use in buffer.uses}
+    return sorted((op for op in found if op is not None), key=block.get_operation_index)
 
 
-def _is_of_all(op: ResetOp | AluOp) -> bool:
-    """Whether an operation does the same with each tile of its buffers, once: tile by tile where there are two."""
-    subscripts = [op.acc_at] if isinstance(op, ResetOp) or op.other_at is None else [op.acc_at, op.other_at]
-    numbers = [number_of(subscript).constant for subscript in subscripts]
-    if None in numbers or len(numbers) != op.SUBSCRIPTS:
-        return False
-    touched = sorted(op.steps(*(number for number in numbers if number is not None)))
-    return touched == [(tile,) * op.SUBSCRIPTS for tile in range(memref_of(op.acc).get_shape()[0])]
+def _is_copying(op: Operation, copy: SSAValue) -> bool:
+    """Whether an operation resets tiles of a buffer, or adds those of another one to them."""
+    if isinstance(op, AluOp):
+        return op.operation.data == "add" and op.acc is copy and op.other is not None and op.other is not copy
+    return isinstance(op, ResetOp)
 
 
-def _ancestor(op: Operation, block: Block) -> Operation:
-    """The operation of a block that another one is, or lies in."""
-    while op.parent is not block:
-        around = op.parent_op()
-        assert around is not None
-        op = around
-    return op
+def _are_whole_copy(ops: Sequence[Operation], copy: SSAValue) -> bool:
+    """Whether operations set each tile of a buffer to zero, then add to it the tile of that number, once."""
+    cleared: set[int] = set()
+    copied: set[int] = set()
+    for op in ops:
+        subscripts = [value for value in op.operands if isinstance(value.type, IndexType)]
+        starts = [number for value in subscripts if (number := number_of(value).constant) is not None]
+        if not isinstance(op, StepsOp) or len(starts) != op.SUBSCRIPTS:
+            return False
+        steps = list(op.steps(*starts))
+        tiles = {step[0] for step in steps}
+        is_each_once = len(tiles) == len(steps) and all(len(set(step)) == 1 for step in steps)
+        if not is_each_once or tiles & copied or (isinstance(op, AluOp) and not tiles <= cleared):
+            return False
+        (cleared if isinstance(op, ResetOp) else copied).update(tiles)
+    return copied == set(range(memref_of(copy).get_shape()[0]))
+
+
+def _has_tokens(op: VdlaOp) -> bool:
+    return bool(op.waits) or bool(op.pushes)

@@ -60,7 +60,8 @@ class InsertTokens(TileworkPass):
         trace = trace_of(op)
         depth = VdlaTarget.of(target_of(op)).queue
         tokens = {queue: settled(trace, queue, needs, depth) for queue, needs in needs_of(trace).items()}
-        put_values(body, last, _flags(tokens), {queue: of.first for queue, of in tokens.items()})
+        first = {queue: of.first for queue, of in tokens.items() if of.scope is None}
+        put_values(body, last, _flags(tokens), first)
 
 
 def _check(function: func.FuncOp, units: list[VdlaOp]) -> None:
@@ -73,19 +74,24 @@ def _check(function: func.FuncOp, units: list[VdlaOp]) -> None:
 
 
 def _flags(tokens: Mapping[Queue, Tokens]) -> Flags:
-    """Put an operation that does nothing before or behind each loop where tokens are taken or pushed."""
+    """Who takes and pushes tokens; operations that do nothing else are put before and behind loops."""
     flags: Flags = {}
     for queue, of in tokens.items():
+        taking, pushing = queue.destination, queue.source
         for edge in of.edges:
             pusher, taker = edge.source, edge.target
             if not isinstance(pusher, VdlaOp):
-                pusher = _beside(edge.source, nop_on(queue.source), is_behind=True)
+                pusher = _beside(edge.source, nop_on(pushing), is_behind=True)
             if edge.at_once:
-                taker = _beside(pusher, nop_on(queue.destination), is_behind=True)
+                taker = _beside(pusher, nop_on(taking), is_behind=True)
             elif not isinstance(taker, VdlaOp):
-                taker = _beside(edge.target, nop_on(queue.destination), is_behind=False)
+                taker = _beside(edge.target, nop_on(taking), is_behind=False)
             flags.setdefault(pusher, (set(), set()))[1].add(queue)
             flags.setdefault(taker, (set(), set()))[0].add(queue)
+        if of.scope is not None:  # last, so that these are next to the loop
+            for _ in range(of.first):
+                flags[_beside(of.scope, nop_on(pushing), is_behind=False)] = set(), {queue}
+                flags[_beside(of.scope, nop_on(taking), is_behind=True)] = {queue}, set()
     return flags
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.dialects.isa.vdla import NopOp, TokenType, VdlaOp
@@ -84,7 +86,7 @@ class _Values:
         Rewriter.replace_op(loop, new, [])
         self._hold(used, lengths, list(new.results))
 
-    def _hold(self, queues: list[Queue], lengths: list[int], tokens: list[SSAValue]) -> None:
+    def _hold(self, queues: list[Queue], lengths: list[int], tokens: Sequence[SSAValue]) -> None:
         rest = iter(tokens)
         for queue, length in zip(queues, lengths, strict=True):
             self.held[queue] = [next(rest) for _ in range(length)]
@@ -96,8 +98,11 @@ class _Values:
         """
         before = InsertPoint.before(last)
         for queue, back in _BACK.items():
-            for left in range(len(self.held[queue]), 0, -1):
-                self.nop(back.source, before, (queue,), (back,) if left == 1 else ())
+            takes = [(queue,)] * len(self.held[queue])
+            if not takes and any(isinstance(op, NopOp) and op.unit is back.source for op in self.flags):
+                takes = [()]  # it may be the last operation there, which nobody waits for
+            for at, taken in enumerate(takes):
+                self.nop(back.source, before, taken, (back,) if at == len(takes) - 1 else ())
         columns = [[(queue, token) for token in self.held[queue]] for queue in Queue if queue not in _BACK]
         rounds = list(zip_longest(*columns))
         for at, row in enumerate(rounds):
@@ -126,10 +131,13 @@ def _token(queue: Queue) -> TokenType:
 
 def _with_tokens(op: VdlaOp, waits: list[SSAValue], pushes: list[Attribute]) -> VdlaOp:
     """An operation with tokens in the place of one without."""
-    operands = [waits if name == "waits" else getattr(op, name) for name, _ in op.get_irdl_definition().operands]
-    segments = "operandSegmentSizes"
-    properties = {name: value for name, value in op.properties.items() if name != segments}
-    given = [one if isinstance(one, list | SSAValue) else [] if one is None else one for one in operands]
+    given: list[SSAValue | Sequence[SSAValue]] = []
+    for name, _ in op.get_irdl_definition().operands:
+        old = cast("SSAValue | Sequence[SSAValue] | None", getattr(op, name))
+        given.append(waits if name == "waits" else [] if old is None else old)
+    properties = {
+        name: value for name, value in op.properties.items() if name != AttrSizedOperandSegments.attribute_name
+    }
     new = type(op)(operands=given, properties=properties, attributes=op.attributes, result_types=[pushes])
     copy_location(new, op)
     return new

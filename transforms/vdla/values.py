@@ -1,4 +1,4 @@
-"""Numbers of tiles as expressions, over indices of loops."""
+"""Numbers of tiles as expressions, over indices of loops, and back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects import arith
-from tilework.dialects.loop import ApplyOp
+from tilework.dialects.loop import INDEX, ApplyOp
 
 
 def number_of(value: SSAValue) -> Expr:
@@ -19,3 +19,9 @@ def number_of(value: SSAValue) -> Expr:
             return op.value
         case _:
             return var(value)
+
+
+def computing(number: Expr) -> ApplyOp | arith.ConstantOp:
+    """An operation whose value is that number."""
+    known = number.constant
+    return ApplyOp(number) if known is None else arith.ConstantOp(IntegerAttr(known, INDEX))
