@@ -34,7 +34,7 @@ class AssignMemory(TileworkPass):
 
     After this a subscript of a buffer on the chip is an address. Buffers share no memory, so that none of them makes
     another one wait. A function whose buffers do not fit is refused.
-    This is no pattern: where a buffer lies, the sizes of all others say.
+    This is an algorithm and no pattern: where a buffer lies, the sizes of all others say.
     Requires buffers of known size; leaves at most one for each memory, at the top.
     """
 
