@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ from tilework.analysis.accesses import root_buffer
 from tilework.dialects import arith
 from tilework.dialects.loop import ForOp, Kind, LoadOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
+
+NOTHING_KNOWN: Mapping[SSAValue, Expr] = {}
 
 
 class Steps(NamedTuple):
@@ -42,8 +44,11 @@ class LoopNest:
     value_ops: tuple[Operation, ...]
 
     @classmethod
-    def from_loop(cls, outermost: ForOp) -> LoopNest:
-        """The nest that begins with a loop. Raises NoNest, with the reason, where it holds anything else."""
+    def from_loop(cls, outermost: ForOp, known: Mapping[SSAValue, Expr] = NOTHING_KNOWN) -> LoopNest:
+        """The nest that begins with a loop. Raises NoNest, with the reason, where it holds anything else.
+
+        known: what indices of loops around are, where bounds ask for them.
+        """
         loops = [outermost]
         while (inner := only_loop(loops[-1])) is not None:
             loops.append(inner)
@@ -52,7 +57,7 @@ class LoopNest:
                 raise NoNest(f"loop '{loop.axis.data}' is {loop.kind.data}, where iterations are to follow each other")
             if any(around.index in loop.lower.variables() for around in loops):
                 raise NoNest(f"loop '{loop.axis.data}' begins at another index each time")
-        trips = [loop.extent.constant for loop in loops]
+        trips = [loop.extent.substitute(known).constant for loop in loops]
         unknown = next((loop for loop, trip in zip(loops, trips, strict=True) if trip is None), None)
         if unknown is not None:
             raise NoNest(f"nobody knows how often loop '{unknown.axis.data}' runs: {unknown.extent}")
@@ -92,8 +97,10 @@ class LoopNest:
 
 def only_loop(loop: ForOp) -> ForOp | None:
     """The loop that another one holds, with nothing besides but values that are the same in all iterations of it."""
-    *before, last = loop.body.block.ops or (None,)
-    are_values = all(isinstance(op, LoadOp) or (op is not None and is_side_effect_free(op)) for op in before)
+    if loop.body.block.is_empty:
+        return None
+    *before, last = loop.body.block.ops
+    are_values = all(isinstance(op, LoadOp) or is_side_effect_free(op) for op in before)
     return last if isinstance(last, ForOp) and are_values else None
 
 

@@ -11,18 +11,20 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.loop_nest import LoopNest, NoNest, buffer_name, only_loop
 from tilework.analysis.program_targets import target_of
 from tilework.dialects import arith
 from tilework.dialects.isa import vdla
-from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, Kind, LoadOp
+from tilework.dialects.loop import ForOp, IfOp, IntrinsicOp, KernelOp, Kind, YieldOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.te import IntrinsicOp as Declaration
 from tilework.lowering.vdla.buffers import Buffers
 from tilework.lowering.vdla.computations import emit_computation
 from tilework.lowering.vdla.emitter import Emitter
+from tilework.lowering.vdla.pieces import pieces
+from tilework.lowering.vdla.reads import read_of
 from tilework.lowering.vdla.tiles import tile_number
 from tilework.lowering.vdla.transfers import emit_load, emit_store
 from tilework.targets.vdla.target import VdlaTarget
@@ -67,7 +69,10 @@ class LoopToVdla(TileworkPass):
 
 
 class _Lowering:
-    """One kernel, and the function that it becomes."""
+    """One kernel, and the function that it becomes.
+
+    known: for the indices of loops around, numbers for which bounds and conditions inside are what they are here.
+    """
 
     def __init__(self, kernel: KernelOp, target: VdlaTarget):
         self.kernel = kernel
@@ -75,6 +80,7 @@ class _Lowering:
         self.buffers = Buffers(target)
         self.block = Block(arg_types=kernel.body.block.arg_types)
         self.emitter = Emitter(self.block, kernel)
+        self.known: dict[SSAValue, Expr] = {}
 
     def function(self) -> func.FuncOp:
         """The function. Raises CompileError where units do not run what the kernel does."""
@@ -115,6 +121,10 @@ class _Lowering:
                 self.intrinsic(op)
             case ForOp():
                 self.loop(op)
+            case IfOp():
+                self.condition(op)
+            case YieldOp():
+                pass
             case _:
                 raise NoNest(f"{op.name} is no transfer, no computation with accumulators, and no intrinsic")
 
@@ -130,19 +140,19 @@ class _Lowering:
 
     def loop(self, op: ForOp) -> None:
         try:
-            nest = LoopNest.from_loop(op)
+            nest = LoopNest.from_loop(op, self.known)
         except NoNest:
-            nest = None
-        if nest is None:
             self.loops(op)
             return
-        memory = self.buffers.memory_of(nest.store.memref)
+        if min(nest.trips) < 1:
+            return
+        memory, read = self.buffers.memory_of(nest.store.memref), read_of(nest, self.known)
         if memory is None:
             emit_store(nest, self.buffers, self.emitter)
-        elif memory.name == "acc" and not self.is_load(nest):
-            emit_computation(nest, memory, self.buffers, self.emitter)
+        elif memory.name != "acc" or (read is not None and self.buffers.memory_of(read.load.memref) is None):
+            emit_load(nest, read, memory, self.buffers, self.emitter)
         else:
-            emit_load(nest, memory, self.buffers, self.emitter)
+            emit_computation(nest, memory, self.buffers, self.emitter)
 
     def loops(self, op: ForOp) -> None:
         """Append loops around more than one store, or around an intrinsic.
@@ -158,26 +168,37 @@ class _Lowering:
         self.around(sorted(nest, key=lambda loop: loop.kind.data is not Kind.UNROLLED), nest[-1].body.block)
 
     def around(self, loops: Sequence[ForOp], block: Block) -> None:
-        """Append loops around what a block becomes."""
+        """Append loops around what a block becomes, in pieces where their indices decide what is done inside."""
         if not loops:
             self.statements(block)
             return
-        first, *inner = loops
-        if first.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
-            kind = first.kind.data
-            raise NoNest(f"loop '{first.axis.data}' is {kind}, and units run one iteration after the other")
+        loop, *inner = loops
+        if loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
+            kind = loop.kind.data
+            raise NoNest(f"loop '{loop.axis.data}' is {kind}, and units run one iteration after the other")
+        lower, upper = (bound.substitute(self.known) for bound in (loop.lower, loop.upper))
+        first, end = lower.constant, upper.constant
+        if first is None or end is None:
+            raise NoNest(f"nobody knows how often loop '{loop.axis.data}' runs: from {lower} to {upper}")
 
         def body(index: Expr) -> None:
-            self.emitter.values[first.index] = index
+            self.emitter.values[loop.index] = index
             self.around(inner, block)
 
-        written_out = first.kind.data is Kind.UNROLLED
-        self.emitter.loop(first.lower, first.upper, first.axis.data, body, written_out=written_out)
+        written_out = loop.kind.data is Kind.UNROLLED
+        for begin, behind in pieces(loop, first, end, self.known):
+            self.known[loop.index] = const(begin)
+            self.emitter.loop(begin, behind, loop.axis.data, body, written_out=written_out or behind - begin == 1)
 
-    def is_load(self, nest: LoopNest) -> bool:
-        """Whether what a nest stores comes from DRAM as it is."""
-        source = nest.store.value.owner
-        return isinstance(source, LoadOp) and self.buffers.memory_of(source.memref) is None
+    def condition(self, op: IfOp) -> None:
+        """Append what is done under a condition, if it holds."""
+        truths = [predicate.substitute(self.known).constant for predicate in op.conditions]
+        if None in truths or op.outputs:
+            conditions = ", ".join(map(str, op.conditions))
+            raise NoNest(f"whether [{conditions}] holds is not the same for whole tiles")
+        regions = [op.then_body] if all(truths) else [op.else_body]
+        for block in (block for region in regions for block in region.blocks):
+            self.statements(block)
 
     def intrinsic(self, op: IntrinsicOp) -> None:
         if op.intrinsic not in _INTRINSICS:

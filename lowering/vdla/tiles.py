@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.loop_nest import LoopNest, NoNest, Steps
-from tilework.dialects.loop import Kind
+from tilework.dialects.loop import ForOp, Kind
 
 
 @dataclass(frozen=True)
 class Dim:
     """A loop: how often it runs, and how far each access moves with it.
 
-    written_out: whether each iteration is an operation of its own.
+    written_out: whether each iteration is an operation of its own. valid: the iterations in which something is read,
+    from the first up to the end, where these are not all; zeros are written in the others.
     """
 
     name: str
     trip: int
     steps: tuple[int, ...]
     written_out: bool = False
+    valid: tuple[int, int] | None = None
+
+
+ALL_VALID: Mapping[ForOp, tuple[int, int]] = {}
 
 
 @dataclass(frozen=True)
@@ -34,17 +39,23 @@ class TileNest:
     starts: tuple[Expr, ...]
 
 
-def tile_nest(nest: LoopNest, accesses: Sequence[Steps], elements: int) -> TileNest:
-    """How the accesses of a nest move from tile to tile. Raises NoNest where they do not take whole tiles, in order."""
+def tile_nest(
+    nest: LoopNest, accesses: Sequence[Steps], elements: int, valid: Mapping[ForOp, tuple[int, int]] = ALL_VALID
+) -> TileNest:
+    """How the accesses of a nest move from tile to tile. Raises NoNest where they do not take whole tiles, in order.
+
+    valid: as in `Dim`, for those loops where something is not read in each iteration.
+    """
     dims = [
         Dim(
             loop.axis.data,
             trip,
             tuple(access.steps[at] for access in accesses),
             loop.kind.data is Kind.UNROLLED,
+            valid.get(loop),
         )
         for at, (loop, trip) in enumerate(zip(nest.loops, nest.trips, strict=True))
-        if trip != 1
+        if trip != 1 or loop in valid
     ]
     starts = [tile_number(access.start, elements, nest.text_of(access.access)) for access in accesses]
     outside = _without_elements(dims, elements)
@@ -72,17 +83,21 @@ def merged(dims: Sequence[Dim]) -> list[Dim]:
     found: list[Dim] = []
     for dim in dims:
         whole = tuple(dim.trip * step for step in dim.steps)
-        if found and found[-1].steps == whole and not (dim.written_out or found[-1].written_out):
+        if found and found[-1].steps == whole and _is_plain(dim) and _is_plain(found[-1]):
             dim = replace(dim, trip=found.pop().trip * dim.trip)
         found.append(dim)
     return found
+
+
+def _is_plain(dim: Dim) -> bool:
+    return not dim.written_out and dim.valid is None
 
 
 def _without_elements(dims: Sequence[Dim], elements: int) -> list[Dim]:
     """The loops without those that go through the elements of a tile, one behind the other in all accesses."""
     rest, reached = list(dims), 1
     while reached < elements:
-        at = next((i for i, dim in enumerate(rest) if set(dim.steps) == {reached}), None)
+        at = next((i for i, dim in enumerate(rest) if set(dim.steps) == {reached} and dim.valid is None), None)
         if at is None:
             raise NoNest(f"they do not go through whole tiles of {elements} elements")
         dim, needed = rest[at], elements // reached

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.accesses import memory_space
@@ -32,8 +32,9 @@ class AssignMemory(TileworkPass):
       %b = memref.alloca() : memref<4x1x16xi8, "vdla.inp">             vdla.load %x[%i] to %inp[8] ..
       vdla.load %x[%i] to %b[%c0] ..
 
-    After this a subscript of a buffer on the chip is an address. Buffers share no memory, so that none of them makes
-    another one wait. A function whose buffers do not fit is refused.
+    After this a subscript of a buffer on the chip is an address. Buffers of two loops that follow each other lie in the
+    same place, all others have places of their own, so that none makes another one wait. A function whose buffers do
+    not fit is refused.
     This is an algorithm and no pattern: where a buffer lies, the sizes of all others say.
     Requires buffers of known size; leaves at most one for each memory, at the top.
     """
@@ -43,45 +44,67 @@ class AssignMemory(TileworkPass):
 
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, func.FuncOp)
-        by_memory: dict[str, list[memref.AllocaOp]] = {}
-        for inner in op.walk():
-            space = memory_space(inner.memref) if isinstance(inner, memref.AllocaOp) else None
-            if isinstance(inner, memref.AllocaOp) and space is not None and space.startswith(SCOPE):
-                by_memory.setdefault(space, []).append(inner)
-        for space, buffers in by_memory.items():
-            _join(op, space, buffers)
+        spaces = dict.fromkeys(space for inner in op.walk() if (space := _on_chip(inner)) is not None)
+        for space in spaces:
+            _join(op, space, VdlaTarget.of(target_of(op)))
 
 
-def _join(function: func.FuncOp, space: str, buffers: list[memref.AllocaOp]) -> None:
-    """Put buffers of one memory one behind the other."""
-    sizes = [memref_of(buffer.memref).get_shape()[0] for buffer in buffers]
-    for buffer, size in zip(buffers, sizes, strict=True):
-        if size == DYNAMIC_INDEX:
-            raise CompileError(f"{buffer_name(buffer.memref)} has an unknown size: its place cannot be fixed", buffer)
-    memory = VdlaTarget.of(target_of(function)).memories[space.removeprefix(SCOPE)]
-    if sum(sizes) > memory.depth:
-        named = (f"{buffer_name(buffer.memref)} {size}" for buffer, size in zip(buffers, sizes, strict=True))
+def _on_chip(op: Operation) -> str | None:
+    """The memory of the chip that an operation allocates a buffer in."""
+    space = memory_space(op.memref) if isinstance(op, memref.AllocaOp) else None
+    return space if space is not None and space.startswith(SCOPE) else None
+
+
+@dataclass
+class _Places:
+    """Where each buffer of one memory begins, and how many tiles they take together."""
+
+    space: str
+    at: dict[memref.AllocaOp, int] = field(default_factory=dict[memref.AllocaOp, int])
+    end: int = 0
+
+    def put(self, block: Block, start: int) -> None:
+        """Put the buffers that a block allocates behind each other, and those of the blocks inside behind these."""
+        for op in block.ops:
+            if isinstance(op, memref.AllocaOp) and _on_chip(op) == self.space:
+                size = memref_of(op.memref).get_shape()[0]
+                if size == DYNAMIC_INDEX:
+                    raise CompileError(f"{buffer_name(op.memref)} has an unknown size: its place cannot be fixed", op)
+                self.at[op] = start
+                start += size
+        self.end = max(self.end, start)
+        for op in block.ops:
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.put(inner, start)
+
+
+def _join(function: func.FuncOp, space: str, target: VdlaTarget) -> None:
+    """Make the buffers of one memory one."""
+    body, places = body_of(function), _Places(space)
+    places.put(body, 0)
+    buffers = list(places.at)
+    memory = target.memories[space.removeprefix(SCOPE)]
+    if places.end > memory.depth:
+        sizes = (f"{buffer_name(op.memref)} {memref_of(op.memref).get_shape()[0]}" for op in buffers)
         raise CompileError(
-            f'the buffers in "{space}" take {sum(sizes)} tiles, and it has {memory.depth}: {", ".join(named)}; make '
+            f'the buffers in "{space}" take {places.end} tiles, and it has {memory.depth}: {", ".join(sizes)}; make '
             "the tiles of the schedule smaller",
             buffers[0],
         )
-    first = memref_of(buffers[0].memref)
-    whole = memref.AllocaOp.get(
-        first.element_type, None, [sum(sizes), *first.get_shape()[1:]], memory_space=StringAttr(space)
-    )
+    shape = memref_of(buffers[0].memref).get_shape()[1:]
+    element = memref_of(buffers[0].memref).element_type
+    whole = memref.AllocaOp.get(element, None, [places.end, *shape], memory_space=StringAttr(space))
     whole.memref.name_hint = space.removeprefix(SCOPE)
     copy_location(whole, buffers[0])
-    at = 0
-    top = body_of(function).first_op
+    top = body.first_op
     assert top is not None
     Rewriter.insert_op(whole, InsertPoint.before(top))
-    for buffer, size in zip(buffers, sizes, strict=True):
+    for buffer, at in places.at.items():
         for use in list(buffer.memref.uses):
             _move(use.operation, buffer.memref, at)
         buffer.memref.replace_all_uses_with(whole.memref)
         Rewriter.erase_op(buffer)
-        at += size
 
 
 def _move(op: Operation, buffer: SSAValue, by: int) -> None:
