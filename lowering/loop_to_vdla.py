@@ -126,7 +126,7 @@ class _Lowering:
             case YieldOp():
                 pass
             case _:
-                raise NoNest(f"{op.name} is no transfer, no computation with accumulators, and no intrinsic")
+                raise NoNest(f"{op.name} is no intrinsic, and in no nest that copies or computes whole tiles")
 
     def allocate(self, op: memref.AllocaOp) -> None:
         memory = self.buffers.memory_of(op.memref)

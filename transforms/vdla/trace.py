@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation
 
 from tilework.analysis.functions import body_of
-from tilework.dialects.isa.vdla import VdlaOp
+from tilework.dialects.isa.vdla import VdlaOp, check_bounds
+from tilework.dialects.loop.common import memref_of
 from tilework.dialects.support.unit_op import UnitOp
 from tilework.interpreters.units import UnitsRun
 from tilework.transforms.vdla.accesses import Touched, touched
@@ -41,7 +42,7 @@ class Trace:
 
 
 def trace_of(function: func.FuncOp) -> Trace:
-    """What a function does. Raises CompileError where its loops depend on more than constants."""
+    """What a function does that takes no numbers. Raises CompileError for an access out of bounds."""
     run = _Tracing()
     run.block(body_of(function))
     return run.trace
@@ -76,7 +77,10 @@ class _Tracing(UnitsRun):
         at = [self.values[value] for value in op.operands if isinstance(value.type, IndexType)]
         self._event(op, is_behind=False)
         runs = tuple(self._runs[block] for block in self._around)
-        self.trace.instances.append(Instance(op, touched(op, at), runs))
+        what = touched(op, at)
+        for buffer, tiles in (*what.reads, *what.writes):
+            check_bounds(op, memref_of(buffer).get_shape()[0], tiles)
+        self.trace.instances.append(Instance(op, what, runs))
         self._event(op, is_behind=True)
 
     def _event(self, statement: Operation, *, is_behind: bool) -> None:
