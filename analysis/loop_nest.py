@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import root_buffer
 from tilework.dialects import arith
 from tilework.dialects.loop import ForOp, Kind, LoadOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
+
+NOTHING_KNOWN: Mapping[SSAValue, Expr] = {}
 
 
 class Steps(NamedTuple):
@@ -36,7 +39,7 @@ class ShortNest(NoNest):
 class LoopNest:
     """Loops of known trip counts, outermost first, that run one iteration after the other around one store.
 
-    value_ops: what is computed in front of the store, in the innermost loop.
+    value_ops: what the stored value is computed from. What stands in front of an inner loop is as good inside.
     """
 
     loops: tuple[ForOp, ...]
@@ -63,65 +66,95 @@ class LoopNest:
         return f"{buffer_name(access.memref)}[{', '.join(map(str, exprs))}]"
 
 
-def nests_of(outermost: ForOp) -> list[LoopNest]:
+def nests_of(outermost: ForOp, known: Mapping[SSAValue, Expr] = NOTHING_KNOWN) -> list[LoopNest]:
     """The nests that a loop consists of: one, or two that share loops, such as for a sum that is set to zero first.
 
-    Raises NoNest, with the reason, where it holds anything else.
+    known: what indices of loops around are, where bounds ask for them. Raises NoNest, with the reason, where the loop
+    holds anything else.
     """
-    nests = list(_nests((outermost,)))
+    held = (op for op in outermost.body.walk() if isinstance(op.parent_op(), ForOp))
+    values = [op for op in held if not isinstance(op, ForOp | StoreOp | arith.ConstantOp)]
+    nests = list(_nests((outermost,), known))
     if not 0 < len(nests) < 3:
         raise NoNest(f"the loops are to hold one store, or two, and hold {len(nests) or 'none'}")
+    unused = next((op for op in values if not any(op in nest.value_ops for nest in nests)), None)
+    if unused is not None:
+        raise NoNest(f"besides what they store, the loops hold {unused.name}")
+    for i, nest in enumerate(nests):
+        _refuse_early(nest, [other.store for other in nests[:i]])
     return nests
 
 
-def _nests(loops: tuple[ForOp, ...]) -> Iterator[LoopNest]:
+def nest_of(outermost: ForOp, known: Mapping[SSAValue, Expr] = NOTHING_KNOWN) -> LoopNest:
+    """The one nest that a loop is. Raises NoNest, with the reason, where it holds anything else."""
+    nests = nests_of(outermost, known)
+    if len(nests) > 1:
+        raise NoNest("the loops are to hold one store, and hold two")
+    return nests[0]
+
+
+def _nests(loops: tuple[ForOp, ...], known: Mapping[SSAValue, Expr]) -> Iterator[LoopNest]:
     """The nests inside of loops, in order."""
-    trips = [_trip_of(loop, loops) for loop in loops]
-    before: list[Operation] = []
+    trips = [_trip_of(loop, loops, known) for loop in loops]
     for op in loops[-1].body.block.ops:
         match op:
             case ForOp():
-                yield from _nests((*loops, op))
+                yield from _nests((*loops, op), known)
             case StoreOp():
                 type_: Attribute = op.value.type
                 if isinstance(type_, VectorType):
                     raise NoNest(f"the loops are to hold scalars, and store a {type_}")
-                needed = _needed(op)
-                unused = next((o for o in before if o not in needed and not isinstance(o, arith.ConstantOp)), None)
-                if unused is not None:
-                    raise NoNest(f"besides what they store, the loops hold {unused.name}")
-                yield LoopNest(loops, tuple(trips), op, tuple(before))
-                before = []
-            case _ if op.regions:
+                yield LoopNest(loops, tuple(trips), op, _needed(op, loops[0]))
+            case _ if op.regions and not op.results:
                 raise NoNest(f"the loops are to hold stores, and hold {op.name}")
             case _:
-                before.append(op)
-    unused = next((op for op in before if not isinstance(op, arith.ConstantOp)), None)
-    if unused is not None:
-        raise NoNest(f"besides what they store, the loops hold {unused.name}")
+                pass
 
 
-def _trip_of(loop: ForOp, loops: Sequence[ForOp]) -> int:
+def _trip_of(loop: ForOp, loops: Sequence[ForOp], known: Mapping[SSAValue, Expr]) -> int:
     if loop.kind.data not in (Kind.SERIAL, Kind.UNROLLED):
         raise NoNest(f"loop '{loop.axis.data}' is {loop.kind.data}, where iterations are to follow each other")
     if any(around.index in loop.lower.variables() for around in loops):
         raise NoNest(f"loop '{loop.axis.data}' begins at another index each time")
-    trip = loop.extent.constant
+    trip = loop.extent.substitute(known).constant
     if trip is None:
         raise NoNest(f"nobody knows how often loop '{loop.axis.data}' runs: {loop.extent}")
     return trip
 
 
-def _needed(store: StoreOp) -> set[Operation]:
-    """What the stored value is computed from, in the block of the store."""
-    found: set[Operation] = set()
+def only_loop(loop: ForOp) -> ForOp | None:
+    """The loop that another one holds, with nothing besides but values that are the same in all iterations of it."""
+    if loop.body.block.is_empty:
+        return None
+    *before, last = loop.body.block.ops
+    are_values = all(isinstance(op, LoadOp) or is_side_effect_free(op) for op in before)
+    return last if isinstance(last, ForOp) and are_values else None
+
+
+def _refuse_early(nest: LoopNest, earlier: Sequence[StoreOp]) -> None:
+    """Raise NoNest for a load of what is stored to before the value is used."""
+    for op in nest.value_ops:
+        if not isinstance(op, LoadOp):
+            continue
+        for store in (nest.store, *earlier):
+            if root_buffer(op.memref) is not root_buffer(store.memref):
+                continue
+            if op.parent is not nest.store.parent:
+                raise NoNest(f"{buffer_name(store.memref)} is loaded in front of the loop that stores to it")
+            if store is not nest.store and op.parent is store.parent and op.is_before_in_block(store):
+                raise NoNest(f"{buffer_name(store.memref)} is loaded before it is set")
+
+
+def _needed(store: StoreOp, outermost: ForOp) -> tuple[Operation, ...]:
+    """The operations in a loop that the stored value is computed from."""
+    found: dict[Operation, None] = {}
     pending = [store.value]
     while pending:
         owner = pending.pop().owner
-        if isinstance(owner, Operation) and owner.parent is store.parent and owner not in found:
-            found.add(owner)
+        if isinstance(owner, Operation) and owner not in found and outermost.is_ancestor(owner):
+            found[owner] = None
             pending += owner.operands
-    return found
+    return tuple(found)
 
 
 def buffer_name(buffer: SSAValue) -> str:

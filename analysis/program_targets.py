@@ -79,6 +79,11 @@ def target_of(op: Operation) -> Target:
     )
 
 
+def moves_by_units(op: Operation, scope: str) -> bool:
+    """Whether the machine that an operation runs on makes instructions of loops that touch a scope of intrinsics."""
+    return bool(targets_of(_module_around(op))) and target_of(op).moves_by_units(scope)
+
+
 def _module_around(op: Operation) -> ModuleOp:
     """The outermost module."""
     outermost = op

@@ -38,6 +38,9 @@ class Backend(ABC):
     hosts: ClassVar[bool] = True
     """Whether it makes host functions, by `compile_host`; else its kernels are called from elsewhere."""
 
+    functions: ClassVar[bool] = False
+    """Whether kernels come to it as functions of operations of its machine, instead of kernels of the loop level."""
+
     @abstractmethod
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
         """Why there is no code for an operation inside of `around`, a kernel or the host function; None if there is."""
@@ -92,19 +95,24 @@ def write_module(backend: Backend, format: str, module: ModuleOp) -> str | bytes
     for op in module.body.block.ops:
         if isinstance(op, KernelOp) and not is_on_host(op):
             raise CompileError(f"-t {format} writes what runs on the host, and @{op.sym_name.data} runs elsewhere", op)
-        if not _is_written(op):
+        if not _is_written(op, backend):
+            written = "functions of the machine's operations"
+            if not backend.functions:
+                written = "kernels of the loop level and the function @main on buffers"
             raise CompileError(
-                f"-t {format} writes kernels of the loop level and the function @main on buffers; it has nothing for "
-                f"'{name_of(op)}'{_named(op)}: lower it, or take it out",
+                f"-t {format} writes {written}; it has nothing for '{name_of(op)}'{_named(op)}: lower it, or take "
+                "it out",
                 op,
             )
-    if any(isinstance(op, func.FuncOp) and not op.is_declaration for op in module.ops):
+    if not backend.functions and any(isinstance(op, func.FuncOp) and not op.is_declaration for op in module.ops):
         refuse_as_host(backend, module)
     refuse_unaccepted(backend, module, target)
     return backend.formats[format](module, target)
 
 
-def _is_written(op: Operation) -> bool:
+def _is_written(op: Operation, backend: Backend) -> bool:
+    if backend.functions:
+        return isinstance(op, func.FuncOp | IntrinsicOp)
     if isinstance(op, func.FuncOp):
         has_tensors = any(isinstance(t, TensorType) for t in (*op.function_type.inputs, *op.function_type.outputs))
         return op.is_declaration or (op.sym_name.data == HOST_FUNCTION and not has_tensors)

@@ -32,8 +32,10 @@ from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.loop.annotations import CHECKS
+from tilework.dialects.loop.common import memref_of
 from tilework.dialects.scalar_meaning import ROUNDING, element_dtype
 from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.support.unit_op import UnitOp
 from tilework.dialects.te import ComputeOp
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.dialects.te.intrinsics import copy_with_declarations, declarations_used
@@ -46,6 +48,7 @@ from tilework.interpreters.graph import evaluate_function
 from tilework.interpreters.host import HostSignature, evaluate_host
 from tilework.interpreters.loop import run_loop_kernel, run_loop_sample
 from tilework.interpreters.te import run_kernel, run_kernel_at
+from tilework.interpreters.units import run_units
 
 Spec: TypeAlias = tuple[tuple[Expr, ...], np.dtype[Any]]
 """Dimensions and element type of an array."""
@@ -265,6 +268,26 @@ class LoopKernelProgram(Program[LoopKernelOp]):
         return Answer(outputs, computed, not _rounds(self.op) and is_exact(chosen), 16.0, _scale(data))
 
 
+class UnitsProgram(Program[func.FuncOp]):
+    """A function of operations on units. All that is in its arguments goes in and comes out."""
+
+    KIND = "function"
+
+    @property
+    def inputs(self) -> list[Spec]:
+        types = [memref_of(argument) for argument in self.op.args]
+        return [(tuple(map(const, type_.get_shape())), memref_dtype(type_)) for type_ in types]
+
+    @property
+    def dims(self) -> list[Expr]:
+        return [e for dims, _ in self.inputs for e in dims]
+
+    def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        arrays = [array.copy() for array in data.inputs]
+        run_units(self.op, arrays)
+        return Answer(arrays, None, is_exact(arrays), 16.0, _scale(data))
+
+
 def program_of(op: Operation, siblings: Mapping[str, Operation], known: str | None = None) -> Program[Any] | None:
     """A copy of a function or kernel for the check, with copies of what it needs.
 
@@ -291,6 +314,8 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
             arguments, results = op.function_type.inputs, op.function_type.outputs
             if results:
                 return GraphProgram if all(isinstance(t, TensorType) for t in (*arguments, *results)) else None
+            if any(isinstance(inner, UnitOp) for inner in op.walk()):
+                return UnitsProgram
             buffers = arguments and all(isinstance(t, MemRefType) for t in arguments)
             return HostProgram if buffers else None
         case _:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.functions import body_of
+from tilework.dialects.loop import ApplyOp
 from tilework.dialects.scalar_meaning import evaluate
 from tilework.dialects.support.diagnostics import CompileError, UsageError
 from tilework.dialects.support.unit_op import Token, UnitOp
@@ -31,13 +32,16 @@ def run_units(function: func.FuncOp, arguments: Sequence[Any]) -> None:
     if len(arguments) != len(function.args):
         name = function.sym_name.data
         raise UsageError(f"@{name} takes {len(function.args)} arguments, {len(arguments)} are given")
-    run = _Units()
+    run = UnitsRun()
     run.values.update(zip(function.args, arguments, strict=True))
     run.block(body_of(function))
 
 
-class _Units:
-    """One run: the values so far, and the tokens that are in each queue."""
+class UnitsRun:
+    """One run: the values so far, and the tokens that are in each queue.
+
+    A subclass says by `execute` what else an operation is to do than what it does to memory.
+    """
 
     def __init__(self):
         self.values: dict[SSAValue, Any] = {}
@@ -47,43 +51,55 @@ class _Units:
         """Run the operations; the values that the last one hands on."""
         for op in block.ops:
             if isinstance(op, scf.YieldOp | func.ReturnOp):
-                return self._of(op.operands)
+                return self.of(op.operands)
             self._run(op)
         return []
 
     def _run(self, op: Operation) -> None:
         match op:
             case UnitOp():
-                self._unit(op)
+                self.unit(op)
             case scf.ForOp():
-                self._loop(op)
+                self.loop(op)
             case memref.AllocaOp() | memref.AllocOp():
-                type_, sizes = op.memref.type, iter(self._of(op.dynamic_sizes))
-                shape = [next(sizes) if size == DYNAMIC_INDEX else size for size in type_.get_shape()]
-                self.values[op.memref] = allocate(shape, memref_dtype(type_)).array
+                self.allocate(op)
+            case ApplyOp():
+                self.values[op.result] = op.value.evaluate(self.values)
             case _:
-                value = evaluate(op, self._of(op.operands))
+                value = evaluate(op, self.of(op.operands))
                 self.values[op.results[0]] = int(value) if np.asarray(value).dtype.kind == "i" else value
 
-    def _loop(self, loop: scf.ForOp) -> None:
-        lower, upper, step = self._of([loop.lb, loop.ub, loop.step])
+    def allocate(self, op: memref.AllocaOp | memref.AllocOp) -> None:
+        """Let there be a memory."""
+        type_, sizes = op.memref.type, iter(self.of(op.dynamic_sizes))
+        shape = [next(sizes) if size == DYNAMIC_INDEX else size for size in type_.get_shape()]
+        self.values[op.memref] = allocate(shape, memref_dtype(type_)).array
+
+    def loop(self, loop: scf.ForOp) -> None:
+        """Run a loop."""
+        lower, upper, step = self.of([loop.lb, loop.ub, loop.step])
         index, *carried = loop.body.block.args
-        handed = self._of(loop.iter_args)
+        handed = self.of(loop.iter_args)
         for i in range(lower, upper, step):
             self.values[index] = i
             self.values.update(zip(carried, handed, strict=True))
             handed = self.block(loop.body.block)
         self.values.update(zip(loop.results, handed, strict=True))
 
-    def _unit(self, op: UnitOp) -> None:
+    def unit(self, op: UnitOp) -> None:
+        """Run an operation: take its tokens, execute it, push its tokens."""
         for value in op.operands:
             if isinstance(value.type, Token):
                 self._take(op, value.type.queue_name, self.values[value])
-        op.execute(*(self.values[value] for value in op.operands if not isinstance(value.type, Token)))
+        self.execute(op)
         for value in op.results:
             if isinstance(value.type, Token):
                 self.values[value] = object()
                 self._queues.setdefault(value.type.queue_name, deque()).append(self.values[value])
+
+    def execute(self, op: UnitOp) -> None:
+        """Do what an operation does, its tokens apart."""
+        op.execute(*(self.values[value] for value in op.operands if not isinstance(value.type, Token)))
 
     def _take(self, op: UnitOp, queue: str, token: object) -> None:
         tokens = self._queues.get(queue, deque())
@@ -93,5 +109,6 @@ class _Units:
             raise CompileError(f"a token of {queue} is taken before one that was pushed earlier", op)
         tokens.popleft()
 
-    def _of(self, values: Sequence[SSAValue]) -> list[Any]:
+    def of(self, values: Sequence[SSAValue]) -> list[Any]:
+        """What values are now."""
         return [self.values[value] for value in values]

@@ -115,6 +115,10 @@ class Target(ABC):
     def keeps_weights(self, count: int) -> bool:
         """Whether so many bytes of weights are still in a cache when a program that reads them runs again."""
 
+    def moves_by_units(self, scope: str) -> bool:
+        """Whether loops become instructions that touch buffers of a scope of intrinsics: copies and computations."""
+        return False
+
     def with_weights(self, count: int) -> Self:
         """This machine as it runs a program with so many bytes of weights again and again.
 

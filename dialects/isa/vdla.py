@@ -196,7 +196,7 @@ class LoadOp(TransferOp):
         tiles = _taken(self, source, self._in_dram(source_at))
         padded = np.pad(tiles, ((above, below), (left, right), (0, 0), (0, 0))).reshape(-1, *target.shape[1:])
         written = target_at + np.arange(len(padded))
-        _check_bounds(self, target, written)
+        check_bounds(self, len(target), written)
         target[written] = padded
 
 
@@ -227,7 +227,7 @@ class StoreOp(TransferOp):
     def execute(self, *operands: Any) -> None:
         source, source_at, target, target_at = operands
         written = self._in_dram(target_at).ravel()
-        _check_bounds(self, target, written)
+        check_bounds(self, len(target), written)
         target[written] = _taken(self, source, source_at + np.arange(len(written))).astype(np.int8)
 
 
@@ -291,7 +291,7 @@ class ResetOp(StepsOp):
     def execute(self, *operands: Any) -> None:
         acc, acc_at = operands
         for (at,) in self.steps(acc_at):
-            _check_bounds(self, acc, at)
+            check_bounds(self, len(acc), at)
             acc[at] = 0
 
 
@@ -330,7 +330,7 @@ class GemmOp(StepsOp):
     def execute(self, *operands: Any) -> None:
         acc, acc_at, inp, inp_at, wgt, wgt_at = operands
         for onto, i, j in self.steps(acc_at, inp_at, wgt_at):
-            _check_bounds(self, acc, onto)
+            check_bounds(self, len(acc), onto)
             inputs, weights = (_taken(self, tiles, at).astype(np.int32) for tiles, at in ((inp, i), (wgt, j)))
             acc[onto] += inputs @ weights.T
 
@@ -409,16 +409,16 @@ def _verify_in_dram(value: SSAValue, on_chip: SSAValue, element: Attribute) -> N
         raise VerifyException(f"{type_}: expected tiles in DRAM of {wanted}x{element}, one behind the other")
 
 
-def _check_bounds(op: VdlaOp, tiles: Any, at: Any) -> None:
+def check_bounds(op: VdlaOp, size: int, at: Any) -> None:
     """Raise CompileError for numbers of tiles that there are not."""
-    wrong = [n for n in np.unique(at).tolist() if not 0 <= n < len(tiles)]
+    wrong = [n for n in np.unique(at).tolist() if not 0 <= n < size]
     if wrong:
-        raise CompileError(f"{op.name} out of bounds: tile {wrong[0]} of a memory that has {len(tiles)}", op)
+        raise CompileError(f"{op.name} out of bounds: tile {wrong[0]} of a memory that has {size}", op)
 
 
 def _taken(op: VdlaOp, tiles: Any, at: Any) -> Any:
     """Some tiles of a memory, a copy."""
-    _check_bounds(op, tiles, at)
+    check_bounds(op, len(tiles), at)
     return np.array(tiles[at])
 
 

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from tilework.lowering.pipelines.cpu import CALLS, LOOPS, RULES
 from tilework.lowering.pipelines.shared import GRAPH, HOST, SCHEDULE, TO_TE
+from tilework.lowering.pipelines.vdla import LOOPS as VDLA_LOOPS
 from tilework.plugins.packages import folders_of, member_of
 
 
@@ -29,6 +30,7 @@ PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "order-calls": CALLS,
     "schedule-kernels": SCHEDULE,
     "compile-kernel": (*SCHEDULE, *LOOPS),
+    "compile-vdla-kernel": (*SCHEDULE, *VDLA_LOOPS),
     "plan-host": HOST,
 }
 """Every pipeline that `opt-tool` knows by name, in the order in which `tw.compile` runs them."""

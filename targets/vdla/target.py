@@ -129,6 +129,10 @@ class VdlaTarget(Target):
         """How many elements a row of a tile of results has, whatever their width."""
         return self.block_out
 
+    def moves_by_units(self, scope: str) -> bool:
+        """Units copy to and from all memories but that of micro-operations, and compute with accumulators."""
+        return scope in ("vdla.inp", "vdla.wgt", "vdla.acc")
+
     def keeps_weights(self, count: int) -> bool:
         """No weights stay from one run of a program to the next: every program loads its own."""
         return False

@@ -17,7 +17,8 @@ from tilework.targets import EXAMPLE
 ROOT = Path(__file__).parent.parent.parent
 FAMILIES = sorted(folder.parent.name for folder in (ROOT / "targets").glob("*/__init__.py"))
 FREE = (
-    *("targets/", *(f"rules/{family}/" for family in FAMILIES), "backends/", "lowering/pipelines"),
+    *("targets/", *(f"{level}/{family}/" for family in FAMILIES for level in ("rules", "transforms", "lowering"))),
+    *("backends/", "lowering/pipelines", *(f"lowering/loop_to_{family}" for family in FAMILIES)),
     *("dialects/isa/", "runtime/devices/", "test/", "docs/"),
 )
 """How the paths begin of files that are made for some machines, or speak of them to readers."""

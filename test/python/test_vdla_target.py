@@ -80,12 +80,14 @@ def test_nothing_loads_its_code_yet():
         link([], "vdla", "entry", []).code()
 
 
-def test_nothing_makes_code_for_it_yet():
+def test_kernels_without_its_memories_are_refused():
     x = te.placeholder((16,), name="x")
     y = te.compute((16,), lambda i: x[i] + 1.0, name="y")
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(te.ScheduleError) as error:
         tw.build(te.create_schedule(y.op), [x, y], target="vdla")
-    assert str(error.value) == "no back end makes code for targets of kind 'vdla'; there are some for 'c', 'llvm'"
+    assert str(error.value) == (
+        "no unit runs this: what is written to %y[i] is to be the lowest byte of an accumulator"
+    )
 
 
 def test_streams_are_read_and_run_without_the_compiler():

@@ -14,6 +14,7 @@ from tilework.analysis.domains import loops_around
 from tilework.analysis.intrinsic_match import Match, matched
 from tilework.analysis.intrinsics import is_tensorized
 from tilework.analysis.loop_nest import NoNest, ShortNest, buffer_name, nests_of
+from tilework.analysis.program_targets import moves_by_units
 from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE, TENSORIZE_TAILS
 from tilework.dialects.support.diagnostics import CompileError
@@ -43,7 +44,8 @@ class Tensorize(PatternPass):
     The loops may be in any order, and so may operands of what commutes: the meaning in the declaration is compared with
     the nest. Where the two differ, both are shown, and how the loops would have to be split. A nest may set the result
     to the identity of a reduction first. Tails that `loop-partition` has cut off run as loops. What else touches
-    buffers of scopes of intrinsics is refused.
+    buffers of scopes of intrinsics is refused, unless units of the target copy to such buffers, and compute with them,
+    as loops say.
     Requires one-dimensional buffers (`loop-flatten-storage`); leaves no requests.
     """
 
@@ -55,8 +57,11 @@ class Tensorize(PatternPass):
         assert isinstance(op, KernelOp)
         super().run(ctx, op)
         for access in op.body.walk():
-            if isinstance(access, LoadOp | StoreOp) and is_of_intrinsics(memory_space(access.memref)):
-                what = f'{buffer_name(access.memref)} of scope "{memory_space(access.memref)}"'
+            if not isinstance(access, LoadOp | StoreOp):
+                continue
+            scope = memory_space(access.memref)
+            if scope is not None and is_of_intrinsics(scope) and not moves_by_units(access, scope):
+                what = f'{buffer_name(access.memref)} of scope "{scope}"'
                 raise CompileError(f"{what} is touched by loops that are not tensorized", access)
 
 

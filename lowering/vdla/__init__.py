@@ -1,0 +1,1 @@
+"""Nests of loops as instructions of VDLA's units."""

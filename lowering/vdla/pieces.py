@@ -1,0 +1,41 @@
+"""Where to cut a loop, so that bounds and conditions inside are the same in all iterations of a piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import Expr, const
+from tilework.dialects.loop import ForOp, IfOp
+from tilework.lowering.vdla.reads import valid_range
+
+
+def pieces(loop: ForOp, first: int, end: int, known: Mapping[SSAValue, Expr]) -> Iterator[tuple[int, int]]:
+    """Parts of the range of a loop, from its first index up to the end, such that inner bounds are constant in each."""
+    decided = [
+        inner
+        for inner in loop.body.walk()
+        if (isinstance(inner, ForOp) and loop.index in {*inner.lower.variables(), *inner.upper.variables()})
+        or (isinstance(inner, IfOp) and any(loop.index in p.expr.variables() for p in inner.conditions))
+    ]
+
+    def what_is_done(index: int) -> list[object]:
+        here = {**known, loop.index: const(index)}
+        return [_decided(op, here) for op in decided]
+
+    for _, run in groupby(range(first, end), what_is_done):
+        indices = list(run)
+        yield indices[0], indices[-1] + 1
+
+
+def _decided(op: ForOp | IfOp, known: Mapping[SSAValue, Expr]) -> object:
+    """What a loop or a condition does where this is known: equal for equal things."""
+    if isinstance(op, ForOp):
+        return op.lower.substitute(known), op.upper.substitute(known)
+    found: list[object] = []
+    for predicate in op.conditions:
+        here = predicate.substitute(known)
+        found.append(here.constant if here.constant is not None else valid_range(here, op, known) or here)
+    return found

@@ -1,0 +1,100 @@
+"""Nests of loops that copy tiles between DRAM and the chip: transfers in two dimensions, with loops around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.ir import Attribute
+
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.loop_nest import LoopNest, NoNest
+from tilework.dialects import arith
+from tilework.dialects.isa import vdla
+from tilework.dialects.loop import LoadOp
+from tilework.lowering.vdla.buffers import Buffers
+from tilework.lowering.vdla.emitter import Emitter
+from tilework.lowering.vdla.reads import Read
+from tilework.lowering.vdla.tiles import Dim, merged, tile_nest
+from tilework.targets.vdla.target import TileMemory
+
+
+class Shape(NamedTuple):
+    """A transfer, and the loops around it. skipped: how many tiles in DRAM the first one is behind the beginning."""
+
+    around: list[Dim]
+    rows: int
+    columns: int
+    stride: int
+    pad: tuple[int, int, int, int]
+    skipped: int
+
+
+def emit_load(nest: LoopNest, read: Read | None, memory: TileMemory, buffers: Buffers, emitter: Emitter) -> None:
+    """Append the transfer that a nest is which stores to the chip. Raises NoNest, with the reason, where it is none."""
+    if read is None or buffers.memory_of(read.load.memref) is not None:
+        raise NoNest(f"what is written to {nest.text_of(nest.store)} is to come from DRAM as it is")
+    accesses = (nest.steps(nest.store), nest.steps(read.load))
+    tiles = tile_nest(nest, accesses, memory.rows * memory.columns, read.valid)
+    target, dram = buffers.on_chip(nest.store.memref), buffers.in_dram(read.load.memref, memory.name)
+    shape = _shape(tiles.dims)
+
+    def transfer(at: Sequence[Expr]) -> None:
+        onto, come_from = emitter.index(at[0]), emitter.index(at[1] + shape.skipped)
+        properties = _properties(shape)
+        if any(shape.pad):
+            properties["pad"] = DenseArrayBase.from_list(i64, list(shape.pad))
+        emitter.add(vdla.LoadOp.create(operands=[dram, come_from, target, onto], properties=properties))
+
+    emitter.nest(shape.around, tiles.starts, transfer)
+
+
+def emit_store(nest: LoopNest, buffers: Buffers, emitter: Emitter) -> None:
+    """Append the transfer that a nest is which stores to DRAM. Raises NoNest, with the reason, where it is none."""
+    cut = nest.store.value.owner
+    source = cut.input.owner if isinstance(cut, arith.TruncIOp) else None
+    memory = buffers.memory_of(source.memref) if isinstance(source, LoadOp) else None
+    if not isinstance(source, LoadOp) or memory is None or memory.name != "acc":
+        raise NoNest(f"what is written to {nest.text_of(nest.store)} is to be the lowest byte of an accumulator")
+    accesses = (nest.steps(source), nest.steps(nest.store))
+    tiles = tile_nest(nest, accesses, memory.rows * memory.columns)
+    chip, dram = buffers.on_chip(source.memref), buffers.in_dram(nest.store.memref, "out")
+    shape = _shape(tiles.dims)
+
+    def transfer(at: Sequence[Expr]) -> None:
+        come_from, onto = (emitter.index(e) for e in at)
+        emitter.add(vdla.StoreOp.create(operands=[chip, come_from, dram, onto], properties=_properties(shape)))
+
+    emitter.nest(shape.around, tiles.starts, transfer)
+
+
+def _shape(dims: Sequence[Dim]) -> Shape:
+    """The transfer that loops are, or hold, whose steps are on the chip, then in DRAM.
+
+    Tiles are copied in any order: on the chip the innermost loops go from one to the next.
+    """
+    around = [dim for dim in dims if dim.written_out]
+    inside = merged(sorted((dim for dim in dims if not dim.written_out), key=lambda dim: dim.steps[0], reverse=True))
+    column = inside.pop() if inside and inside[-1].steps == (1, 1) else Dim("", 1, (1, 1))
+    width = column.trip
+    row = inside.pop() if inside and inside[-1].steps[0] == width else Dim("", 1, (width, width))
+    padded = next((dim for dim in (*around, *inside) if dim.valid is not None), None)
+    if padded is not None:
+        raise NoNest(f"zeros are written for some of '{padded.name}', which is neither rows nor columns of a transfer")
+    (above, rows, below), (left, columns, right) = _parts(row), _parts(column)
+    skipped = (above * row.steps[1] if rows else 0) + (left if columns else 0)
+    return Shape([*around, *inside], rows, columns, row.steps[1], (above, below, left, right), skipped)
+
+
+def _parts(dim: Dim) -> tuple[int, int, int]:
+    """How many iterations of a loop there are before something is read, in which it is, and behind."""
+    first, end = (0, dim.trip) if dim.valid is None else dim.valid
+    return (first, end - first, dim.trip - end) if first < end else (dim.trip, 0, 0)
+
+
+def _properties(shape: Shape) -> dict[str, Attribute]:
+    return {
+        "size": DenseArrayBase.from_list(i64, [shape.rows, shape.columns]),
+        "stride": IntegerAttr(shape.stride, i64),
+    }

@@ -1,0 +1,1 @@
+"""Passes on operations of VDLA's units."""
