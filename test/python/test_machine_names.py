@@ -19,7 +19,7 @@ FAMILIES = sorted(folder.parent.name for folder in (ROOT / "targets").glob("*/__
 FREE = (
     *("targets/", *(f"{level}/{family}/" for family in FAMILIES for level in ("rules", "transforms", "lowering"))),
     *("backends/", "lowering/pipelines", *(f"lowering/loop_to_{family}" for family in FAMILIES)),
-    *("dialects/isa/", "runtime/devices/", "test/", "docs/"),
+    *("dialects/isa/", "runtime/devices/", "examples/narrow_gemm.py", "test/", "docs/"),
 )
 """How the paths begin of files that are made for some machines, or speak of them to readers."""
 
