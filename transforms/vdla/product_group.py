@@ -1,0 +1,107 @@
+"""The operators of a group for VDLA: a product of bytes, and what is done to its sums before they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tilework.analysis.layout_classes import CHANNELS
+from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
+from tilework.dialects.graph.broadcast import AddOp, MaxOp, MinOp
+from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.convolution import ConvOp
+from tilework.dialects.graph.dense import DenseOp
+from tilework.dialects.graph.layout import UnpackOp
+from tilework.dialects.graph.logic import ShiftLeftOp, ShiftRightOp
+from tilework.dialects.graph.structure import YieldOp
+from tilework.dialects.support.shapes import dims_of
+from tilework.transforms.graph.numbers import constant
+from tilework.transforms.graph.packed_groups import pack_of
+from tilework.transforms.vdla.requantization import Requantization
+
+PLANES = 4
+"""The bytes of a word."""
+
+
+Windows: TypeAlias = Mapping[str, Attribute]
+"""The properties of a convolution."""
+
+
+def group_body(
+    operands: Sequence[SSAValue], windows: Windows | None, ending: Requantization | None, block_out: int
+) -> Region:
+    """The body of a group for bytes, a weight and perhaps a bias; the operands are none of its own.
+
+    windows: of a convolution, whose data and results are in blocks of channels; None for a dense layer. ending: what
+    makes the bytes of the one result; without it there are four results, the bytes of the words, the lowest first.
+    """
+    return _Body(operands, block_out).written(windows, ending)
+
+
+class _Body:
+    """Writes operators, one after the other."""
+
+    def __init__(self, operands: Sequence[SSAValue], block_out: int):
+        self._block = Block(arg_types=[operand.type for operand in operands])
+        self._block_out = block_out
+
+    def written(self, windows: Windows | None, ending: Requantization | None) -> Region:
+        """The whole body."""
+        total = self._product(windows)
+        for bias in self._block.args[2:]:
+            total = self._add(AddOp.of(total, bias))
+        results = self._planes(total) if ending is None else [self._bytes(total, ending)]
+        if windows is not None:
+            results = [self._add(pack_of(result, CHANNELS, self._block_out)) for result in results]
+        self._block.add_op(YieldOp(results))
+        return Region(self._block)
+
+    def _add(self, op: Operation) -> SSAValue:
+        self._block.add_op(op)
+        return op.results[0]
+
+    def _product(self, windows: Windows | None) -> SSAValue:
+        data, weight, *_ = self._block.args
+        if windows is None:
+            return self._add(DenseOp.of(data, weight))
+        size = dims_of(weight.type)[CHANNELS].offset
+        whole = self._add(UnpackOp.of(data, axis=IntegerAttr(CHANNELS, i64), size=IntegerAttr(size, i64)))
+        return self._add(ConvOp.of(whole, weight, **windows))
+
+    def _planes(self, total: SSAValue) -> list[SSAValue]:
+        """The bytes of words, the lowest first; the highest have a sign."""
+        planes: list[SSAValue] = []
+        for number in range(PLANES):
+            shifted = self._shifted(ShiftRightOp, total, 8 * number) if number else total
+            planes.append(self._add(CastOp.of(shifted, to=i8 if number == PLANES - 1 else UNSIGNED_BYTE)))
+        return planes
+
+    def _bytes(self, total: SSAValue, ending: Requantization) -> SSAValue:
+        """The bytes that words become."""
+        value = self._divided(total, ending.shift) if ending.shift else total
+        if ending.zero:
+            value = self._more(value, ending.zero)
+        value = self._add(MaxOp.of(value, self._number(ending.low)))
+        value = self._add(MinOp.of(value, self._number(ending.high)))
+        return self._add(CastOp.of(value, to=ending.last.to))
+
+    def _divided(self, total: SSAValue, shift: int) -> SSAValue:
+        """x / 2**shift, rounded to the nearest integer, of two to the even one: half of the divisor is added, and 1 is
+        taken off where x is shifted to an even number; -1 there, and else 0, is the lowest bit of the next number,
+        shifted to the front and back."""
+        next_one = self._more(self._shifted(ShiftRightOp, total, shift), 1)
+        lowest = self._shifted(ShiftRightOp, self._shifted(ShiftLeftOp, next_one, 31), 31)
+        rounding = self._more(total, 1 << (shift - 1))
+        return self._shifted(ShiftRightOp, self._add(AddOp.of(rounding, lowest)), shift)
+
+    def _shifted(self, op: type[ShiftLeftOp | ShiftRightOp], value: SSAValue, amount: int) -> SSAValue:
+        return self._add(op.of(value, self._number(amount)))
+
+    def _more(self, value: SSAValue, amount: int) -> SSAValue:
+        return self._add(AddOp.of(value, self._number(amount)))
+
+    def _number(self, number: int) -> SSAValue:
+        return self._add(constant(number, i32))
