@@ -146,7 +146,8 @@ class _Placed:
         return self.insert(_padded(value, [0] * len(more), more, 0)) if any(more) else value
 
     def _bias(self, weight: SSAValue) -> SSAValue | None:
-        """What is added to the sums of each output: the bias, and the zero point of the data times the weights."""
+        """What is added to the sums of each output: the bias, the zero point of the data times the weights, and half of
+        what the sum is divided by; None where there is neither of the first two."""
         bias, zero = None if self._ending is None else self._ending.bias, self._product.signed_zero
         if bias is not None:
             bias = self._filled(bias, [self._more_outputs])
@@ -160,6 +161,8 @@ class _Placed:
             return None
         for bound, kind in ((-LARGEST_BIAS, MaxOp), (LARGEST_BIAS, MinOp)):
             bias = self.insert(kind.of(bias, self.insert(constant(bound, i32))))
+        if self._ending is not None and self._ending.half:
+            bias = self.insert(AddOp.of(bias, self.insert(constant(self._ending.half, i32))))
         return self.insert(by_output(bias, len(dims_of(weight.type)) - 2))
 
 

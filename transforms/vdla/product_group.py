@@ -25,6 +25,12 @@ from tilework.transforms.vdla.requantization import Requantization
 PLANES = 4
 """The bytes of a word."""
 
+LAST_BIT = i32.bitwidth - 1
+"""The number of its highest bit."""
+
+BIAS = 2
+"""The number of the argument that is the bias."""
+
 
 Windows: TypeAlias = Mapping[str, Attribute]
 """The properties of a convolution."""
@@ -51,7 +57,7 @@ class _Body:
     def written(self, windows: Windows | None, ending: Requantization | None) -> Region:
         """The whole body."""
         total = self._product(windows)
-        for bias in self._block.args[2:]:
+        for bias in self._block.args[BIAS:]:
             total = self._add(AddOp.of(total, bias))
         results = self._planes(total) if ending is None else [self._bytes(total, ending)]
         if windows is not None:
@@ -80,22 +86,26 @@ class _Body:
         return planes
 
     def _bytes(self, total: SSAValue, ending: Requantization) -> SSAValue:
-        """The bytes that words become."""
-        value = self._divided(total, ending.shift) if ending.shift else total
+        """The bytes that words become; the bias, if there is one, has half of the divisor in it."""
+        if len(self._block.args) <= BIAS and ending.half:
+            total = self._more(total, ending.half)
+        value = self._divided(total, ending) if ending.shift else total
         if ending.zero:
             value = self._more(value, ending.zero)
         value = self._add(MaxOp.of(value, self._number(ending.low)))
         value = self._add(MinOp.of(value, self._number(ending.high)))
         return self._add(CastOp.of(value, to=ending.last.to))
 
-    def _divided(self, total: SSAValue, shift: int) -> SSAValue:
-        """x / 2**shift, rounded to the nearest integer, of two to the even one: half of the divisor is added, and 1 is
-        taken off where x is shifted to an even number; -1 there, and else 0, is the lowest bit of the next number,
-        shifted to the front and back."""
-        next_one = self._more(self._shifted(ShiftRightOp, total, shift), 1)
-        lowest = self._shifted(ShiftRightOp, self._shifted(ShiftLeftOp, next_one, 31), 31)
-        rounding = self._more(total, 1 << (shift - 1))
-        return self._shifted(ShiftRightOp, self._add(AddOp.of(rounding, lowest)), shift)
+    def _divided(self, total: SSAValue, ending: Requantization) -> SSAValue:
+        """(x - half) / 2**shift, rounded to the nearest integer, of two to the even one.
+
+        x >> shift is that but for halves above even numbers, where x has to be less. So 1 is taken off where
+        (x - half) >> shift is even: -1 there, and else 0, is the bit number `shift` of (x - half) + 2**shift, which is
+        x + half, moved to the front and then to all other places.
+        """
+        first = self._shifted(ShiftLeftOp, self._more(total, ending.half), LAST_BIT - ending.shift)
+        less = self._shifted(ShiftRightOp, first, LAST_BIT)
+        return self._shifted(ShiftRightOp, self._add(AddOp.of(total, less)), ending.shift)
 
     def _shifted(self, op: type[ShiftLeftOp | ShiftRightOp], value: SSAValue, amount: int) -> SSAValue:
         return self._add(op.of(value, self._number(amount)))

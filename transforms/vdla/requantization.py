@@ -43,6 +43,11 @@ class Requantization:
     low: int
     high: int
 
+    @property
+    def half(self) -> int:
+        """Half of the divisor; nothing where nothing is divided."""
+        return 1 << self.shift >> 1
+
     @classmethod
     def of(cls, product: BytesProduct, known: Set[SSAValue]) -> Requantization | None:
         """What is done to the sums of a product, up to bytes, if nothing else reads what is between."""

@@ -14,8 +14,10 @@
 // CHECK:         %[[Y:.*]] = graph.fused "conv" (%[[X]], %{{.*}}) : (tensor<1x1x5x5x16xi8>, tensor<16x16x3x3xi8>) -> (tensor<1x1x5x5x16xi8>) attributes {device = "npu"}
 // CHECK:           graph.unpack
 // CHECK:           %[[S:.*]] = graph.conv {{.*}} : (tensor<1x16x5x5xi8>, tensor<16x16x3x3xi8>) -> tensor<1x16x5x5xi32>
+// CHECK:           %[[HALF:.*]] = arith.constant dense<8>
+// CHECK:           %[[T:.*]] = graph.add %[[S]], %[[HALF]]
 // CHECK:           %[[FOUR:.*]] = arith.constant dense<4>
-// CHECK:           graph.shift_right %[[S]], %[[FOUR]]
+// CHECK:           graph.shift_right %{{.*}}, %[[FOUR]]
 // CHECK:           %[[LOW:.*]] = arith.constant dense<0>
 // CHECK:           graph.max %{{.*}}, %[[LOW]]
 // CHECK:           graph.cast %{{.*}} {to = i8}
