@@ -69,6 +69,8 @@ class _Writing:
         step = self.steps(sums)
         s.compute_at(data, step)
         s.compute_at(weights, around[0] if self.tile.keeps_weights else step)
+        if self.tile.threads > 1:  # what threads share has a half for each turn; what they do not, a buffer for each
+            s.double_buffer(data if self.tile.along is None else weights)
 
     @property
     def windows(self) -> int:
