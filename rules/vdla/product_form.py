@@ -77,6 +77,11 @@ class ProductForm:
     final_outputs: tuple[str, ...]
     stages: tuple[Stage, ...]
 
+    @property
+    def first_window(self) -> int | None:
+        """The first position whose window has several steps."""
+        return next((at for at, position in enumerate(self.positions) if position.steps > 1), None)
+
 
 def product_form(kernel: KernelOp, target: VdlaTarget, parameters: Set[int]) -> ProductForm | None:
     """The form of a kernel; None for one that has another, or sizes that are not known or no whole tiles."""

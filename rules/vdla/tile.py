@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import product
 from math import ceil, prod
 
@@ -16,13 +15,6 @@ THREADS = 2
 
 MOST_PIECES = 16
 """An axis is cut into no more pieces than this, or into single places: others are tried for nothing."""
-
-
-class Shared(Enum):
-    """What virtual threads share: the axis that they share out is the other one."""
-
-    DATA = "data"
-    WEIGHTS = "weights"
 
 
 @dataclass(frozen=True)
@@ -59,7 +51,7 @@ class TileChoice:
         """All tiles that are worth a thought."""
         form = self.form
         counts = [self.counts(at) for at in range(len(form.positions))]
-        window = self.window
+        window = self.form.first_window
         every = form.positions[window].steps if window is not None else 1
         for outputs, channels, steps, *sizes in product(
             _divisors(form.output_tiles), _divisors(form.channel_tiles), sorted({1, every}), *counts
@@ -83,14 +75,9 @@ class TileChoice:
             return [1]
         return sorted({ceil(position.extent / n) for n in range(1, min(position.extent, MOST_PIECES) + 1)} | {1})
 
-    @property
-    def window(self) -> int | None:
-        """The first position whose window has several steps."""
-        return next((at for at, position in enumerate(self.form.positions) if position.steps > 1), None)
-
     def steps_of(self, tile: Tile, at: int, position: Position) -> int:
         """How many steps of a position's window are on the chip at a time."""
-        return tile.steps if at == self.window else position.steps
+        return tile.steps if at == self.form.first_window else position.steps
 
     def fits(self, tile: Tile) -> bool:
         """Whether all threads' tiles have room."""
@@ -128,7 +115,7 @@ class TileChoice:
 
     def sum_steps(self, tile: Tile) -> int:
         """How many steps it takes to sum a tile."""
-        window = self.window
+        window = self.form.first_window
         parts = 1 if window is None else self.form.positions[window].steps // tile.steps
         return self.form.channel_tiles // tile.channels * parts
 
@@ -165,6 +152,10 @@ class TileChoice:
         data = tile.channels * latency + self.data(tile) * target.memories["inp"].tile_bytes / speed
         weights = latency + self.weights(tile) * target.memories["wgt"].tile_bytes / speed
         kept = weights * (form.output_tiles // tile.outputs) if tile.keeps_weights else 0.0
+        if tile.along is None:
+            data /= tile.threads
+        else:
+            weights /= tile.threads
         load = data if tile.keeps_weights else data + weights
         store = latency * tile.outputs + prod(tile.counts) * tile.outputs * target.memories["out"].tile_bytes / speed
         multiply = self.multiplications() / (tiles * steps)
