@@ -17,6 +17,7 @@ from tilework.analysis.program_targets import target_of
 from tilework.dialects import arith
 from tilework.dialects.isa import vdla
 from tilework.dialects.loop import ForOp, IfOp, IntrinsicOp, KernelOp, Kind, YieldOp
+from tilework.dialects.loop.annotations import DOUBLE_BUFFER
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.te import IntrinsicOp as Declaration
@@ -135,6 +136,8 @@ class _Lowering:
         tiles = self.buffers.tiles(op.memref, memory)
         new = memref.AllocaOp.get(tiles.element_type, None, tiles.get_shape(), memory_space=tiles.memory_space)
         new.memref.name_hint = op.memref.name_hint
+        if DOUBLE_BUFFER in op.attributes:
+            new.attributes[DOUBLE_BUFFER] = op.attributes[DOUBLE_BUFFER]
         self.emitter.add(new)
         self.buffers.put(op.memref, new.memref)
 
@@ -185,10 +188,10 @@ class _Lowering:
             self.emitter.values[loop.index] = index
             self.around(inner, block)
 
-        written_out = loop.kind.data is Kind.UNROLLED
+        written_out = loop.kind.data is Kind.UNROLLED or end - first == 1
         for begin, behind in pieces(loop, first, end, self.known):
             self.known[loop.index] = const(begin)
-            self.emitter.loop(begin, behind, loop.axis.data, body, written_out=written_out or behind - begin == 1)
+            self.emitter.loop(begin, behind, loop.axis.data, body, written_out=written_out)
 
     def condition(self, op: IfOp) -> None:
         """Append what is done under a condition, if it holds."""

@@ -12,9 +12,11 @@ from tilework.transforms.loop.inject_virtual_thread import InjectVirtualThread
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.tensorize import Tensorize
 from tilework.transforms.vdla.assign_memory import AssignMemory
+from tilework.transforms.vdla.double_buffer import DoubleBuffer
 from tilework.transforms.vdla.fold_loops import FoldLoops
 from tilework.transforms.vdla.forward_copies import ForwardCopies
 from tilework.transforms.vdla.insert_tokens import InsertTokens
+from tilework.transforms.vdla.order_loads import OrderLoads
 
 LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
@@ -25,6 +27,8 @@ LOOPS: tuple[ModulePass, ...] = (
     LoopToVdla(),
     FoldLoops(),
     ForwardCopies(),  # behind it: a copy of a whole buffer is one instruction now
+    OrderLoads(),  # behind what folds loops: operations stand side by side now
+    DoubleBuffer(),  # before places are given
     AssignMemory(),  # before tokens: what lies in one place has to wait
     CommonSubexpressionElimination(),  # subscripts are written out for every operation
     InsertTokens(),  # last: what runs when is fixed

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from tilework.algebra.errors import UsageError
 from tilework.targets.base import Target
+from tilework.targets.vdla.units import INDEX_BITS
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,10 @@ class VdlaTarget(Target):
             for name, (rows, columns, bits, kib) in shapes.items()
         }
         return {**found, "out": TileMemory("out", self.batch, self.block_out, 8, found["acc"].depth)}
+
+    def reachable(self, memory: str) -> int:
+        """How many tiles of a memory instructions reach: numbers of tiles have so many bits in micro-operations."""
+        return min(self.memories[memory].depth, 1 << INDEX_BITS[memory])
 
     @property
     def operations_per_second(self) -> int:

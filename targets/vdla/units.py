@@ -35,6 +35,9 @@ class Queue(Enum):
 LOADED = ("inp", "wgt", "acc", "uop")
 """The memories that loads write."""
 
+INDEX_BITS = {"acc": 11, "inp": 11, "wgt": 10}
+"""How many bits the number of a tile has in a micro-operation, by the memory that the tile is in."""
+
 
 def unit_of_load(memory: str) -> Unit:
     """The unit that loads into a memory: accumulators and micro-operations are loaded by the unit that computes."""

@@ -123,6 +123,7 @@ def _allocate(old: memref.AllocaOp, size: Expr, rewriter: PatternRewriter) -> SS
         operands=[[], []],
         result_types=[_flat_type(old.memref.type, size)],
         properties={"alignment": old.alignment},
+        attributes=old.attributes,
     )
     copy_location(new, old)
     return rewriter.insert(new, InsertPoint.before(old)).memref

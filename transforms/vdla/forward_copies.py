@@ -44,9 +44,10 @@ class ForwardCopy(RewritePattern):
             return
         users = _users(op.memref, block)
         copying = list(takewhile(lambda user: _is_copying(user, op.memref), users))
-        sources = {user.other for user in copying if isinstance(user, AluOp)}
-        source = next(iter(sources), None)
-        if len(sources) != 1 or source is None or not _are_whole_copy(copying, op.memref):
+        source = next((user.other for user in copying if isinstance(user, AluOp)), None)
+        others = (at for at, user in enumerate(copying) if isinstance(user, AluOp) and user.other is not source)
+        copying = copying[: next(others, len(copying))]  # behind a copy, what is added to it
+        if source is None or not _are_whole_copy(copying, op.memref):
             return
         if not isinstance(source.owner, memref.AllocaOp) or source.owner.parent is not block:
             return

@@ -26,7 +26,7 @@ from tilework.runtime.devices.vdla.stream import (
     Store,
     Stream,
 )
-from tilework.targets.vdla.units import LOADED, AluOperation, Queue, Unit
+from tilework.targets.vdla.units import INDEX_BITS, LOADED, AluOperation, Queue, Unit
 
 MAGIC = b"VDLA"
 VERSION = 1
@@ -53,7 +53,7 @@ _FINISH: Fields = (*_FLAGS, ("", 121))
 _LAYOUTS: Mapping[int, Fields] = {0: _TRANSFER, 1: _TRANSFER, 2: _GEMM, 3: _FINISH, 4: _ALU}
 """The code of an operation -> its fields; an empty name is of bits that are zero."""
 
-_MICRO_OP: Fields = (("dst", 11), ("src", 11), ("wgt", 10))
+_MICRO_OP: Fields = (("dst", INDEX_BITS["acc"]), ("src", INDEX_BITS["inp"]), ("wgt", INDEX_BITS["wgt"]))
 
 _MEMORIES = ("uop", "wgt", "inp", "acc", "out")
 _OPERATIONS = tuple(AluOperation)
