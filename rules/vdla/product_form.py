@@ -113,7 +113,8 @@ class _Form:
         reads = _factors(product)
         if reads is None or not behind or behind[-1].result not in kernel.results_returned:
             return None
-        kept = [c for c in behind[:-1] if element_type(c.result.type) == i32]
+        words = [c for c in behind[:-1] if element_type(c.result.type) == i32]
+        kept = [c for c in words if c is words[-1] or (c.spatial and c.result.uses.get_length() > 1)]
         source = next((read.tensor.owner for read in reads if _is_data(read, product)), None)
         inlined = [c for c in before if c is not source]
         narrow = [c for c in behind[:-1] if c not in kept]
