@@ -221,7 +221,9 @@ class _Form:
                 return None
             operations = sum(type(op) not in _FREE for op in stage.body.block.ops)
             uses = sum(read.result.uses.get_length() for read in reads)
-            words = {read.tensor.index: len(_names(read)) > 1 for read in others if isinstance(read.tensor, BlockArgument)}
+            words = {
+                read.tensor.index: len(_names(read)) > 1 for read in others if isinstance(read.tensor, BlockArgument)
+            }
             found.append(Stage(stage.stage.data, operations, uses > 1, tuple(words.items())))
             before = stage
         return tuple(found)
@@ -304,8 +306,13 @@ def _positions(
         position = Position(axis, finals[axis], spatial[axis].offset, e.coefficient(axis))
         if along:
             position = Position(
-                axis, finals[axis], spatial[axis].offset, e.coefficient(axis),
-                along[0], summed[along[0]].offset, e.coefficient(along[0]),
+                axis,
+                finals[axis],
+                spatial[axis].offset,
+                e.coefficient(axis),
+                along[0],
+                summed[along[0]].offset,
+                e.coefficient(along[0]),
             )
         rest: Expr = e - var(axis) * position.stride - (var(along[0]) * position.dilation if along else 0)
         if rest != 0 or position.stride < 1 or position.dilation < 1:

@@ -142,7 +142,7 @@ def test_scales_that_are_powers_of_two_leave_all_to_the_device(seed: int):
     layer = random_layer(random.Random(seed))
     expected, found, group = answers(layer)
     np.testing.assert_array_equal(found, expected)
-    assert group is not None and len(group.outputs) == 1, layer
+    assert group is not None and "graph.bytes" not in str(group), layer
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -154,7 +154,7 @@ def test_with_other_scales_the_host_requantizes(seed: int, by_filter: bool):
     expected, found, group = answers(layer)
     assert np.abs(found.astype(int) - expected.astype(int)).max() <= 1
     assert (found != expected).mean() < 0.02
-    assert group is not None and len(group.outputs) == 4
+    assert group is not None and "graph.bytes" in str(group)
 
 
 def test_halves_are_rounded_to_even_numbers():

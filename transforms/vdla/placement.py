@@ -16,7 +16,7 @@ from tilework.dialects.graph.broadcast import AddOp, MaxOp, MinOp, MulOp, SubOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
-from tilework.dialects.graph.layout import UnpackOp
+from tilework.dialects.graph.layout import UnpackOp, WordsOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reduction import ReduceSumOp
 from tilework.dialects.support.shapes import dims_of, element_type
@@ -36,8 +36,8 @@ LARGEST_BIAS = 1 << 30
 
 @dataclass(frozen=True)
 class PlaceProduct(Placement):
-    """quantize(x * w + b) is one group on the device, where scales are powers of two; else x * w is, in four planes of
-    bytes, of which the host makes words again.
+    """quantize(x * w + b) is one group on the device, where scales are powers of two; else x * w is, whose words come
+    byte by byte.
 
     Images are in blocks of channels there, so that a block of a point is a row of a tile. The zero point of x becomes a
     part of the bias: (x - z) * w = x * w - z * sum(w). Products with fewer channels than a tile has stay on the host.
@@ -56,8 +56,8 @@ class PlaceProduct(Placement):
         body = group_body(operands, placed.windows(), ending, target.block_out)
         made = self.group("conv" if product.is_image else "dense", operands, body)
         placed.insert(made)
-        read = list(last.operands)
-        rewriter.replace(last, [], [placed.floats(made.outputs) if ending is None else placed.whole(made.outputs[0])])
+        read, [result] = list(last.operands), made.outputs
+        rewriter.replace(last, [], [placed.floats(result) if ending is None else placed.bytes(result)])
         for value in read:
             erase_unused(value, rewriter)
 
@@ -87,22 +87,21 @@ class _Placed:
             return None
         return {**op.properties, "pads": ints([0] * len(op.pads))} if self._pads_itself else op.properties
 
-    def whole(self, made: SSAValue) -> SSAValue:
+    def bytes(self, made: SSAValue, axis: int = CHANNELS) -> SSAValue:
         """A result of the group without blocks, and without the outputs that fill the last one."""
         outputs = self._product.outputs
         if self._product.is_image:
-            return self.insert(UnpackOp.of(made, axis=IntegerAttr(CHANNELS, i64), size=IntegerAttr(outputs, i64)))
+            return self.insert(UnpackOp.of(made, axis=IntegerAttr(axis, i64), size=IntegerAttr(outputs, i64)))
         if not self._more_outputs:
             return made
-        return self.insert(SliceOp.of(made, axes=ints([1]), starts=ints([0]), stops=ints([outputs]), steps=ints([1])))
+        return self.insert(
+            SliceOp.of(made, axes=ints([axis]), starts=ints([0]), stops=ints([outputs]), steps=ints([1]))
+        )
 
-    def floats(self, planes: Sequence[SSAValue]) -> SSAValue:
-        """The product: words, of which the group has made planes of bytes, times the scales."""
-        words = [self.insert(CastOp.of(self.whole(plane), to=i32)) for plane in planes]
-        total, *others = words
-        for number, word in enumerate(others, start=1):
-            factor = self.insert(constant(1 << 8 * number, i32))
-            total = self.insert(AddOp.of(total, self.insert(MulOp.of(word, factor))))
+    def floats(self, made: SSAValue) -> SSAValue:
+        """The product: words, whose bytes the group has made, times the scales."""
+        words = self.insert(WordsOp.of(self.bytes(made, CHANNELS + 1), axis=IntegerAttr(0, i64)))
+        total = self._write.reshape(words, dims_of(words.type)[1:])
         image_rank = len(self._product.op.dims(1)) - 2
         data_scale = self.insert(as_scalar(self._product.data_scale))
         scale = MulOp.of(data_scale, self.insert(by_output(self._product.weight_scale, image_rank)))
@@ -175,6 +174,5 @@ def _with_sign(value: SSAValue, write: Writer) -> SSAValue:
 
 
 def _padded(value: SSAValue, before: Sequence[int], after: Sequence[int], number: int) -> PadOp:
-    dtype = element_type(value.type)
-    assert isinstance(dtype, IntegerType)
+    dtype: IntegerType = i32 if element_type(value.type) == i32 else i8
     return PadOp.of(value, pads=ints([*before, *after]), value=IntegerAttr(number, dtype))

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilework.analysis.layout_classes import CHANNELS
-from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.broadcast import AddOp, MaxOp, MinOp
 from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp
-from tilework.dialects.graph.layout import UnpackOp
+from tilework.dialects.graph.layout import BytesOp, UnpackOp
 from tilework.dialects.graph.logic import ShiftLeftOp, ShiftRightOp
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.support.shapes import dims_of
 from tilework.transforms.graph.numbers import constant
 from tilework.transforms.graph.packed_groups import pack_of
 from tilework.transforms.vdla.requantization import Requantization
-
-PLANES = 4
-"""The bytes of a word."""
 
 LAST_BIT = i32.bitwidth - 1
 """The number of its highest bit."""
@@ -42,7 +38,7 @@ def group_body(
     """The body of a group for bytes, a weight and perhaps a bias; the operands are none of its own.
 
     windows: of a convolution, whose data and results are in blocks of channels; None for a dense layer. ending: what
-    makes the bytes of the one result; without it there are four results, the bytes of the words, the lowest first.
+    makes bytes of the sums; without it all four bytes of each are the result, as `graph.bytes` makes them.
     """
     return _Body(operands, block_out).written(windows, ending)
 
@@ -59,10 +55,10 @@ class _Body:
         total = self._product(windows)
         for bias in self._block.args[BIAS:]:
             total = self._add(AddOp.of(total, bias))
-        results = self._planes(total) if ending is None else [self._bytes(total, ending)]
+        result = self._add(BytesOp.of(total)) if ending is None else self._bytes(total, ending)
         if windows is not None:
-            results = [self._add(pack_of(result, CHANNELS, self._block_out)) for result in results]
-        self._block.add_op(YieldOp(results))
+            result = self._add(pack_of(result, CHANNELS if ending else CHANNELS + 1, self._block_out))
+        self._block.add_op(YieldOp([result]))
         return Region(self._block)
 
     def _add(self, op: Operation) -> SSAValue:
@@ -76,14 +72,6 @@ class _Body:
         size = dims_of(weight.type)[CHANNELS].offset
         whole = self._add(UnpackOp.of(data, axis=IntegerAttr(CHANNELS, i64), size=IntegerAttr(size, i64)))
         return self._add(ConvOp.of(whole, weight, **windows))
-
-    def _planes(self, total: SSAValue) -> list[SSAValue]:
-        """The bytes of words, the lowest first; the highest have a sign."""
-        planes: list[SSAValue] = []
-        for number in range(PLANES):
-            shifted = self._shifted(ShiftRightOp, total, 8 * number) if number else total
-            planes.append(self._add(CastOp.of(shifted, to=i8 if number == PLANES - 1 else UNSIGNED_BYTE)))
-        return planes
 
     def _bytes(self, total: SSAValue, ending: Requantization) -> SSAValue:
         """The bytes that words become; the bias, if there is one, has half of the divisor in it."""

@@ -52,13 +52,14 @@ func.func @two(%x: tensor<1x16x5x5xi8>) -> tensor<1x16x5x5xi8> {
   func.return %19 : tensor<1x16x5x5xi8>
 }
 
-// With other scales the device makes the four bytes of the sums, and the host makes floats of them. 12 outputs are 16
-// there.
+// With other scales the device makes the four bytes of the sums, and the host words, and floats of these. 12 outputs
+// are 16 there.
 // CHECK-LABEL: func.func @dense
 // CHECK:         %[[W:[0-9]+]] = graph.pad %w {pads = array<i64: 0, 0, 4, 0>, value = 0 : i8}
-// CHECK:         %[[B:[0-9]+]], {{.*}} = graph.fused "dense" (%x, %[[W]]) : (tensor<2x16xi8>, tensor<16x16xi8>) -> (tensor<2x16xui8>, tensor<2x16xui8>, tensor<2x16xui8>, tensor<2x16xi8>) attributes {device = "npu"}
-// CHECK:         graph.slice %[[B]] {{.*}}stops = array<i64: 12>
-// CHECK:         %[[SUM:.*]] = graph.add
+// CHECK:         %[[B:[0-9]+]] = graph.fused "dense" (%x, %[[W]]) : (tensor<2x16xi8>, tensor<16x16xi8>) -> (tensor<4x2x16xui8>) attributes {device = "npu"}
+// CHECK:           graph.bytes
+// CHECK:         %[[S:.*]] = graph.slice %[[B]] {axes = array<i64: 2>, {{.*}}stops = array<i64: 12>
+// CHECK:         graph.words %[[S]] {axis = 0 : i64}
 // CHECK:         %[[F:.*]] = graph.cast %{{.*}} {to = f32} : (tensor<2x12xi32>)
 // CHECK:         graph.mul %[[F]]
 func.func @dense(%x: tensor<2x16xi8>) -> tensor<2x12xf32> {
