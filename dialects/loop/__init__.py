@@ -20,6 +20,7 @@ to the same threads. Those of kind `vthread` are virtual threads, which `loop-in
 from xdsl.ir import Dialect
 
 from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
+from tilework.dialects.loop.barrier import BarrierOp
 from tilework.dialects.loop.bytes import BytesOp, WordsOp
 from tilework.dialects.loop.common import INDEX
 from tilework.dialects.loop.control import PARALLEL_WORK, THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
@@ -35,6 +36,7 @@ __all__ = [
     "PARALLEL_WORK",
     "THREADS",
     "ApplyOp",
+    "BarrierOp",
     "BytesOp",
     "CallIntrinsicOp",
     "CallOp",
@@ -72,6 +74,7 @@ Loop = Dialect(
         IntrinsicOp,
         CallOp,
         WaitOp,
+        BarrierOp,
     ],
     [KindAttr, LoopIndexAttr, LoopWhenAttr],
 )

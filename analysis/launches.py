@@ -1,0 +1,169 @@
+"""Kernels on devices: which statements are launched, with how many threads, and which thread accesses what.
+
+A statement right in a kernel is one launch. Its loops of the kinds `blockIdx` and `threadIdx` are the threads of blocks:
+of every kind there are as many as the longest of its loops has iterations. A loop inside another of the same kind deals
+its iterations out to the same threads, and so does each of several beside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.accesses import element_position, root_buffer
+from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.support.diagnostics import CompileError
+
+BLOCKS = (Kind.BLOCK_Z, Kind.BLOCK_Y, Kind.BLOCK_X)
+BLOCK_THREADS = (Kind.THREAD_Z, Kind.THREAD_Y, Kind.THREAD_X)
+
+MOST_PLACES = 1 << 20
+"""So many places are looked at to tell whether two threads touch one; more, and they are taken to do so."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A statement right in a kernel. extents: how many blocks and threads there are of each kind that it has."""
+
+    statement: Operation
+    extents: Mapping[Kind, Expr]
+
+    @cached_property
+    def block_threads(self) -> dict[Kind, int]:
+        """How many threads a block has along each kind. Raises CompileError where data decide that."""
+        found: dict[Kind, int] = {}
+        for kind in BLOCK_THREADS:
+            extent = self.extents.get(kind)
+            if extent is not None:
+                if extent.constant is None:
+                    message = f"{kind} has {extent} threads: how many a block has must be known; split the axis"
+                    raise CompileError(message, self.statement)
+                found[kind] = extent.constant
+        return found
+
+
+def launches(kernel: KernelOp) -> list[Launch]:
+    """The launches of a kernel, in order: its statements that have loops over threads."""
+    found = (launch_of(op) for op in kernel.body.block.ops)
+    return [launch for launch in found if launch is not None]
+
+
+def launch_of(statement: Operation) -> Launch | None:
+    """The launch that a statement is; None for one without threads."""
+    extents: dict[Kind, Expr] = {}
+    for loop in thread_loops(statement):
+        kind, extent = loop.kind.data, loop.extent
+        known = extents.setdefault(kind, extent)
+        if known.constant is not None and extent.constant is not None:
+            extents[kind] = max(known, extent, key=lambda e: e.offset)
+        elif known != extent:
+            raise CompileError(
+                f"loop '{loop.axis.data}' has {extent} iterations on {kind}, which has {known}: which is more is not "
+                "known; give both axes the same extent",
+                loop,
+            )
+    return Launch(statement, extents) if extents else None
+
+
+def thread_loops(op: Operation) -> Iterator[ForOp]:
+    """The loops over blocks and threads in a statement, outer ones first."""
+    return (inner for inner in op.walk() if isinstance(inner, ForOp) and inner.kind.data in (*BLOCKS, *BLOCK_THREADS))
+
+
+@dataclass(frozen=True)
+class ThreadAccess:
+    """A load or a store, and the loops around it, outermost first."""
+
+    op: LoadOp | StoreOp
+    loops: tuple[ForOp, ...]
+
+    @property
+    def buffer(self) -> SSAValue:
+        """What is accessed, views looked through."""
+        return root_buffer(self.op.memref)
+
+    @property
+    def is_store(self) -> bool:
+        """Whether it writes."""
+        return isinstance(self.op, StoreOp)
+
+    def thread_indices(self) -> dict[Kind, ForOp]:
+        """The loop that says which thread of a block it is, by kind: the innermost one."""
+        return {loop.kind.data: loop for loop in self.loops if loop.kind.data in BLOCK_THREADS}
+
+    def places(self, outside: Sequence[SSAValue], threads: Mapping[Kind, int]) -> np.ndarray | None:
+        """Pairs of a place in the buffer and the number of a thread that touches it; None where that is not known.
+
+        outside: indices that are taken to be zero.
+        """
+        position = element_position(self.op)
+        free = [loop for loop in self.loops if loop.index in position.variables() and loop.index not in outside]
+        own = self.thread_indices()
+        varying = list(dict.fromkeys([*own.values(), *free]))
+        extents = [loop.extent.constant for loop in varying]
+        if None in extents or any(loop.lower != 0 for loop in varying):
+            return None
+        sizes = [extent for extent in extents if extent is not None]
+        if prod(sizes) > MOST_PLACES or not {*position.variables()} <= {*outside, *(loop.index for loop in varying)}:
+            return None
+        grids = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
+        values = {loop.index: grid for loop, grid in zip(varying, grids, strict=True)}
+        at = position.evaluate({**dict.fromkeys(outside, 0), **values})
+        number = np.zeros_like(at) if isinstance(at, np.ndarray) else 0
+        for kind, count in threads.items():
+            number = number * count + (values[own[kind].index] if kind in own else 0)
+        pairs = np.stack(np.broadcast_arrays(at, number), axis=-1).reshape(-1, 2)
+        return np.unique(pairs, axis=0)
+
+
+def meet(one: ThreadAccess, other: ThreadAccess, common: Sequence[SSAValue], threads: Mapping[Kind, int]) -> bool:
+    """Whether two threads of a block may touch one place of a buffer, one of them to write.
+
+    common: the indices of serial loops that have the same value for both accesses.
+    """
+    if one.buffer is not other.buffer or not (one.is_store or other.is_store):
+        return False
+    outside = [*common, *(loop.index for loop in one.loops if loop.kind.data in BLOCKS)]
+    if not _move_alike(one, other, outside):
+        return True
+    pairs = [access.places(outside, threads) for access in (one, other)]
+    if pairs[0] is None or pairs[1] is None:
+        return True
+    if not all(kind in access.thread_indices() for access in (one, other) for kind in threads):
+        return True  # all threads of that kind do it
+    touched = np.unique(np.concatenate([p for p in pairs if p is not None]), axis=0)[:, 0]
+    both = np.intersect1d(*(p[:, 0] for p in pairs if p is not None))
+    return bool(np.isin(touched[1:][touched[1:] == touched[:-1]], both).any())
+
+
+def _move_alike(one: ThreadAccess, other: ThreadAccess, outside: Sequence[SSAValue]) -> bool:
+    """Whether what is outside moves the places of both by as much, so that it need not be looked at."""
+    zero = dict.fromkeys(outside, 0)
+    moved = [e - e.substitute(zero) for e in (element_position(one.op), element_position(other.op))]
+    return moved[0] == moved[1]
+
+
+def accesses_in(op: Operation, around: tuple[ForOp, ...]) -> Iterator[ThreadAccess]:
+    """The loads and stores of an operation and of what it holds, in order; around: the loops around it."""
+    if isinstance(op, LoadOp | StoreOp):
+        yield ThreadAccess(op, around)
+    inner = (*around, op) if isinstance(op, ForOp) else around
+    for block in (block for region in op.regions for block in region.blocks):
+        for inside in block.ops:
+            yield from accesses_in(inside, inner)
+
+
+def written_in(op: Operation) -> set[SSAValue]:
+    """The buffers that an operation stores to."""
+    return {root_buffer(inner.memref) for inner in op.walk() if isinstance(inner, StoreOp)}
+
+
+def blocks_of(op: Operation) -> list[Block]:
+    """The blocks right inside an operation."""
+    return [block for region in op.regions for block in region.blocks]
