@@ -1,7 +1,7 @@
 """Kernels on devices: which statements are launched, with how many threads, and which thread accesses what.
 
-A statement right in a kernel is one launch. Its loops of the kinds `blockIdx` and `threadIdx` are the threads of blocks:
-of every kind there are as many as the longest of its loops has iterations. A loop inside another of the same kind deals
+A statement right in a kernel is one launch. Its loops of the kinds `blockIdx` and `threadIdx` are blocks and threads: of
+every kind there are as many as the longest of its loops has iterations. A loop inside another of the same kind deals
 its iterations out to the same threads, and so does each of several beside each other.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import element_position, root_buffer
+from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
 
@@ -97,7 +99,7 @@ class ThreadAccess:
         """The loop that says which thread of a block it is, by kind: the innermost one."""
         return {loop.kind.data: loop for loop in self.loops if loop.kind.data in BLOCK_THREADS}
 
-    def places(self, outside: Sequence[SSAValue], threads: Mapping[Kind, int]) -> np.ndarray | None:
+    def places(self, outside: Sequence[SSAValue], threads: Mapping[Kind, int]) -> Array | None:
         """Pairs of a place in the buffer and the number of a thread that touches it; None where that is not known.
 
         outside: indices that are taken to be zero.
@@ -132,14 +134,16 @@ def meet(one: ThreadAccess, other: ThreadAccess, common: Sequence[SSAValue], thr
     outside = [*common, *(loop.index for loop in one.loops if loop.kind.data in BLOCKS)]
     if not _move_alike(one, other, outside):
         return True
-    pairs = [access.places(outside, threads) for access in (one, other)]
-    if pairs[0] is None or pairs[1] is None:
+    found = [access.places(outside, threads) for access in (one, other)]
+    pairs = [of_one for of_one in found if of_one is not None]
+    if len(pairs) < len(found):
         return True
     if not all(kind in access.thread_indices() for access in (one, other) for kind in threads):
         return True  # all threads of that kind do it
-    touched = np.unique(np.concatenate([p for p in pairs if p is not None]), axis=0)[:, 0]
-    both = np.intersect1d(*(p[:, 0] for p in pairs if p is not None))
-    return bool(np.isin(touched[1:][touched[1:] == touched[:-1]], both).any())
+    touched = np.unique(np.concatenate(pairs), axis=0)[:, 0]
+    by_several = touched[1:][touched[1:] == touched[:-1]]
+    both = np.intersect1d(pairs[0][:, 0], pairs[1][:, 0])
+    return bool(np.isin(by_several, both).any())
 
 
 def _move_alike(one: ThreadAccess, other: ThreadAccess, outside: Sequence[SSAValue]) -> bool:
@@ -167,3 +171,23 @@ def written_in(op: Operation) -> set[SSAValue]:
 def blocks_of(op: Operation) -> list[Block]:
     """The blocks right inside an operation."""
     return [block for region in op.regions for block in region.blocks]
+
+
+def mapped_threads(kernel: KernelOp) -> frozenset[ForOp]:
+    """The loops over threads of blocks in a kernel that says what each of them does; of no other kernel.
+
+    That is so behind `loop-map-threads`: no loop deals iterations out again.
+    """
+    found: list[ForOp] = []
+    for statement in kernel.body.block.ops:
+        loops = list(thread_loops(statement))
+        if len({loop.kind.data for loop in loops}) < len(loops) or not _is_nest(loops):
+            return frozenset()
+        found += [loop for loop in loops if loop.kind.data in BLOCK_THREADS]
+    return frozenset(found)
+
+
+def _is_nest(loops: Sequence[ForOp]) -> bool:
+    """Whether each loop is right inside the one before it, blocks first; buffers may be allocated between them."""
+    order = [(*BLOCKS, *BLOCK_THREADS).index(loop.kind.data) for loop in loops]
+    return order == sorted(order) and all(b.parent_op() is a for a, b in pairwise(loops))

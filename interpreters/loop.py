@@ -21,6 +21,7 @@ from tilework.dialects import arith
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import (
     ApplyOp,
+    BarrierOp,
     BytesOp,
     ForOp,
     IfOp,
@@ -52,6 +53,7 @@ from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderM
 from tilework.interpreters.loop_parts import parts_step
 from tilework.interpreters.loop_plan import Mode, plan_loops
 from tilework.interpreters.symbols import bind_symbols
+from tilework.interpreters.threads import watch_of
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
 """One operation, translated."""
@@ -126,6 +128,7 @@ class LoopProgram:
             loop.index: self._plan.positions[loop] for loop, m in self._plan.modes.items() if m is Mode.AXIS
         }
         self._names = Names(slots, axes, self._rank)
+        self._watch = watch_of(kernel, self._names)
         self._lead: dict[SSAValue, int] = {}
         self._packed: list[tuple[int, int]] = []
         self._body = self._block(kernel.body.block)
@@ -187,6 +190,8 @@ class LoopProgram:
                 return self._pure(op, _itself)
             case BytesOp():
                 return self._bytes(op)
+            case BarrierOp():
+                return _nothing if self._watch is None else self._watch.barrier
             case ApplyOp():
                 return self._apply(op)
             case TransposeOp():
@@ -256,7 +261,7 @@ class LoopProgram:
             value = access.load(frame, mask)
             frame.values[target] = value.copy() if copied else value
 
-        return run
+        return run if self._watch is None else self._watch.watched(access, run)
 
     def _is_used_before_stores(self, load: LoadOp) -> bool:
         """Whether a load may share the memory: nothing changes it before the last use."""
@@ -272,7 +277,11 @@ class LoopProgram:
     def _store(self, op: StoreOp) -> Step:
         access, source = self._access(op), self._names.slots[op.value]
         overlapping = op in self._plan.overlapping
-        return lambda frame, mask: access.store(frame, mask, frame.values[source], overlapping=overlapping)
+
+        def run(frame: Frame, mask: Mask) -> None:
+            access.store(frame, mask, frame.values[source], overlapping=overlapping)
+
+        return run if self._watch is None else self._watch.watched(access, run)
 
     def _parts(self, op: IntrinsicOp) -> Step:
         positions = [self._facts.resolve(part.position) for part in op.parts]
@@ -345,7 +354,8 @@ class LoopProgram:
                 if inside is not False:
                     body(frame, inside)
 
-        return at_once if mode is Mode.AXIS else one_by_one
+        run = at_once if mode is Mode.AXIS else one_by_one
+        return run if self._watch is None else self._watch.begun(op, run)
 
     def _iterations_of(self, first: int, last: int, mode: Mode) -> Sequence[int]:
         iterations = range(first, last)
@@ -385,6 +395,10 @@ class LoopProgram:
             return [frame.values[slot] for slot in yielded]
 
         return run
+
+
+def _nothing(frame: Frame, mask: Mask) -> None:
+    """Threads that run one after the other wait for nobody."""
 
 
 def _itself(a: Any) -> Any:

@@ -177,6 +177,12 @@ class Access:
         above = self._lane_numbers >= self._first(frame.values)
         return above if below is None else above & below
 
+    def places(self, frame: Frame, mask: Mask) -> tuple[Buffer, Array, Mask]:
+        """The buffer, the positions in its storage of the elements that are touched, and where they are touched."""
+        buffer: Buffer = frame.values[self.slot]
+        mask = self._lane_mask(frame, mask)
+        return buffer, self._positions(frame, buffer, mask), mask
+
     # -- strided views
 
     def _box(self, frame: Frame, buffer: Buffer) -> tuple[list[int], int, list[int]] | None:

@@ -15,6 +15,7 @@ from math import prod
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.domains import loops_around
+from tilework.analysis.launches import mapped_threads
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.parts import PartsOp
 from tilework.interpreters.independence import Dependences
@@ -62,8 +63,12 @@ class Plan:
 def plan_loops(kernel: KernelOp, facts: Dependences, *, sampled: bool = False, overlaps: bool = True) -> Plan:
     """Decide for every loop. With `sampled`, outermost independent loops whose results nobody reads are sampled.
 
-    With `overlaps`, a loop may be an axis although its iterations may store to the same elements.
+    With `overlaps`, a loop may be an axis although its iterations may store to the same elements. Threads that wait for
+    each other are axes, and nothing else is.
     """
+    threads = mapped_threads(kernel)
+    if threads:
+        return _threads_together(kernel, threads)
     modes: dict[ForOp, Mode] = {}
     stores: dict[ForOp, set[StoreOp]] = {}
     for loop in kernel.walk():
@@ -83,6 +88,14 @@ def plan_loops(kernel: KernelOp, facts: Dependences, *, sampled: bool = False, o
         _number(block, 0, modes, positions)
     overlapping = {s for loop, found in stores.items() if modes[loop] is Mode.AXIS for s in found}
     return Plan(modes, positions, overlapping)
+
+
+def _threads_together(kernel: KernelOp, threads: Set[ForOp]) -> Plan:
+    modes = {op: Mode.AXIS if op in threads else Mode.SERIAL for op in kernel.walk() if isinstance(op, ForOp)}
+    positions: dict[ForOp, int] = {}
+    for block in kernel.body.blocks:
+        _number(block, 0, modes, positions)
+    return Plan(modes, positions, frozenset())
 
 
 def _in_order(loop: ForOp) -> Mode:

@@ -1,0 +1,81 @@
+"""Watching the threads of a kernel, all of which run together: which meet at one element, though nobody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from xdsl.ir import BlockArgument
+
+from tilework.analysis.accesses import root_buffer
+from tilework.analysis.launches import BLOCK_THREADS, BLOCKS, mapped_threads
+from tilework.dialects.loop import ForOp, KernelOp
+from tilework.interpreters.loop_access import Access, Frame, Mask, Names
+from tilework.interpreters.races import Races
+
+Step: TypeAlias = Callable[[Frame, Mask], None]
+
+
+class ThreadWatch:
+    """Notes the accesses of a kernel that says what each thread does.
+
+    Threads of a block wait for each other at barriers, and those of several blocks nowhere.
+    """
+
+    def __init__(self, kernel: KernelOp, names: Names):
+        loops = [op for op in kernel.walk() if isinstance(op, ForOp)]
+        self._threads = [names.slots[loop.index] for loop in loops if loop.kind.data in BLOCK_THREADS]
+        self._blocks = [names.slots[loop.index] for loop in loops if loop.kind.data in BLOCKS]
+        self._extents = {
+            names.slots[loop.index]: loop.extent.constant or 1 << 32
+            for loop in loops
+            if loop.kind.data in (*BLOCKS, *BLOCK_THREADS)
+        }
+        self._of_block = Races("threads of a block")
+        self._of_launch = Races("blocks")
+
+    def watched(self, access: Access, step: Step) -> Step:
+        """A load or a store, noted before it is done."""
+        is_argument = isinstance(root_buffer(access.op.memref), BlockArgument)
+
+        def run(frame: Frame, mask: Mask) -> None:
+            buffer, positions, touched = access.places(frame, mask)
+            self._of_block.note(access.op, buffer, positions, self._number(self._threads, frame), touched)
+            if is_argument:
+                self._of_launch.note(access.op, buffer, positions, self._number(self._blocks, frame), touched)
+            step(frame, mask)
+
+        return run
+
+    def begun(self, op: ForOp, step: Step) -> Step:
+        """A loop, before which nothing is known of threads where it is the outermost one over them."""
+        kind, around = op.kind.data, op.parent_op()
+        races = [self._of_launch] if isinstance(around, KernelOp) else []
+        if kind in BLOCK_THREADS and not (isinstance(around, ForOp) and around.kind.data in BLOCK_THREADS):
+            races.append(self._of_block)
+        if not races:
+            return step
+
+        def run(frame: Frame, mask: Mask) -> None:
+            for race in races:
+                race.forget()
+            step(frame, mask)
+
+        return run
+
+    def barrier(self, frame: Frame, mask: Mask) -> None:
+        """The threads of a block wait for each other."""
+        self._of_block.forget()
+
+    def _number(self, slots: list[int], frame: Frame) -> Any:
+        """The numbers of the threads, or of the block."""
+        number: Any = 0
+        for slot in slots:
+            value = frame.values[slot]
+            number = number * self._extents[slot] + (0 if value is None else value)
+        return number
+
+
+def watch_of(kernel: KernelOp, names: Names) -> ThreadWatch | None:
+    """What watches a kernel; None for one that does not say what each thread does."""
+    return ThreadWatch(kernel, names) if mapped_threads(kernel) else None

@@ -1,0 +1,164 @@
+"""Kernels become what each thread of a device does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilework.algebra.index_expr import var
+from tilework.algebra.predicate import less_than
+from tilework.analysis.accesses import memory_space
+from tilework.analysis.launches import (
+    BLOCK_THREADS,
+    BLOCKS,
+    Launch,
+    ThreadAccess,
+    accesses_in,
+    launches,
+    thread_loops,
+)
+from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.locations import copy_location
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.rewriting import substitute_index
+
+OWN = ("local", "register")
+"""Memory of which every thread has its own."""
+
+SHARED = "shared"
+
+
+@dataclass(frozen=True)
+class MapThreads(TileworkPass):
+    """Put the loops over blocks and threads around each statement of a kernel, once: what is inside is what one thread
+    does.
+
+    loop.for %b = 0 to 8 "b" blockIdx.x {                      loop.for %b = 0 to 8 "b" blockIdx.x {
+      %s = memref.alloca() : memref<16xf32, "shared">            %s = memref.alloca() : memref<16xf32, "shared">
+      loop.for %t = 0 to 16 "t" threadIdx.x {                    loop.for %t = 0 to 16 "t" threadIdx.x {
+        store %v, %s[%t]                                  ->       store %v, %s[%t]
+      }                                                            loop.barrier
+      loop.barrier                                                 loop.if [-%t + 7 >= 0] {
+      loop.for %u = 0 to 8 "u" threadIdx.x {                         load %s[15 - %t]
+        load %s[15 - %u]
+
+    Of each kind there are as many threads as its longest loop has iterations; of a shorter one, some do nothing. Shared
+    buffers are one for each block. Refuses a store to memory that threads share which is in no loop over some of them:
+    all would store; and a read of a buffer that each thread has for itself, where another one has written.
+    This is an algorithm and no pattern: how many threads there are is told from all loops of a statement. Requires
+    barriers (`loop-insert-barriers`).
+    """
+
+    name = "loop-map-threads"
+    anchor = KernelOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        for launch in launches(op):
+            _refuse_unbound(launch)
+            _refuse_foreign(launch)
+            _map(launch)
+
+
+def _refuse_unbound(launch: Launch) -> None:
+    """Raise CompileError for a store that all threads of some kind would do."""
+    for access in accesses_in(launch.statement, ()):
+        if not access.is_store or memory_space(access.buffer) in OWN:
+            continue
+        kinds = {loop.kind.data for loop in access.loops}
+        missing = [kind for kind in launch.extents if kind not in kinds]
+        if missing:
+            name = access.buffer.name_hint or "?"
+            message = f"every thread of {missing[0]} would store to %{name} here: bind an axis of the stage to it"
+            raise CompileError(message, access.op)
+
+
+def _refuse_foreign(launch: Launch) -> None:
+    """Raise CompileError where a thread reads what another one has written into memory of its own."""
+    by_buffer: dict[SSAValue, list[ThreadAccess]] = {}
+    for access in accesses_in(launch.statement, ()):
+        if memory_space(access.buffer) in OWN:
+            by_buffer.setdefault(access.buffer, []).append(access)
+    for buffer, found in by_buffer.items():
+        _check_own(launch, buffer, found)
+
+
+def _check_own(launch: Launch, buffer: SSAValue, accesses: list[ThreadAccess]) -> None:
+    """Whether each thread writes the elements of a buffer of its own that it reads."""
+    around = {loop for loop in thread_loops(launch.statement) if loop.is_ancestor(buffer.owner)}
+    dealt = [a for a in accesses if any(_is_dealt(loop, around) for loop in a.loops)]
+    if not any(access.is_store for access in dealt):
+        return
+    own: set[tuple[int, int]] = set()
+    for access in accesses:
+        pairs = access.places(_serial(access), launch.block_threads)
+        touched = None if pairs is None else {(place, thread) for place, thread in pairs.tolist()}
+        if access.is_store:
+            own |= touched or set()
+        elif touched is None or not touched <= own:
+            message = (
+                f'%{buffer.name_hint or "?"} is "{memory_space(buffer)}", of which every thread has its own, and a '
+                'thread reads here what others write: put it into "shared"'
+            )
+            raise CompileError(message, access.op)
+
+
+def _is_dealt(loop: ForOp, around: set[ForOp]) -> bool:
+    """Whether a loop inside of those around a buffer deals iterations out to the threads of a block."""
+    return loop not in around and loop.kind.data in BLOCK_THREADS
+
+
+def _serial(access: ThreadAccess) -> list[SSAValue]:
+    """The indices of the loops around an access that are not over the threads of a block."""
+    return [loop.index for loop in access.loops if loop.kind.data not in BLOCK_THREADS]
+
+
+def _map(launch: Launch) -> None:
+    """Rewrite a launch, in place."""
+    statement = launch.statement
+    place = InsertPoint.before(statement)
+    around: dict[Kind, ForOp] = {}
+    for kind in (*BLOCKS, *BLOCK_THREADS):
+        if kind in launch.extents:
+            loop = _first_of(launch, kind)
+            around[kind] = ForOp(0, launch.extents[kind], loop.axis.data, kind=kind)
+            around[kind].index.name_hint = loop.index.name_hint
+            copy_location(around[kind], loop)
+            Rewriter.insert_op(around[kind], place)
+            place = InsertPoint.at_end(around[kind].body.block)
+    statement.detach()
+    Rewriter.insert_op(statement, place)
+    first_thread = next((loop for kind, loop in around.items() if kind in BLOCK_THREADS), None)
+    for op in list(statement.walk()):
+        if isinstance(op, memref.AllocaOp) and memory_space(op.memref) == SHARED and first_thread is not None:
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(first_thread))
+    for loop in list(thread_loops(statement)):
+        _dissolve(loop, around[loop.kind.data], launch)
+
+
+def _first_of(launch: Launch, kind: Kind) -> ForOp:
+    return next(loop for loop in thread_loops(launch.statement) if loop.kind.data is kind)
+
+
+def _dissolve(loop: ForOp, around: ForOp, launch: Launch) -> None:
+    """What a loop over threads holds is done by the threads of another one."""
+    substitute_index(loop.index, loop.lower + var(around.index))
+    block = loop.parent_block()
+    assert block is not None
+    place = InsertPoint.before(loop)
+    if loop.extent != launch.extents[loop.kind.data]:
+        some = IfOp([less_than(var(around.index), loop.extent)], Region(Block()))
+        copy_location(some, loop)
+        Rewriter.insert_op(some, place)
+        place = InsertPoint.at_end(some.then_body.block)
+    for op in list(loop.body.block.ops):
+        op.detach()
+        Rewriter.insert_op(op, place)
+    loop.detach()
+    loop.erase()
