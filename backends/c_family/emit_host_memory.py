@@ -232,7 +232,7 @@ def copy(e: HostEmitter, op: memref.CopyOp) -> None:
     axes = range(_type(source).get_num_dims())
     if all(isinstance(_type(v).layout, NoneAttr) for v in (source, target)):
         size = size_text(e, source)
-        e.text.line(f"{e.spelling.function.format('memcpy')}({e.get(target)}, {e.get(source)}, {size});")
+        e.text.line(f"{e.spelling.builtin.format('memcpy')}({e.get(target)}, {e.get(source)}, {size});")
         return
     extents = [dim_text(e, source, axis) for axis in axes]
     strides = zip(stride_texts(e, source), stride_texts(e, target), strict=True)

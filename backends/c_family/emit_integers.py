@@ -210,7 +210,7 @@ def _bits(function: str) -> Handler:
         form, a = e.form(op.operands[0]), e.get(op.operands[0])
         unsigned = e.type_of(form.scalar.of("u"))
         wide = max(form.bits, 32)
-        symbol = e.spelling.function.format(function) + ("ll" if wide == 64 else "")
+        symbol = e.spelling.builtin.format(function) + ("ll" if wide == 64 else "")
 
         def call(x: str) -> str:
             counted = f"{symbol}(({unsigned}){x})"

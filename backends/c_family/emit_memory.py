@@ -192,7 +192,7 @@ def _prefetch(e: Emitter, op: PrefetchOp) -> None:
     """Ask for what will be read; the address may lie outside of the buffer."""
     _refuse_half_bytes(op)
     position = index_writer(e, op).expr(_position(op, strides_of(op.memref, op)))
-    prefetch = e.spelling.function.format("prefetch")
+    prefetch = e.spelling.builtin.format("prefetch")
     e.text.line(f"{prefetch}({e.get(op.memref)} + ({position}), 0, {op.locality.value.data});")
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilework.analysis.accesses import memory_space, root_buffer
 from tilework.backends.c_family.c_text import FileText, FunctionText, is_name
 from tilework.backends.c_family.expressions import Expressions
 from tilework.backends.c_family.forms import Form, form_of, memory_kind
@@ -167,7 +168,8 @@ class Emitter:
     def pointer(self, buffer: SSAValue) -> str:
         """The type of a pointer to the elements of a buffer."""
         const = "const " if buffer in self.read_only else ""
-        return f"{const}{self.spelling.scalars[self.memory_kind(buffer)]} *"
+        space = self.spelling.spaces.get(memory_space(root_buffer(buffer)), "")
+        return f"{const}{space}{self.spelling.scalars[self.memory_kind(buffer)]} *"
 
     def memory_kind(self, buffer: SSAValue) -> str:
         """The kind of a buffer's elements in memory; for half bytes, of the bytes that they lie in."""

@@ -58,10 +58,10 @@ class Expressions:
     def _float(self, kind: str, value: float) -> str:
         suffix, sign = "f" if kind == "f32" else "", "-" if math.copysign(1, value) < 0 else ""
         if math.isnan(value):
-            return f'{sign}{self.spelling.function.format("nan")}{suffix}("")'
+            return f"{sign}{self.spelling.nan[kind]}"
         rounded = np.float32(value) if kind == "f32" else np.float64(value)
         if np.isinf(rounded):
-            return f"{sign}{self.spelling.function.format('inf')}{suffix}()"
+            return f"{sign}{self.spelling.infinity[kind]}"
         text = str(rounded)  # the fewest digits that are read as this number
         return f"{text}{suffix}"
 
@@ -83,11 +83,13 @@ class Expressions:
             return self._vectors.reinterpreted(self.file, target, text)
         if "f" not in (source.kind[0], target.kind[0]):
             return f"({self.type(target)}){text}"
+        if self.spelling.reinterpret is not None:
+            return self.spelling.reinterpret.format(type=self.type(target), text=text)
         name = f"{target.kind}_with_bits_of_{source.kind}"
 
         def write() -> str:
             from_, to = self.type(source), self.type(target)
-            copy = f"{self.spelling.function.format('memcpy')}(&y, &x, sizeof y);"
+            copy = f"{self.spelling.builtin.format('memcpy')}(&y, &x, sizeof y);"
             return f"{self.spelling.helper} {to} {name}({from_} x) {{\n  {to} y;\n  {copy}\n  return y;\n}}\n"
 
         self.file.define_once(name, write)
@@ -161,7 +163,7 @@ class Expressions:
 
     def function(self, form: Form, name: str, *operands: str) -> str:
         """A function of the C library, lane by lane."""
-        symbol = self.spelling.function.format(name) + ("f" if form.kind == "f32" else "")
+        symbol = self.spelling.functions[form.kind].format(name)
         return self.by_lanes(form, name, lambda *values: f"{symbol}({', '.join(values)})", *operands)
 
     # -- integers, which wrap around

@@ -15,8 +15,10 @@ class Spelling:
     head: what every file begins with. scalars: the types of kinds. kernel: what stands before the name of a function
     that others call; outlined: before one that its file alone calls; helper: before a small function that is always
     inlined. restrict: says of a pointer that no other one reaches the same memory. local: the declaration of a buffer
-    of a function. spaces: the words for memory that has some, by the name of its space. function: the name of a
-    function of the C library, whatever variables are called. vectors: types of vectors, and operations on them.
+    of a function. spaces: the words for memory that has some, by the name of its space; None is that of arguments.
+    functions: by kind, the name of a function of the C library, whatever variables are called; builtin: of others. nan, infinity: by kind.
+    reinterpret: the bits of a value as one of another type; where nothing does that, they are copied. vectors: types of
+    vectors, and operations on them.
     """
 
     head: str
@@ -27,7 +29,11 @@ class Spelling:
     restrict: str
     local: str
     spaces: Mapping[str | None, str]
-    function: str
+    functions: Mapping[str, str]
+    builtin: str
+    nan: Mapping[str, str]
+    infinity: Mapping[str, str]
+    reinterpret: str | None
     vectors: GnuVectors
 
 
@@ -76,7 +82,52 @@ C11 = Spelling(
     restrict="restrict",
     local="{type} {name}[{count}] __attribute__((aligned(64)));",
     spaces={},
-    function="__builtin_{}",
+    functions={"f32": "__builtin_{}f", "f64": "__builtin_{}"},
+    builtin="__builtin_{}",
+    nan={"f32": '__builtin_nanf("")', "f64": '__builtin_nan("")'},
+    infinity={"f32": "__builtin_inff()", "f64": "__builtin_inf()"},
+    reinterpret=None,
     vectors=GnuVectors(_SCALARS, _HELPER),
 )
 """C11 with the vectors of GCC and clang."""
+
+_OPENCL_HEAD = """\
+/* A product and a sum are rounded as one number only where it says fma. */
+#pragma OPENCL FP_CONTRACT OFF
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLLED(count) PRAGMA(unroll count)
+typedef char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef uchar uint8_t;
+typedef ushort uint16_t;
+typedef uint uint32_t;
+typedef ulong uint64_t;
+"""
+
+_OPENCL_SCALARS = {
+    "f32": "float",
+    "f64": "double",
+    **{"i8": "char", "i16": "short", "i32": "int", "i64": "long"},
+    **{"u8": "uchar", "u16": "ushort", "u32": "uint", "u64": "ulong"},
+    "bool": "bool",
+}
+
+OPENCL = Spelling(
+    head=_OPENCL_HEAD,
+    scalars=_OPENCL_SCALARS,
+    kernel="__kernel void",
+    outlined="void",
+    helper="static inline",
+    restrict="restrict",
+    local="{type} {name}[{count}];",
+    spaces={None: "__global ", "shared": "__local "},
+    functions={"f32": "{}", "f64": "{}"},
+    builtin="{}",
+    nan={"f32": "nan(0u)", "f64": "nan(0ul)"},
+    infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
+    reinterpret="as_{type}({text})",
+    vectors=GnuVectors(_OPENCL_SCALARS, "static inline"),
+)
+"""OpenCL C 1.2, without vectors."""

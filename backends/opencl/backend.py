@@ -1,0 +1,30 @@
+"""The back end for OpenCL: every launch of a kernel is a function of OpenCL C."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilework.backends.base import Backend
+from tilework.backends.c_family.emit_launches import DEVICE_HANDLERS, emit_launches, launches_of, text_of
+from tilework.backends.c_family.legality import accepts
+from tilework.backends.c_family.spelling import OPENCL
+from tilework.dialects.support.diagnostics import name_of
+from tilework.targets import Target
+
+
+class OpenClBackend(Backend):
+    """OpenCL C 1.2."""
+
+    kind = "opencl"
+    text_file = "opencl.cl"
+    hosts = False
+    formats: ClassVar = {"opencl": lambda module, target: text_of(module, OPENCL)}
+
+    def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
+        return accepts(op) or (None if type(op) in DEVICE_HANDLERS else f"OpenCL C has no '{name_of(op)}' here")
+
+    def compile_kernels(self, module: ModuleOp, target: Target) -> bytes:
+        return emit_launches(module, OPENCL, launches_of(module)).encode()

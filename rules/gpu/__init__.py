@@ -1,0 +1,1 @@
+"""How kernels are run on devices whose threads run in blocks."""

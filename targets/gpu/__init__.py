@@ -1,0 +1,1 @@
+"""Devices whose threads run in blocks, and share memory there."""

@@ -1,0 +1,63 @@
+"""A device whose threads run in blocks as a target, as one immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilework.algebra.errors import UsageError
+from tilework.targets.base import Target
+
+
+@dataclass(frozen=True)
+class GpuTarget(Target):
+    """A device to compile for.
+
+    threads: how many a block may have. shared_kib: memory that the threads of a block share. warp: how many threads run
+    in step.
+    """
+
+    threads: int
+    shared_kib: int
+    warp: int
+
+    family: ClassVar[str] = "gpu"
+
+    @classmethod
+    def of(cls, target: Target) -> GpuTarget:
+        """A target that is such a device; a UsageError for one that is not."""
+        if not isinstance(target, cls):
+            raise UsageError(f"this code is for devices with blocks of threads, not for '{target}'")
+        return target
+
+    @property
+    def shared_bytes(self) -> int:
+        """How many bytes the threads of a block share."""
+        return self.shared_kib << 10
+
+    @property
+    def vectors_per_cycle(self) -> int:
+        """A thread computes with one number at a time."""
+        return 1
+
+    @property
+    def fuses(self) -> bool:
+        """Every such device multiplies and adds in one step."""
+        return True
+
+    @property
+    def core_cache_bytes(self) -> int:
+        """What a block keeps near are its shared buffers."""
+        return self.shared_bytes
+
+    @property
+    def memory_speed(self) -> float:
+        """Nothing was measured yet; estimates compare kernels with each other."""
+        return 1.0
+
+    def lanes(self, element_bits: int) -> int:
+        """A thread computes with one number at a time."""
+        return 1
+
+    def __str__(self) -> str:
+        return f"{self.kind} -threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp}"
