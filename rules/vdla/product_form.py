@@ -1,4 +1,4 @@
-"""Kernels that multiply bytes, and compute with the sums before they are cut to bytes: what their stages and axes are."""
+"""What the stages and axes are of kernels that multiply bytes and compute with the sums."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ class _Form:
         return tuple(found)
 
     def final_axes(self, final: ComputeOp, outputs: str) -> tuple[tuple[str, ...], Mapping[str, str]] | None:
-        """The axes of the result along outputs, and those along the other axes of the product; bytes of sums are stored."""
+        """The axes of the result along outputs, and those along the other axes of the product."""
         last = final.terminator
         cut = last.values[0].owner if isinstance(last, YieldOp) else None
         read = cut.input.owner if isinstance(cut, arith.TruncIOp) else None
