@@ -1,8 +1,9 @@
 """Kernels on devices: which statements are launched, with how many threads, and which thread accesses what.
 
-A statement right in a kernel is one launch. Its loops of the kinds `blockIdx` and `threadIdx` are blocks and threads: of
-every kind there are as many as the longest of its loops has iterations. A loop inside another of the same kind deals
-its iterations out to the same threads, and so does each of several beside each other.
+A statement right in a kernel is one launch; so is one in a serial loop around all blocks, which the host runs. Its
+loops of the kinds `blockIdx` and `threadIdx` are blocks and threads: of every kind there are as many as the longest of
+its loops has iterations. A loop inside another of the same kind deals its iterations out to the same threads, and so
+does each of several beside each other.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import prod
+from typing import TypeGuard
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
@@ -31,7 +33,7 @@ MOST_PLACES = 1 << 20
 
 @dataclass(frozen=True)
 class Launch:
-    """A statement right in a kernel. extents: how many blocks and threads there are of each kind that it has."""
+    """A statement that the host launches. extents: how many blocks and threads there are of each kind that it has."""
 
     statement: Operation
     extents: Mapping[Kind, Expr]
@@ -51,9 +53,25 @@ class Launch:
 
 
 def launches(kernel: KernelOp) -> list[Launch]:
-    """The launches of a kernel, in order: its statements that have loops over threads."""
-    found = (launch_of(op) for op in kernel.body.block.ops)
+    """The launches of a kernel, in order: the statements of the host that have loops over threads."""
+    found = (launch_of(op) for op in host_statements(kernel.body.block))
     return [launch for launch in found if launch is not None]
+
+
+def host_statements(block: Block) -> Iterator[Operation]:
+    """What the host does in the block of a kernel: loops that it runs are looked into."""
+    for op in block.ops:
+        if is_host_loop(op):
+            yield from host_statements(op.body.block)
+        else:
+            yield op
+
+
+def is_host_loop(op: Operation) -> TypeGuard[ForOp]:
+    """Whether an operation that the host does is a loop around launches: blocks do not wait for each other otherwise."""
+    if not isinstance(op, ForOp) or op.kind.data in (*BLOCKS, *BLOCK_THREADS):
+        return False
+    return any(loop.kind.data in BLOCKS for loop in thread_loops(op))
 
 
 def launch_of(statement: Operation) -> Launch | None:
@@ -179,7 +197,7 @@ def mapped_threads(kernel: KernelOp) -> frozenset[ForOp]:
     That is so behind `loop-map-threads`: no loop deals iterations out again.
     """
     found: list[ForOp] = []
-    for statement in kernel.body.block.ops:
+    for statement in host_statements(kernel.body.block):
         loops = list(thread_loops(statement))
         if len({loop.kind.data for loop in loops}) < len(loops) or not _is_nest(loops):
             return frozenset()

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from tilework.runtime.arrays import Array, placed_empty
+from tilework.runtime.arrays import placed_empty
 
 
 class Arena(NamedTuple):
-    """Memory and its address, a multiple of 64; the address is 0 where no memory is needed."""
+    """Memory, its address, a multiple of 64, and how many bytes; the address is 0 where no memory is needed."""
 
-    memory: Array
+    memory: object
     address: int
+    size: int
+
+
+def host_arena(size: int) -> Arena:
+    """So many bytes of the host's memory."""
+    memory, address = placed_empty((size,), np.dtype(np.uint8))
+    return Arena(memory, address if size else 0, size)
 
 
 class ArenaPool:
-    """Lends each call an arena of its own; as many exist as calls have ever run at once."""
+    """Lends each call an arena of its own; as many exist as calls have ever run at once.
 
-    def __init__(self):
+    allocate: gives memory of so many bytes, which is free again once nobody holds it.
+    """
+
+    def __init__(self, allocate: Callable[[int], Arena] = host_arena):
+        self._allocate = allocate
         self._free: list[Arena] = []
 
     def take(self, size: int) -> Arena:
@@ -28,14 +40,10 @@ class ArenaPool:
         try:
             arena = self._free.pop()
         except IndexError:
-            return _new(size)
-        return arena if arena.memory.nbytes >= size else _new(size)
+            return self._allocate(size)
+        return arena if arena.size >= size else self._allocate(size)
 
     def give_back(self, arena: Arena) -> None:
         """Leave it to later calls."""
         self._free.append(arena)
 
-
-def _new(size: int) -> Arena:
-    memory, address = placed_empty((size,), np.dtype(np.uint8))
-    return Arena(memory, address if size else 0)

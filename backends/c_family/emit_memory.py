@@ -203,13 +203,17 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     check_scope(op)
     if is_of_intrinsics(memory_space(op.memref)):
         return  # what is in it are registers, which instructions name
-    count = element_count(op)
     e.scope.local_bytes = bytes_with(op, e.scope.local_bytes, e.name)
+    declare_buffer(e, op)
+
+
+def declare_buffer(e: Emitter, op: memref.AllocaOp) -> None:
+    """Append the declaration of a buffer of a function. Raises CompileError where its size is not known."""
     space = e.spelling.spaces.get(memory_space(op.memref), "")
-    name = e.text.fresh(op.memref.name_hint or "local")
     element = e.spelling.scalars[e.memory_kind(op.memref)]
-    declaration = e.spelling.local.format(type=f"{space}{element}", name=name, count=max(count, 1))
-    e.text.line(declaration, name)
+    name = e.text.fresh(op.memref.name_hint or "local")
+    count = max(element_count(op), 1)
+    e.text.line(e.spelling.local.format(type=f"{space}{element}", name=name, count=count), name)
     e.set(op.memref, name)
 
 

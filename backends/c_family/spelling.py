@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from tilework.analysis.launches import BLOCK_THREADS, BLOCKS
 from tilework.backends.c_family.gnu_vectors import GnuVectors
+from tilework.dialects.loop import Kind
 
 
 @dataclass(frozen=True)
@@ -16,9 +18,12 @@ class Spelling:
     that others call; outlined: before one that its file alone calls; helper: before a small function that is always
     inlined. restrict: says of a pointer that no other one reaches the same memory. local: the declaration of a buffer
     of a function. spaces: the words for memory that has some, by the name of its space; None is that of arguments.
-    functions: by kind, the name of a function of the C library, whatever variables are called; builtin: of others. nan, infinity: by kind.
+    functions: by kind, the name of a function of the C library, whatever variables are called; builtin: of others. nan,
+    infinity: by kind.
     reinterpret: the bits of a value as one of another type; where nothing does that, they are copied. vectors: types of
-    vectors, and operations on them.
+    vectors, and operations on them. threads: the number of a thread, or of its block, by the kind of the loop over them.
+    barrier: the statement at which the threads of a block wait for each other. offset: the type of an argument that
+    says how many elements behind what is given a buffer begins; None where a pointer is given.
     """
 
     head: str
@@ -35,6 +40,9 @@ class Spelling:
     infinity: Mapping[str, str]
     reinterpret: str | None
     vectors: GnuVectors
+    threads: Mapping[Kind, str] = field(default_factory=dict[Kind, str])
+    barrier: str = ""
+    offset: str | None = None
 
 
 _SCALARS = {
@@ -117,7 +125,7 @@ _OPENCL_SCALARS = {
 OPENCL = Spelling(
     head=_OPENCL_HEAD,
     scalars=_OPENCL_SCALARS,
-    kernel="__kernel void",
+    kernel="__kernel __attribute__((reqd_work_group_size({x}, {y}, {z}))) void",
     outlined="void",
     helper="static inline",
     restrict="restrict",
@@ -129,5 +137,11 @@ OPENCL = Spelling(
     infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
     reinterpret="as_{type}({text})",
     vectors=GnuVectors(_OPENCL_SCALARS, "static inline"),
+    threads={
+        **{kind: f"get_group_id({2 - i})" for i, kind in enumerate(BLOCKS)},
+        **{kind: f"get_local_id({2 - i})" for i, kind in enumerate(BLOCK_THREADS)},
+    },
+    barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    offset="long",
 )
 """OpenCL C 1.2, without vectors."""

@@ -8,9 +8,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.backends.base import Backend
-from tilework.backends.c_family.emit_launches import DEVICE_HANDLERS, emit_launches, launches_of, text_of
+from tilework.backends.c_family.emit_launches import device_handlers, emit_launched, launch_program
 from tilework.backends.c_family.legality import accepts
 from tilework.backends.c_family.spelling import OPENCL
+from tilework.dialects.loop import CallOp
 from tilework.dialects.support.diagnostics import name_of
 from tilework.targets import Target
 
@@ -21,10 +22,12 @@ class OpenClBackend(Backend):
     kind = "opencl"
     text_file = "opencl.cl"
     hosts = False
-    formats: ClassVar = {"opencl": lambda module, target: text_of(module, OPENCL)}
+    formats: ClassVar = {"opencl": lambda module, target: emit_launched(module, OPENCL)}
 
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
-        return accepts(op) or (None if type(op) in DEVICE_HANDLERS else f"OpenCL C has no '{name_of(op)}' here")
+        if type(op) in device_handlers() or isinstance(op, CallOp):
+            return accepts(op)
+        return f"OpenCL C has no '{name_of(op)}' here"
 
     def compile_kernels(self, module: ModuleOp, target: Target) -> bytes:
-        return emit_launches(module, OPENCL, launches_of(module)).encode()
+        return launch_program(module, emit_launched(module, OPENCL)).encode()

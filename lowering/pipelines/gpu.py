@@ -14,6 +14,7 @@ from tilework.transforms.loop.insert_barriers import InsertBarriers
 from tilework.transforms.loop.map_threads import MapThreads
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
+from tilework.transforms.loop.split_host_device import SplitHostDevice
 from tilework.transforms.loop.tensorize import Tensorize
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.uplift_to_fma import UpliftToFma
@@ -37,4 +38,5 @@ LOOPS: tuple[ModulePass, ...] = (
     VerifyRegisters(),
     Simplify(),
     HoistInvariant(),
+    SplitHostDevice(),  # last: all launches of a kernel are looked at together until then
 )
