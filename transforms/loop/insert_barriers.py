@@ -46,7 +46,7 @@ class InsertBarriers(TileworkPass):
 
     Which threads meet is told from subscripts: a thread that reads what it has written itself waits for nobody. One in
     the middle of a loop stands for what the iteration before has done, too. Refuses a barrier that not all threads of a
-    block would reach: under a condition that depends on the thread, or in a loop that not all of them run.
+    block would reach: under a condition that depends on the thread, or in a loop whose bounds do.
     This is an algorithm and no pattern: whether threads have waited since is told from all that is between. Requires
     loops over threads as schedules make them.
     """
@@ -132,9 +132,7 @@ class _Walk:
             return "a condition around depends on the thread" if depends else None
         if not isinstance(around, ForOp):
             return None
-        name, kind = around.axis.data, around.kind.data
-        if kind in BLOCK_THREADS and around.extent != self.threads[kind]:
-            return f"loop '{name}' has {around.extent} of the {self.threads[kind]} threads of {kind}"
+        name = around.axis.data
         if any(not indices.isdisjoint(e.variables()) for e in (around.lower, around.upper)):
             return f"how often loop '{name}' runs depends on the thread"
         return None

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.index_expr import var
-from tilework.algebra.predicate import less_than
+from tilework.algebra.predicate import Predicate, less_than
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.launches import (
     BLOCK_THREADS,
@@ -21,7 +21,7 @@ from tilework.analysis.launches import (
     launches,
     thread_loops,
 )
-from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.loop import BarrierOp, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
@@ -47,8 +47,8 @@ class MapThreads(TileworkPass):
       loop.for %u = 0 to 8 "u" threadIdx.x {                         load %s[15 - %t]
         load %s[15 - %u]
 
-    Of each kind there are as many threads as its longest loop has iterations; of a shorter one, some do nothing. Shared
-    buffers are one for each block. Refuses a store to memory that threads share which is in no loop over some of them:
+    Of each kind there are as many threads as its longest loop has iterations; of a shorter one, some do nothing but
+    wait at barriers. Shared buffers are one for each block. Refuses a store to memory that threads share which is in no loop over some of them:
     all would store; and a read of a buffer that each thread has for itself, where another one has written.
     This is an algorithm and no pattern: how many threads there are is told from all loops of a statement. Requires
     barriers (`loop-insert-barriers`).
@@ -149,16 +149,29 @@ def _first_of(launch: Launch, kind: Kind) -> ForOp:
 def _dissolve(loop: ForOp, around: ForOp, launch: Launch) -> None:
     """What a loop over threads holds is done by the threads of another one."""
     substitute_index(loop.index, loop.lower + var(around.index))
-    block = loop.parent_block()
-    assert block is not None
-    place = InsertPoint.before(loop)
     if loop.extent != launch.extents[loop.kind.data]:
-        some = IfOp([less_than(var(around.index), loop.extent)], Region(Block()))
-        copy_location(some, loop)
-        Rewriter.insert_op(some, place)
-        place = InsertPoint.at_end(some.then_body.block)
+        _guard(loop.body.block, less_than(var(around.index), loop.extent))
     for op in list(loop.body.block.ops):
         op.detach()
-        Rewriter.insert_op(op, place)
+        Rewriter.insert_op(op, InsertPoint.before(loop))
     loop.detach()
     loop.erase()
+
+
+def _guard(block: Block, condition: Predicate) -> None:
+    """Do what a block holds under a condition, but for barriers, which all threads reach, and loops around them."""
+    some: IfOp | None = None
+    for op in list(block.ops):
+        if any(isinstance(inner, BarrierOp) for inner in op.walk()):
+            for inner in (inner for region in op.regions for inner in region.blocks):
+                _guard(inner, condition)
+            some = None
+        elif isinstance(op, memref.AllocaOp):
+            some = None
+        else:
+            if some is None:
+                some = IfOp([condition], Region(Block()))
+                copy_location(some, op)
+                Rewriter.insert_op(some, InsertPoint.before(op))
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.at_end(some.then_body.block))
