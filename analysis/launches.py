@@ -19,13 +19,11 @@ import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr
+from tilework.algebra.predicate import Predicate
 from tilework.analysis.accesses import element_position, root_buffer
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, DEVICE_THREADS, ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
-
-BLOCKS = (Kind.BLOCK_Z, Kind.BLOCK_Y, Kind.BLOCK_X)
-BLOCK_THREADS = (Kind.THREAD_Z, Kind.THREAD_Y, Kind.THREAD_X)
 
 MOST_PLACES = 1 << 20
 """So many places are looked at to tell whether two threads touch one; more, and they are taken to do so."""
@@ -68,8 +66,8 @@ def host_statements(block: Block) -> Iterator[Operation]:
 
 
 def is_host_loop(op: Operation) -> TypeGuard[ForOp]:
-    """Whether an operation that the host does is a loop around launches: blocks do not wait for each other otherwise."""
-    if not isinstance(op, ForOp) or op.kind.data in (*BLOCKS, *BLOCK_THREADS):
+    """Whether an operation is a loop of the host around launches, between which all blocks are waited for."""
+    if not isinstance(op, ForOp) or op.kind.data in DEVICE_THREADS:
         return False
     return any(loop.kind.data in BLOCKS for loop in thread_loops(op))
 
@@ -93,7 +91,7 @@ def launch_of(statement: Operation) -> Launch | None:
 
 def thread_loops(op: Operation) -> Iterator[ForOp]:
     """The loops over blocks and threads in a statement, outer ones first."""
-    return (inner for inner in op.walk() if isinstance(inner, ForOp) and inner.kind.data in (*BLOCKS, *BLOCK_THREADS))
+    return (inner for inner in op.walk() if isinstance(inner, ForOp) and inner.kind.data in DEVICE_THREADS)
 
 
 @dataclass(frozen=True)
@@ -117,6 +115,14 @@ class ThreadAccess:
         """The loop that says which thread of a block it is, by kind: the innermost one."""
         return {loop.kind.data: loop for loop in self.loops if loop.kind.data in BLOCK_THREADS}
 
+    def conditions(self) -> Iterator[Predicate]:
+        """What holds where it is done, as conditions around it say."""
+        inner, around = self.op, self.op.parent_op()
+        while around is not None and not isinstance(around, KernelOp):
+            if isinstance(around, IfOp) and around.then_body.block is inner.parent:
+                yield from around.conditions
+            inner, around = around, around.parent_op()
+
     def places(self, outside: Sequence[SSAValue], threads: Mapping[Kind, int]) -> Array | None:
         """Pairs of a place in the buffer and the number of a thread that touches it; None where that is not known.
 
@@ -135,11 +141,15 @@ class ThreadAccess:
         grids = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
         values = {loop.index: grid for loop, grid in zip(varying, grids, strict=True)}
         at = position.evaluate({**dict.fromkeys(outside, 0), **values})
-        number = np.zeros_like(at) if isinstance(at, np.ndarray) else 0
+        number: Array = np.zeros((1,) * len(varying), np.int64)
         for kind, count in threads.items():
             number = number * count + (values[own[kind].index] if kind in own else 0)
-        pairs = np.stack(np.broadcast_arrays(at, number), axis=-1).reshape(-1, 2)
-        return np.unique(pairs, axis=0)
+        pairs = np.stack(np.broadcast_arrays(at, number), axis=-1)
+        done = np.ones(pairs.shape[:-1], np.bool_)
+        for condition in self.conditions():
+            if {*condition.expr.variables()} <= values.keys():
+                done &= condition.evaluate(values)
+        return np.unique(pairs[done], axis=0)
 
 
 def meet(one: ThreadAccess, other: ThreadAccess, common: Sequence[SSAValue], threads: Mapping[Kind, int]) -> bool:
@@ -207,5 +217,5 @@ def mapped_threads(kernel: KernelOp) -> frozenset[ForOp]:
 
 def _is_nest(loops: Sequence[ForOp]) -> bool:
     """Whether each loop is right inside the one before it, blocks first; buffers may be allocated between them."""
-    order = [(*BLOCKS, *BLOCK_THREADS).index(loop.kind.data) for loop in loops]
+    order = [DEVICE_THREADS.index(loop.kind.data) for loop in loops]
     return order == sorted(order) and all(b.parent_op() is a for a, b in pairwise(loops))

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from xdsl.ir import BlockArgument
 
 from tilework.analysis.accesses import root_buffer
-from tilework.analysis.launches import BLOCK_THREADS, BLOCKS, mapped_threads
-from tilework.dialects.loop import ForOp, KernelOp
+from tilework.analysis.launches import mapped_threads
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, ForOp, KernelOp
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names
 from tilework.interpreters.races import Races
 

@@ -46,4 +46,3 @@ class ArenaPool:
     def give_back(self, arena: Arena) -> None:
         """Leave it to later calls."""
         self._free.append(arena)
-

@@ -1,19 +1,19 @@
 """Kernels for devices as C: a function for each launch, and what launches them as data.
 
-A kernel has loops over threads, and is a function of the device, or calls of such kernels, and is a program of launches.
+A kernel with loops over threads is a function of the device; one that calls such kernels is a program of launches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tilework.algebra.c_names import c_name
-from tilework.algebra.index_expr import Expr, product, var
-from tilework.analysis.launches import BLOCK_THREADS, BLOCKS, Launch, launches, written_in
+from tilework.algebra.index_expr import Expr, const, product, var
+from tilework.analysis.launches import Launch, launches
 from tilework.backends.c_family.c_text import FileText
 from tilework.backends.c_family.emit_kernel import kernel_handlers
 from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
@@ -21,10 +21,13 @@ from tilework.backends.c_family.emit_memory import declare_buffer
 from tilework.backends.c_family.emitter import Emitter, Handlers, declared
 from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.element_types import bytes_of
-from tilework.dialects.loop import BarrierOp, CallOp, ForOp, KernelOp
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, CallOp, ForOp, KernelOp, Kind
 from tilework.dialects.loop.common import memref_of
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.runtime.devices.launch_program import BufferUse, LaunchProgram, LaunchUse, RepeatUse, Sizes, Step
+
+Names = Mapping[SSAValue, str]
+"""The names of sizes in a program of launches."""
 
 
 def device_handlers() -> Handlers:
@@ -45,7 +48,7 @@ def launch_program(module: ModuleOp, source: str) -> LaunchProgram:
     """The program of the one kernel of a module that calls others; source: what `emit_launched` gives of the module."""
     [kernel] = [kernel for kernel in _kernels(module) if not launches(kernel)]
     launched = {k.sym_name.data: k for k in _kernels(module) if k is not kernel}
-    names: dict[SSAValue, str] = {v: s.data for s, v in zip(kernel.symbols, kernel.symbol_values, strict=True)}
+    names: Names = {v: s.data for s, v in zip(kernel.symbols, kernel.symbol_values, strict=True)}
     written = {value for op in kernel.walk() if isinstance(op, CallOp) for value in op.outputs}
     buffers = tuple(
         _use(kernel, i, argument in written) for i, argument in enumerate(kernel.body.block.args[: len(kernel.dims)])
@@ -113,42 +116,39 @@ def _barrier(e: Emitter, op: BarrierOp) -> None:
 
 
 def _use(kernel: KernelOp, i: int, is_written: bool) -> BufferUse:
-    argument = kernel.body.block.args[i]
-    size = product(kernel.dims.data[i].data) * bytes_of(memref_of(argument).element_type)
+    element = bytes_of(memref_of(kernel.body.block.args[i]).element_type)
     inputs, outputs, _, _ = kernel.group_sizes
-    return BufferUse(str(size), i < inputs, is_written and i < inputs + outputs, bytes_of(memref_of(argument).element_type))
+    size = product(kernel.dims.data[i].data) * element
+    return BufferUse(str(size), i < inputs, is_written and i < inputs + outputs, element)
 
 
-def _steps(block: Block, launched: dict[str, KernelOp], names: dict[SSAValue, str]) -> Iterator[Step]:
+def _steps(block: Block, launched: Mapping[str, KernelOp], names: Names) -> Iterator[Step]:
     """What the host does in the block of a kernel."""
     for op in block.ops:
         if isinstance(op, CallOp):
             yield _launch(op, launched[op.kernel_name], names)
         elif isinstance(op, ForOp):
             name = f"{op.index.name_hint or 'i'}_{len(names)}"
-            inner = {**names, op.index: name}
-            spelled = _speller(names)
-            yield RepeatUse(name, spelled(op.lower), spelled(op.upper), tuple(_steps(op.body.block, launched, inner)))
+            steps = tuple(_steps(op.body.block, launched, {**names, op.index: name}))
+            yield RepeatUse(name, _spelled(op.lower, names), _spelled(op.upper, names), steps)
         else:
-            raise CompileError("only launches, and loops around them, are done for a device by the host", op)
+            raise CompileError("for a device the host launches kernels, in loops perhaps, and does nothing else", op)
 
 
-def _launch(call: CallOp, kernel: KernelOp, names: dict[SSAValue, str]) -> LaunchUse:
+def _launch(call: CallOp, kernel: KernelOp, names: Names) -> LaunchUse:
     [launch] = launches(kernel)
-    given = dict(zip(kernel.symbol_values, call.symbol_values, strict=True))
-    sizes = {inner: names[outer] for inner, outer in given.items()}
-    places = tuple(value.index for value in (*call.inputs, *call.outputs) if hasattr(value, "index"))
     numbers = tuple(names[value] for value in call.symbol_values)
-    return LaunchUse(
-        c_name(kernel.sym_name.data), places, numbers, _sizes(launch, BLOCKS, sizes), _sizes(launch, BLOCK_THREADS, sizes)
-    )
+    sizes: Names = dict(zip(kernel.symbol_values, numbers, strict=True))
+    buffers = tuple(value.index for value in (*call.inputs, *call.outputs) if isinstance(value, BlockArgument))
+    blocks, threads = (_sizes(launch, kinds, sizes) for kinds in (BLOCKS, BLOCK_THREADS))
+    return LaunchUse(c_name(kernel.sym_name.data), buffers, numbers, blocks, threads)
 
 
-def _sizes(launch: Launch, kinds: tuple, names: dict[SSAValue, str]) -> Sizes:  # type: ignore[type-arg]
-    spelled = _speller(names)
-    x, y, z = (spelled(launch.extents[kind]) if kind in launch.extents else "1" for kind in reversed(kinds))
+def _sizes(launch: Launch, kinds: Sequence[Kind], names: Names) -> Sizes:
+    extents = (launch.extents.get(kind, const(1)) for kind in reversed(kinds))
+    x, y, z = (_spelled(extent, names) for extent in extents)
     return x, y, z
 
 
-def _speller(names: dict[SSAValue, str]) -> Callable[[Expr], str]:
-    return lambda e: str(e.substitute({value: var(name) for value, name in names.items()}))
+def _spelled(e: Expr, names: Names) -> str:
+    return str(e.substitute({value: var(name) for value, name in names.items()}))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tilework.analysis.launches import BLOCK_THREADS, BLOCKS
 from tilework.backends.c_family.gnu_vectors import GnuVectors
-from tilework.dialects.loop import Kind
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, Kind
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,9 @@ class Spelling:
     functions: by kind, the name of a function of the C library, whatever variables are called; builtin: of others. nan,
     infinity: by kind.
     reinterpret: the bits of a value as one of another type; where nothing does that, they are copied. vectors: types of
-    vectors, and operations on them. threads: the number of a thread, or of its block, by the kind of the loop over them.
-    barrier: the statement at which the threads of a block wait for each other. offset: the type of an argument that
-    says how many elements behind what is given a buffer begins; None where a pointer is given.
+    vectors, and operations on them. threads: the number of a thread, or of its block, by the kind of the loop over
+    them. barrier: the statement at which the threads of a block wait for each other. offset: the type of an argument
+    that says how many elements behind what is given a buffer begins; None where a pointer is given.
     """
 
     head: str

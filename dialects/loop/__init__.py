@@ -23,7 +23,18 @@ from tilework.dialects.loop.access import ApplyOp, LoadOp, StoreOp
 from tilework.dialects.loop.barrier import BarrierOp
 from tilework.dialects.loop.bytes import BytesOp, WordsOp
 from tilework.dialects.loop.common import INDEX
-from tilework.dialects.loop.control import PARALLEL_WORK, THREADS, ForOp, IfOp, Kind, KindAttr, YieldOp
+from tilework.dialects.loop.control import (
+    BLOCK_THREADS,
+    BLOCKS,
+    DEVICE_THREADS,
+    PARALLEL_WORK,
+    THREADS,
+    ForOp,
+    IfOp,
+    Kind,
+    KindAttr,
+    YieldOp,
+)
 from tilework.dialects.loop.intrinsic import CallIntrinsicOp, IntrinsicOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
@@ -35,6 +46,9 @@ __all__ = [
     "INDEX",
     "PARALLEL_WORK",
     "THREADS",
+    "BLOCKS",
+    "BLOCK_THREADS",
+    "DEVICE_THREADS",
     "ApplyOp",
     "BarrierOp",
     "BytesOp",

@@ -72,11 +72,15 @@ class Kind(StrEnum):
     VIRTUAL = "vthread"
 
 
-THREADS = (
-    *(Kind.BLOCK_X, Kind.BLOCK_Y, Kind.BLOCK_Z),
-    *(Kind.THREAD_X, Kind.THREAD_Y, Kind.THREAD_Z),
-    Kind.VIRTUAL,
-)
+BLOCKS = (Kind.BLOCK_Z, Kind.BLOCK_Y, Kind.BLOCK_X)
+"""Kinds of loops whose iterations are blocks of threads of a device, from the slowest to the fastest dimension."""
+
+BLOCK_THREADS = (Kind.THREAD_Z, Kind.THREAD_Y, Kind.THREAD_X)
+"""Kinds of loops whose iterations are the threads of a block."""
+
+DEVICE_THREADS = (*BLOCKS, *BLOCK_THREADS)
+
+THREADS = (*DEVICE_THREADS, Kind.VIRTUAL)
 """Kinds of loops whose iterations are threads of a device, or virtual ones.
 
 A loop inside another of the same kind deals its iterations out to the same threads, all of which run what is around it;

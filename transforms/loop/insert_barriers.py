@@ -12,8 +12,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.launches import (
-    BLOCK_THREADS,
-    BLOCKS,
     Launch,
     ThreadAccess,
     accesses_in,
@@ -22,7 +20,7 @@ from tilework.analysis.launches import (
     meet,
     written_in,
 )
-from tilework.dialects.loop import BarrierOp, ForOp, IfOp, KernelOp
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp, KernelOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass

@@ -13,15 +13,13 @@ from tilework.algebra.index_expr import var
 from tilework.algebra.predicate import Predicate, less_than
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.launches import (
-    BLOCK_THREADS,
-    BLOCKS,
     Launch,
     ThreadAccess,
     accesses_in,
     launches,
     thread_loops,
 )
-from tilework.dialects.loop import BarrierOp, ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp, KernelOp, Kind
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
@@ -48,8 +46,9 @@ class MapThreads(TileworkPass):
         load %s[15 - %u]
 
     Of each kind there are as many threads as its longest loop has iterations; of a shorter one, some do nothing but
-    wait at barriers. Shared buffers are one for each block. Refuses a store to memory that threads share which is in no loop over some of them:
-    all would store; and a read of a buffer that each thread has for itself, where another one has written.
+    wait at barriers. Shared buffers are one for each block. Refuses a store to memory that threads share which is in no
+    loop over some of them: all would store; and a read of a buffer that each thread has for itself, where another one
+    has written.
     This is an algorithm and no pattern: how many threads there are is told from all loops of a statement. Requires
     barriers (`loop-insert-barriers`).
     """
@@ -150,7 +149,7 @@ def _dissolve(loop: ForOp, around: ForOp, launch: Launch) -> None:
     """What a loop over threads holds is done by the threads of another one."""
     substitute_index(loop.index, loop.lower + var(around.index))
     if loop.extent != launch.extents[loop.kind.data]:
-        _guard(loop.body.block, less_than(var(around.index), loop.extent))
+        _guard(loop.body.block, loop.kind.data, less_than(var(around.index), loop.extent))
     for op in list(loop.body.block.ops):
         op.detach()
         Rewriter.insert_op(op, InsertPoint.before(loop))
@@ -158,20 +157,27 @@ def _dissolve(loop: ForOp, around: ForOp, launch: Launch) -> None:
     loop.erase()
 
 
-def _guard(block: Block, condition: Predicate) -> None:
-    """Do what a block holds under a condition, but for barriers, which all threads reach, and loops around them."""
+def _guard(block: Block, kind: Kind, condition: Predicate) -> None:
+    """Do what a block holds under a condition on the threads of a kind, but for what all of them do.
+
+    They all reach barriers, and the loops whose iterations are dealt out to them once more.
+    """
     some: IfOp | None = None
     for op in list(block.ops):
-        if any(isinstance(inner, BarrierOp) for inner in op.walk()):
-            for inner in (inner for region in op.regions for inner in region.blocks):
-                _guard(inner, condition)
+        if isinstance(op, memref.AllocaOp) or any(_is_for_all(inner, kind) for inner in op.walk()):
             some = None
-        elif isinstance(op, memref.AllocaOp):
-            some = None
-        else:
-            if some is None:
-                some = IfOp([condition], Region(Block()))
-                copy_location(some, op)
-                Rewriter.insert_op(some, InsertPoint.before(op))
-            op.detach()
-            Rewriter.insert_op(op, InsertPoint.at_end(some.then_body.block))
+            if not _is_for_all(op, kind):
+                for inner in (inner for region in op.regions for inner in region.blocks):
+                    _guard(inner, kind, condition)
+            continue
+        if some is None:
+            some = IfOp([condition], Region(Block()))
+            copy_location(some, op)
+            Rewriter.insert_op(some, InsertPoint.before(op))
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.at_end(some.then_body.block))
+
+
+def _is_for_all(op: Operation, kind: Kind) -> bool:
+    """Whether all threads of a kind do an operation, however few do what is around it."""
+    return isinstance(op, BarrierOp) or (isinstance(op, ForOp) and op.kind.data is kind)

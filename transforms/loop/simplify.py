@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tilework.algebra.index_expr import Expr, maximum, minimum
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, Scopes, ends_from, tightened
-from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
+from tilework.dialects.loop import DEVICE_THREADS, ApplyOp, ForOp, IfOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
 from tilework.dialects.loop.parts import PartsOp
 from tilework.dialects.support.inlining import replace_by_block
 from tilework.transforms.loop.dead_code import EraseUnread, EraseUnused, erase_dead
@@ -103,7 +103,9 @@ class Simplifier:
 
 def _is_left_for_short(op: Operation) -> bool:
     """Whether an operation is a loop of one iteration at most, which it is only since a guard is a bound of it."""
-    trip = constant_trip(op) if isinstance(op, ForOp) and op.parent is not None else None
+    if not isinstance(op, ForOp) or op.parent is None or op.kind.data in DEVICE_THREADS:
+        return False
+    trip = constant_trip(op)
     return trip is not None and trip <= 1
 
 
@@ -187,14 +189,14 @@ class EraseIdleLoop(RewritePattern):
 
 @dataclass(frozen=True)
 class InlineSingleIteration(RewritePattern):
-    """A loop of one iteration is its body, with the lower bound for the index."""
+    """A loop of one iteration is its body, with the lower bound for the index; but threads are launched even so."""
 
     scopes: Scopes
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
         domain, extent = self.scopes.at(op).domain, op.extent
-        if domain.lower(extent) != 1 or domain.upper(extent) != 1:
+        if op.kind.data in DEVICE_THREADS or domain.lower(extent) != 1 or domain.upper(extent) != 1:
             return
         body, lower = op.body.block, op.lower
         substitute_index(op.index, lower)
@@ -218,7 +220,8 @@ class EraseEmptyBody(RewritePattern):
 class GuardToBounds(RewritePattern):
     """A condition around all that a loop does is a bound of the loop, or goes around it if it is on outer indices.
 
-    An unrolled loop takes constant bounds only: a trip count that is known at run time only would keep it rolled.
+    An unrolled loop takes constant bounds only: a trip count that is known at run time only would keep it rolled. A
+    loop over threads keeps its bounds, which are how many are launched.
     """
 
     scopes: Scopes
@@ -226,7 +229,7 @@ class GuardToBounds(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
         guard = _only_operation(op.body.block)
-        if not isinstance(guard, IfOp) or guard.else_body.blocks or guard.outputs:
+        if op.kind.data in DEVICE_THREADS or not isinstance(guard, IfOp) or guard.else_body.blocks or guard.outputs:
             return
         conditions = guard.conditions
         invariant = [p for p in conditions if op.index not in p.expr.variables()]

@@ -135,8 +135,9 @@ def _used_in(op: Operation) -> list[SSAValue]:
 
 def _values_from_outside(ops: Sequence[Operation]) -> set[SSAValue]:
     """The arguments of the kernel, and the indices of loops of the host, that operations use."""
-    own = {argument for op in ops for inner in op.walk() for r in inner.regions for b in r.blocks for argument in b.args}
-    return {value for op in ops for value in _used_in(op) if isinstance(value, BlockArgument)} - own
+    blocks = [block for op in ops for inner in op.walk() for region in inner.regions for block in region.blocks]
+    own: set[SSAValue] = {argument for block in blocks for argument in block.args}
+    return {value for op in ops for value in _used_in(op) if isinstance(value, BlockArgument) and value not in own}
 
 
 def _names(kernel: KernelOp, indices: Sequence[SSAValue]) -> list[str]:

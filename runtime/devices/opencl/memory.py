@@ -1,4 +1,4 @@
-"""Memory of an OpenCL device. OpenCL gives handles to buffers; host functions compute with addresses, which are made up.
+"""Memory of an OpenCL device: it has handles, and host functions compute with addresses, which are made up.
 
 Every allocation has a range of addresses of its own; an address in it is the buffer and how many bytes into it.
 """
