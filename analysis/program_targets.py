@@ -41,6 +41,11 @@ def targets_of(module: ModuleOp) -> dict[str, Target]:
     return {device: _parsed(text, device, module) for device, text in declared.data.items()}
 
 
+def devices_around(op: Operation) -> dict[str, Target]:
+    """The devices of the program that an operation is in, the host not among them."""
+    return {device: target for device, target in targets_of(_module_around(op)).items() if device != HOST}
+
+
 def device_of(op: Operation) -> str:
     """The device that a group or a kernel names, for itself and for what is inside of it; the host for all else."""
     around: Operation | None = op

@@ -119,6 +119,11 @@ class Target(ABC):
         """Whether loops become instructions that touch buffers of a scope of intrinsics: copies and computations."""
         return False
 
+    @property
+    def takes_every_kernel(self) -> bool:
+        """Whether all kernels of a program that has such a device run there, but for those of other devices."""
+        return False
+
     def with_weights(self, count: int) -> Self:
         """This machine as it runs a program with so many bytes of weights again and again.
 

@@ -19,6 +19,7 @@ from tilework.transforms.graph.hoist_elementwise import HoistElementwise
 from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
+from tilework.transforms.graph.place_kernels import PlaceKernels
 from tilework.transforms.graph.place_on_devices import PlaceOnDevices
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
@@ -57,6 +58,7 @@ GRAPH: tuple[ModulePass, ...] = (
     CollapseAxes(),  # behind fusion: a matter of whole kernels
     ShareKernels(),  # last: what is the same now stays the same
     FoldParameters(),  # the numbers that kernels are given
+    PlaceKernels(),  # once it is known which there are
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (

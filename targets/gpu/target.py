@@ -55,6 +55,11 @@ class GpuTarget(Target):
         """Nothing was measured yet; estimates compare kernels with each other."""
         return 1.0
 
+    @property
+    def takes_every_kernel(self) -> bool:
+        """Its memory is its own: what stayed on the host would be copied there and back."""
+        return True
+
     def lanes(self, element_bits: int) -> int:
         """A thread computes with one number at a time."""
         return 1

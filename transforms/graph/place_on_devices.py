@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import RewritePattern
 
 from tilework.analysis.parameters import values_from_parameters
-from tilework.analysis.program_targets import HOST, targets_of
-from tilework.targets import Target
+from tilework.analysis.program_targets import devices_around
 from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.placements import all_placements, placements_of
 
@@ -37,17 +35,10 @@ class PlaceOnDevices(GraphPatternPass):
         return list(all_placements())
 
     def operations(self, op: Operation) -> Iterable[Operation]:
-        return super().operations(op) if _devices_around(op) else ()
+        return super().operations(op) if devices_around(op) else ()
 
     def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
         known = values_from_parameters(op)
-        devices = _devices_around(op).items()
+        devices = devices_around(op).items()
         return [kind(device, target, known) for device, target in devices for kind in placements_of(target.family)]
-
-
-def _devices_around(op: Operation) -> dict[str, Target]:
-    """The devices of the program, the host not among them."""
-    module = op.parent_op()
-    targets = targets_of(module) if isinstance(module, ModuleOp) else {}
-    return {device: target for device, target in targets.items() if device != HOST}
