@@ -13,7 +13,7 @@ from tilework.algebra.predicate import at_least, less_than
 from tilework.analysis.accesses import accesses
 from tilework.analysis.domains import Scope, scope_at
 from tilework.analysis.intrinsics import intrinsic_buffers
-from tilework.dialects.loop import ForOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import CallOp, ForOp, KernelOp, LoadOp, StoreOp
 
 AccessT = TypeVar("AccessT", LoadOp, StoreOp)
 
@@ -22,13 +22,14 @@ def in_place_pairs(kernel: KernelOp) -> list[tuple[int, int]]:
     """Pairs (input, output), numbered within their groups, that may be one buffer; of a declaration what it declares.
 
     A pair is listed where both have the same type and dimensions and every element is read, for the last time, before
-    or in the iteration that writes it; none of what intrinsics on buffers touch.
+    or in the iteration that writes it; none of what intrinsics on buffers touch, or other kernels that it calls.
     """
     if kernel.is_declaration:
         declared = cast("DenseArrayBase[IntegerType] | None", kernel.in_place)
         flat = () if declared is None else declared.get_values()
         return list(zip(flat[::2], flat[1::2], strict=True))
-    by_buffer, tiled = accesses(kernel), intrinsic_buffers(kernel)
+    called = {value for op in kernel.walk() if isinstance(op, CallOp) for value in op.arguments}
+    by_buffer, tiled = accesses(kernel), intrinsic_buffers(kernel) | called
     places = {op: i for i, op in enumerate(kernel.body.block.ops)}
     loads = {x: _by_place(by_buffer.get(x, ()), LoadOp, places) for x in kernel.inputs}
     stores = {y: _by_place(by_buffer.get(y, ()), StoreOp, places) for y in kernel.outputs}
