@@ -19,6 +19,7 @@ from tilework.transforms.loop.tensorize import Tensorize
 from tilework.transforms.loop.unroll import Unroll
 from tilework.transforms.loop.uplift_to_fma import UpliftToFma
 from tilework.transforms.loop.verify_registers import VerifyRegisters
+from tilework.transforms.loop.verify_resources import VerifyResources
 from tilework.transforms.loop.widen_bfloat16 import WidenBfloat16
 
 LOOPS: tuple[ModulePass, ...] = (
@@ -28,6 +29,7 @@ LOOPS: tuple[ModulePass, ...] = (
     InferScopes(),
     InsertBarriers(),  # while a loop says by its kind which threads do it
     MapThreads(),  # the text is what one thread does now
+    VerifyResources(),  # before time is spent on what no device runs
     Simplify(),
     FlattenStorage(),
     Tensorize(),

@@ -14,12 +14,13 @@ class GpuTarget(Target):
     """A device to compile for.
 
     threads: how many a block may have. shared_kib: memory that the threads of a block share. warp: how many threads run
-    in step.
+    in step. arch: the generation of NVIDIA's devices, such as "sm_90"; empty for others.
     """
 
     threads: int
     shared_kib: int
     warp: int
+    arch: str = ""
 
     family: ClassVar[str] = "gpu"
 
@@ -34,6 +35,21 @@ class GpuTarget(Target):
     def shared_bytes(self) -> int:
         """How many bytes the threads of a block share."""
         return self.shared_kib << 10
+
+    @property
+    def thread_bytes(self) -> int:
+        """How many bytes of buffers a thread may have to itself: beyond registers they are in slow memory."""
+        return 16 << 10
+
+    @property
+    def most_threads_z(self) -> int:
+        """How many threads a block may have along z."""
+        return 64
+
+    @property
+    def most_blocks_yz(self) -> int:
+        """How many blocks there may be along y, and along z."""
+        return 65535
 
     @property
     def vectors_per_cycle(self) -> int:
@@ -65,4 +81,5 @@ class GpuTarget(Target):
         return 1
 
     def __str__(self) -> str:
-        return f"{self.kind} -threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp}"
+        arch = f" -arch={self.arch}" if self.arch else ""
+        return f"{self.kind}{arch} -threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp}"

@@ -1,0 +1,44 @@
+// RUN: opt-tool %s -p loop-map-threads --split-input-file --verify-diagnostics
+
+// The stage is bound to blocks alone, and 16 threads of a block run it.
+loop.kernel @all ins(%x: memref<16xf32>) outs(%y: memref<16xf32>, %z: memref<1xf32>) {
+  loop.for %b = 0 to 1 "b" blockIdx.x {
+    loop.for %t = 0 to 16 "t" threadIdx.x {
+      %v = loop.load %x[%t] : memref<16xf32>
+      loop.store %v, %y[%t] : memref<16xf32>
+    }
+    %w = loop.load %x[0] : memref<16xf32>
+    // expected-error@+1 {{every thread of threadIdx.x would store to %z here: bind an axis of the stage to it}}
+    loop.store %w, %z[0] : memref<1xf32>
+  }
+}
+
+// -----
+
+// A thread would read its own copy of what another one has written.
+loop.kernel @foreign ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
+  loop.for %b = 0 to 1 "b" blockIdx.x {
+    %a = memref.alloca() : memref<16xf32, "local">
+    loop.for %t = 0 to 16 "t" threadIdx.x {
+      %v = loop.load %x[%t] : memref<16xf32>
+      loop.store %v, %a[%t] : memref<16xf32, "local">
+    }
+    loop.for %u = 0 to 16 "u" threadIdx.x {
+      // expected-error@+1 {{%a is "local", of which every thread has its own, and a thread reads here what others write: put it into "shared"}}
+      %w = loop.load %a[-%u + 15] : memref<16xf32, "local">
+      loop.store %w, %y[%u] : memref<16xf32>
+    }
+  }
+}
+
+// -----
+
+loop.kernel @differs ins(%x: memref<?xf32> [N]) outs(%y: memref<?xf32> [N]) symbols(%N, %M) {
+  loop.for %b = 0 to %N "b" blockIdx.x {
+    // expected-error@+1 {{loop 'c' has M iterations on blockIdx.x, which has N: which is more is not known; give both axes the same extent}}
+    loop.for %c = 0 to %M "c" blockIdx.x {
+      %v = loop.load %x[%c] : memref<?xf32>
+      loop.store %v, %y[%c] : memref<?xf32>
+    }
+  }
+}

@@ -1,0 +1,85 @@
+"""Refuse kernels that ask for more than a device has, before any code is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.ir import Operation
+
+from tilework.analysis.accesses import memory_space
+from tilework.analysis.launches import Launch, launches
+from tilework.analysis.program_targets import target_of
+from tilework.analysis.sizes import bits_of
+from tilework.dialects.loop import BLOCKS, KernelOp, Kind
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.targets.gpu.target import GpuTarget
+from tilework.transforms.base import TileworkPass
+from tilework.transforms.loop.map_threads import OWN, SHARED
+
+
+@dataclass(frozen=True)
+class VerifyResources(TileworkPass):
+    """Refuse a launch with more threads a block, blocks, shared memory, or memory of a thread than its target allows.
+
+    loop.for %t = 0 to 2048 "t" threadIdx.x { .. }  ->  error: a block has 2048 threads, and 'opencl ..' allows 256
+
+    This is a check and no pattern: it rewrites nothing. Requires kernels that say what each thread does
+    (`loop-map-threads`); changes nothing.
+    """
+
+    name = "loop-verify-resources"
+    anchor = KernelOp
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, KernelOp)
+        if op.is_declaration:
+            return
+        target = GpuTarget.of(target_of(op))
+        for launch in launches(op):
+            _verify_threads(launch, target)
+            _verify_blocks(launch, target)
+            _verify_memory(launch, target)
+
+
+def _verify_threads(launch: Launch, target: GpuTarget) -> None:
+    threads = launch.block_threads
+    if (count := prod(threads.values())) > target.threads:
+        axes = " x ".join(f"{extent} of {kind}" for kind, extent in threads.items())
+        raise CompileError(
+            f"a block has {count} threads ({axes}), and '{target}' allows {target.threads}: split the axes by less",
+            launch.statement,
+        )
+    _refuse_more(launch, Kind.THREAD_Z, target.most_threads_z)
+
+
+def _verify_blocks(launch: Launch, target: GpuTarget) -> None:
+    for kind in BLOCKS[:2]:
+        _refuse_more(launch, kind, target.most_blocks_yz)
+
+
+def _refuse_more(launch: Launch, kind: Kind, most: int) -> None:
+    count = launch.extents[kind].constant if kind in launch.extents else None
+    if count is not None and count > most:
+        other = "blockIdx.x" if kind in BLOCKS else "threadIdx.x"
+        what = f"{kind} has {count} iterations, and at most {most} are possible: bind the axis to {other}, or split it"
+        raise CompileError(what, launch.statement)
+
+
+def _verify_memory(launch: Launch, target: GpuTarget) -> None:
+    allowed = {SHARED: target.shared_bytes, **dict.fromkeys(OWN, target.thread_bytes)}
+    taken = dict.fromkeys(allowed, 0)
+    for op in launch.statement.walk():
+        scope = memory_space(op.memref) if isinstance(op, memref.AllocaOp) else None
+        if not isinstance(op, memref.AllocaOp) or scope not in taken:
+            continue
+        taken[scope] += op.memref.type.element_count() * bits_of(op.memref.type) // 8
+        if taken[scope] > allowed[scope]:
+            whose = "a block's shared buffers" if scope == SHARED else "a thread's own buffers"
+            raise CompileError(
+                f"{whose} take {taken[scope]} bytes with %{op.memref.name_hint or '?'}, and '{target}' allows "
+                f"{allowed[scope]}: compute the stage at an inner loop, or split by less",
+                op,
+            )
