@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from xdsl.passes import ModulePass
 
 from tilework.lowering.pipelines.cpu import CALLS, LOOPS, RULES
+from tilework.lowering.pipelines.gpu import LOOPS as GPU_LOOPS
 from tilework.lowering.pipelines.shared import GRAPH, HOST, SCHEDULE, TO_TE
 from tilework.lowering.pipelines.vdla import LOOPS as VDLA_LOOPS
 from tilework.plugins.packages import folders_of, member_of
@@ -30,6 +31,7 @@ PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "order-calls": CALLS,
     "schedule-kernels": SCHEDULE,
     "compile-kernel": (*SCHEDULE, *LOOPS),
+    "compile-gpu-kernel": (*SCHEDULE, *GPU_LOOPS),
     "compile-vdla-kernel": (*SCHEDULE, *VDLA_LOOPS),
     "plan-host": HOST,
 }

@@ -30,7 +30,7 @@ class PlaceKernels(GraphPatternPass):
     def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
         takers = [device for device, target in devices_around(op).items() if target.takes_every_kernel]
-        return [PlaceKernel(takers[0])] if takers else []
+        return [PlaceKernel(takers[0] if takers else None)]
 
     @classmethod
     def pattern_types(cls) -> list[type[RewritePattern]]:
@@ -39,12 +39,12 @@ class PlaceKernels(GraphPatternPass):
 
 @dataclass(frozen=True)
 class PlaceKernel(RewritePattern):
-    """A kernel on no device is on this one."""
+    """A kernel on no device is on this one, if there is one."""
 
-    device: str
+    device: str | None
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
-        if DEVICE not in op.attributes:
+        if self.device is not None and DEVICE not in op.attributes:
             op.attributes[DEVICE] = StringAttr(self.device)
             rewriter.notify_op_modified(op)
