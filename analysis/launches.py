@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from typing import TypeGuard
 
@@ -23,6 +22,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.analysis.accesses import element_position, root_buffer
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, DEVICE_THREADS, ForOp, IfOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop.annotations import MAPPED
 from tilework.dialects.support.diagnostics import CompileError
 
 MOST_PLACES = 1 << 20
@@ -206,16 +206,6 @@ def mapped_threads(kernel: KernelOp) -> frozenset[ForOp]:
 
     That is so behind `loop-map-threads`: no loop deals iterations out again.
     """
-    found: list[ForOp] = []
-    for statement in host_statements(kernel.body.block):
-        loops = list(thread_loops(statement))
-        if len({loop.kind.data for loop in loops}) < len(loops) or not _is_nest(loops):
-            return frozenset()
-        found += [loop for loop in loops if loop.kind.data in BLOCK_THREADS]
-    return frozenset(found)
-
-
-def _is_nest(loops: Sequence[ForOp]) -> bool:
-    """Whether each loop is right inside the one before it, blocks first; buffers may be allocated between them."""
-    order = [DEVICE_THREADS.index(loop.kind.data) for loop in loops]
-    return order == sorted(order) and all(b.parent_op() is a for a, b in pairwise(loops))
+    if MAPPED not in kernel.attributes:
+        return frozenset()
+    return frozenset(loop for loop in thread_loops(kernel) if loop.kind.data in BLOCK_THREADS)

@@ -225,7 +225,7 @@ class TeProgram(Program[TeKernelOp]):
 
 
 class LoopKernelProgram(Program[LoopKernelOp]):
-    """A loop kernel, its buffers laid out as it says."""
+    """A loop kernel, its buffers laid out as it says, and the kernels that it launches."""
 
     KIND = "loop kernel"
 
@@ -248,6 +248,8 @@ class LoopKernelProgram(Program[LoopKernelOp]):
         return _loop_work(self.op, values)
 
     def run(self, data: Data, wanted: Sequence[Array] | None = None) -> Answer:
+        kernel = self.in_module().body.block.last_op
+        assert isinstance(kernel, LoopKernelOp)
         count, outputs_count = self.op.group_sizes[:2]
         specs, types = self._specs(), self.op.function_type.inputs.data
         arrays = [laid_out(a, t) for a, t in zip(data.inputs, types, strict=False)]
@@ -259,13 +261,14 @@ class LoopKernelProgram(Program[LoopKernelOp]):
         computed = None
         if self.work(data.symbols) <= data.limit:
             symbols = [data.symbols[s.data] for s in self.op.symbols]
-            run_loop_kernel(self.op, arrays, outputs, symbols=symbols, poisoned=not data.filled)
+            run_loop_kernel(kernel, arrays, outputs, symbols=symbols, poisoned=not data.filled)
         else:
-            computed = [thinned(mask) for mask in run_loop_sample(self.op, arrays, outputs)]
+            computed = [thinned(mask) for mask in run_loop_sample(kernel, arrays, outputs)]
         if CHECKS in self.op.attributes:  # of which the kernel before the checks has no counterpart
             outputs, computed = outputs[:-1], None if computed is None else computed[:-1]
         chosen = outputs if computed is None else [a[mask] for a, mask in zip(outputs, computed, strict=True)]
-        return Answer(outputs, computed, not _rounds(self.op) and is_exact(chosen), 16.0, _scale(data))
+        rounds = any(map(_rounds, (self.op, *self.module.values())))
+        return Answer(outputs, computed, not rounds and is_exact(chosen), 16.0, _scale(data))
 
 
 class UnitsProgram(Program[func.FuncOp]):
@@ -296,7 +299,7 @@ def program_of(op: Operation, siblings: Mapping[str, Operation], known: str | No
     kind = _kind(op)
     if kind is None:
         return None
-    needed = _needed(op, siblings) if isinstance(op, func.FuncOp) else {}
+    needed = _needed(op, siblings) if isinstance(op, func.FuncOp | LoopKernelOp) else {}
     text = str(op) + str(needed.get(PREPARE, ""))  # kernels are programs of their own
     if text == known:
         return None
@@ -322,10 +325,12 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
             return None
 
 
-def _needed(op: func.FuncOp, siblings: Mapping[str, Operation]) -> dict[str, Operation]:
+def _needed(op: func.FuncOp | LoopKernelOp, siblings: Mapping[str, Operation]) -> dict[str, Operation]:
     symbols = [o.callee for o in op.walk() if isinstance(o, CallOp | GraphKernelOp) and o.callee is not None]
-    called = {symbol.root_reference.data for symbol in symbols} | {PREPARE}
-    return {n: s for n, s in siblings.items() if n in called or isinstance(s, memref.GlobalOp)}
+    called = {symbol.root_reference.data for symbol in symbols}
+    if isinstance(op, LoopKernelOp):
+        return {name: sibling for name, sibling in siblings.items() if name in called}
+    return {n: s for n, s in siblings.items() if n in called or n == PREPARE or isinstance(s, memref.GlobalOp)}
 
 
 def symbol_of(op: Operation) -> str:

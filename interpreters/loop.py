@@ -14,6 +14,7 @@ import numpy as np
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.intrinsics import written_buffers
@@ -23,6 +24,7 @@ from tilework.dialects.loop import (
     ApplyOp,
     BarrierOp,
     BytesOp,
+    CallOp,
     ForOp,
     IfOp,
     IntrinsicOp,
@@ -179,7 +181,7 @@ class LoopProgram:
                 return self._for(op)
             case IfOp():
                 return self._if(op)
-            case LoadOp() | StoreOp() | IntrinsicOp():
+            case LoadOp() | StoreOp() | IntrinsicOp() | CallOp():
                 return self._touching(op)
             case memref.AllocaOp():
                 return self._alloca(op)
@@ -224,6 +226,21 @@ class LoopProgram:
 
         return run
 
+    def _call(self, op: CallOp) -> Step:
+        """A kernel that is launched, on the buffers and sizes that there are when it is."""
+        called = SymbolTable.lookup_symbol(self.kernel, op.callee)
+        if not isinstance(called, KernelOp):
+            raise CompileError(f"there is no kernel @{op.kernel_name} to launch", op)
+        places = [self._names.slots[value] for value in op.arguments]
+        count = sum(called.group_sizes[:3])
+
+        def run(frame: Frame, mask: Mask) -> None:
+            buffers = [frame.values[place] for place in places[:count]]
+            symbols = [int(frame.values[place]) for place in places[count:]]
+            LoopProgram(called, symbols, overlaps(buffers)).run(buffers, poisoned=False)
+
+        return run
+
     def _transpose(self, op: TransposeOp) -> Step:
         """Lanes are the last dimension of a vector's array, which has one of them where all are equal."""
         sources = [self._names.slots[row] for row in op.rows]
@@ -239,12 +256,14 @@ class LoopProgram:
 
     # -- memory
 
-    def _touching(self, op: LoadOp | StoreOp | IntrinsicOp) -> Step:
+    def _touching(self, op: LoadOp | StoreOp | IntrinsicOp | CallOp) -> Step:
         match op:
             case LoadOp():
                 return self._load(op)
             case StoreOp():
                 return self._store(op)
+            case CallOp():
+                return self._call(op)
             case _:
                 return self._parts(op)
 

@@ -80,7 +80,7 @@ BLOCK_THREADS = (Kind.THREAD_Z, Kind.THREAD_Y, Kind.THREAD_X)
 
 DEVICE_THREADS = (*BLOCKS, *BLOCK_THREADS)
 
-THREADS = (*DEVICE_THREADS, Kind.VIRTUAL)
+THREADS = (*reversed(BLOCKS), *reversed(BLOCK_THREADS), Kind.VIRTUAL)
 """Kinds of loops whose iterations are threads of a device, or virtual ones.
 
 A loop inside another of the same kind deals its iterations out to the same threads, all of which run what is around it;

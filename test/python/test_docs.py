@@ -41,7 +41,8 @@ def test_pages_show_every_operation_with_its_syntax():
     for level in generate.LEVELS:
         for op in generate.load_dialect(level).operations:
             syntax = [line for line in page if re.search(rf"(?<![\w@\"]){re.escape(op.name)}(?![\w.])", line)]
-            assert any(line != op.name for line in syntax), op.name
+            is_bare = op.name in map(str.strip, (op.__doc__ or "").splitlines())
+            assert is_bare or any(line != op.name for line in syntax), op.name
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)

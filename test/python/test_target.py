@@ -94,7 +94,7 @@ def test_mattr_changes_a_named_processor():
     ("text", "message"),
     [
         ("", "unknown target '': the known kinds are 'c', 'llvm' and 'vdla'"),
-        ("cuda", "unknown target 'cuda': the known kinds are 'c', 'llvm' and 'vdla'"),
+        ("fpga", "unknown target 'fpga': the known kinds are 'c', 'cuda', 'llvm', 'metal', 'opencl' and 'vdla'"),
         ("host -num-cores=2", "'host' takes no options; write 'llvm -num-cores=2'"),
         ("llvm -mpcu=haswell", "unknown option '-mpcu=haswell'; the options are -mtriple, -mcpu"),
         ("llvm -mcpu", "option '-mcpu' needs a value"),

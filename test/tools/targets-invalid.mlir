@@ -18,8 +18,8 @@ builtin.module attributes {tilework.targets = {host}} {
 
 // -----
 
-// expected-error @below {{tilework.targets, device 'host': unknown target 'cuda': the known kinds are 'c', 'llvm' and 'vdla'}}
-builtin.module attributes {tilework.targets = "cuda"} {
+// expected-error @below {{tilework.targets, device 'host': unknown target 'fpga': the known kinds are 'c', 'cuda', 'llvm', 'metal', 'opencl' and 'vdla'}}
+builtin.module attributes {tilework.targets = "fpga"} {
   te.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
     te.return %x : tensor<4xf32>
   }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import memref
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -20,6 +21,7 @@ from tilework.analysis.launches import (
     thread_loops,
 )
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp, KernelOp, Kind
+from tilework.dialects.loop.annotations import MAPPED
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
@@ -62,6 +64,7 @@ class MapThreads(TileworkPass):
             _refuse_unbound(launch)
             _refuse_foreign(launch)
             _map(launch)
+        op.attributes[MAPPED] = UnitAttr()
 
 
 def _refuse_unbound(launch: Launch) -> None:

@@ -1,0 +1,130 @@
+"""Kernels and models for OpenCL run on PoCL, a device that is this processor, and compute what others compute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilework as tw
+from tilework import te
+from tilework.algebra.errors import TileworkError
+from tilework.runtime.cache import KernelCache
+from tilework.runtime.devices.opencl.device import queue
+from tilework.runtime.function import Function
+from tilework.tools.bench.networks.catalogue import NETWORKS
+from tilework.tools.light_models import load_light_model, random_feeds
+
+pyopencl = pytest.importorskip("pyopencl", reason="pip install pyopencl[pocl]")
+try:
+    queue()
+except TileworkError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+TOLERANCE = 1e-4
+"""Of the largest value."""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+def matmul(n: int, *, shared: bool, cache: KernelCache) -> Function:
+    """The paper's product of n x n matrices: 8 x 8 threads take 4 x 4 sums each, of tiles that they fetch together."""
+    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), name="k")
+    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    local = s.cache_write(c, "local")
+    tiles = [s.cache_read(t, "shared", [local]) for t in (a, b)] if shared else []
+    block_y, block_x = te.thread_axis("blockIdx.y"), te.thread_axis("blockIdx.x")
+    thread_y, thread_x = te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")
+    by, yi = s[c].split(s[c].op.axis[0], factor=32)
+    bx, xi = s[c].split(s[c].op.axis[1], factor=32)
+    ty, yi = s[c].split(yi, factor=4)
+    tx, xi = s[c].split(xi, factor=4)
+    s[c].reorder(by, bx, ty, tx, yi, xi)
+    for axis, thread in ((by, block_y), (bx, block_x), (ty, thread_y), (tx, thread_x)):
+        s[c].bind(axis, thread)
+    s[local].compute_at(s[c], tx)
+    ko, ki = s[local].split(local.op.reduce_axis[0], factor=8)
+    s[local].reorder(ko, ki, *local.op.axis)
+    for tile in tiles:
+        s[tile].compute_at(s[local], ko)
+        _, inner = s[tile].split(s[tile].fuse(*tile.op.axis), factor=64)
+        y, x = s[tile].split(inner, factor=8)
+        s[tile].bind(y, thread_y)
+        s[tile].bind(x, thread_x)
+    return tw.build(s, [a, b, c], target="opencl", cache=cache)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("n", [1, 7, 33, 64])
+def test_a_product_of_matrices(n: int, shared: bool, cache: KernelCache):
+    """Sizes that blocks, and threads, do not divide have threads that do nothing but wait."""
+    rng = np.random.default_rng(n)
+    a, b = rng.standard_normal((2, n, n)).astype(np.float32)
+    c = np.empty_like(a)
+    matmul(n, shared=shared, cache=cache)(a, b, c)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
+
+
+def test_only_the_cooperative_one_shares_memory(cache: KernelCache):
+    texts = [matmul(64, shared=shared, cache=cache).object_code.decode() for shared in (True, False)]
+    assert [text.count("__local float") for text in texts] == [2, 0]
+    assert [text.count("barrier(") for text in texts] == [2, 0]
+
+
+def check(model, feeds, cache: KernelCache) -> tw.Module:
+    """A model on the device, whose results are those of the processor."""
+    wanted = tw.compile(model, cache=cache).run(feeds)
+    compiled = tw.compile(model, target="opencl", cache=cache)
+    for name, result in compiled.run(feeds).items():
+        assert np.abs(result - wanted[name]).max() <= TOLERANCE * np.abs(wanted[name]).max(), name
+    return compiled
+
+
+def test_the_digits_network(cache: KernelCache, tmp_path: Path):
+    feeds = {"images": np.random.default_rng(0).random((1, 1, 8, 8), np.float32)}
+    compiled = check(DIGITS, feeds, cache)
+    compiled.save(tmp_path / "digits.tw")
+    loaded = tw.load(tmp_path / "digits.tw")
+    np.testing.assert_array_equal(*(next(iter(m.run(feeds).values())) for m in (compiled, loaded)))
+
+
+def test_squeezenet(cache: KernelCache):
+    model = load_light_model("squeezenet")
+    check(model, random_feeds(model), cache)
+
+
+def test_a_recurrent_network(cache: KernelCache):
+    """Its steps are a loop of the host, which launches kernels in each of them."""
+    model = NETWORKS["lstm_35"](steps=3, hidden=10, vocabulary=20)
+    rng = np.random.default_rng(0)
+    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input}
+    check(model, {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}, cache)
+
+
+def test_a_stage_that_is_bound_to_no_threads_is_refused():
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1, name="B")
+    with pytest.raises(te.ScheduleError, match="what stores to %B is bound to no threads"):
+        tw.build(te.create_schedule(b.op), [a, b], target="opencl")
+
+
+def test_local_memory_that_another_thread_reads_is_refused():
+    a = te.placeholder((16,), name="A")
+    b = te.compute((16,), lambda i: a[i] * 2, name="B")
+    c = te.compute((16,), lambda i: b[15 - i], name="C")
+    s = te.create_schedule(c.op)
+    block, thread = s[c].split(c.op.axis[0], factor=16)
+    s[c].bind(block, te.thread_axis("blockIdx.x"))
+    s[c].bind(thread, te.thread_axis("threadIdx.x"))
+    s[b].set_scope("local")
+    s[b].compute_at(s[c], block)
+    s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
+    with pytest.raises(te.ScheduleError, match='%B is "local", of which every thread has its own'):
+        tw.build(s, [a, c], target="opencl")
