@@ -93,7 +93,7 @@ def test_mattr_changes_a_named_processor():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "unknown target '': the known kinds are 'c', 'llvm' and 'vdla'"),
+        ("", "unknown target '': the known kinds are 'c', 'cuda', 'llvm', 'metal', 'opencl' and 'vdla'"),
         ("fpga", "unknown target 'fpga': the known kinds are 'c', 'cuda', 'llvm', 'metal', 'opencl' and 'vdla'"),
         ("host -num-cores=2", "'host' takes no options; write 'llvm -num-cores=2'"),
         ("llvm -mpcu=haswell", "unknown option '-mpcu=haswell'; the options are -mtriple, -mcpu"),

@@ -196,10 +196,12 @@ class InlineSingleIteration(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
         domain, extent = self.scopes.at(op).domain, op.extent
-        if op.kind.data in DEVICE_THREADS or domain.lower(extent) != 1 or domain.upper(extent) != 1:
+        if domain.lower(extent) != 1 or domain.upper(extent) != 1:
             return
         body, lower = op.body.block, op.lower
         substitute_index(op.index, lower)
+        if op.kind.data in DEVICE_THREADS:
+            return
         materialize_index(op.index, lower)
         body.erase_arg(op.index)
         replace_by_block(op, body, rewriter)

@@ -203,7 +203,8 @@ loop.kernel @foreign outs(%y: memref<4xi64>) {
 // CHECK:         loop.for %[[I:.*]] = 0 to 10 "i" {
 // CHECK-NEXT:      loop.load %{{.*}}[%[[I]]]
 // CHECK:         loop.for %[[X:.*]] = 0 to 10 "x" threadIdx.x {
-// CHECK-NEXT:      loop.load %{{.*}}[%[[X]]]
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 1 "y" threadIdx.y {
+// CHECK-NEXT:        loop.load %{{.*}}[%[[X]]]
 loop.kernel @decided ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
   loop.for %i = 0 to 10 "i" {
     loop.if [11 - %i >= 0] {
