@@ -8,9 +8,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilework.backends.base import Backend
-from tilework.backends.c_family.emit_launches import device_handlers, emit_launched, launch_program
+from tilework.backends.c_family.emit_launches import device_handlers, emit_launched
 from tilework.backends.c_family.legality import accepts
 from tilework.backends.c_family.spelling import OPENCL
+from tilework.backends.launches import launch_program
 from tilework.dialects.loop import CallOp
 from tilework.dialects.support.diagnostics import name_of
 from tilework.targets import Target
