@@ -144,3 +144,42 @@ OPENCL = Spelling(
     offset="long",
 )
 """OpenCL C 1.2, without vectors."""
+
+_CUDA_HEAD = """\
+/* Compile without -use_fast_math, and with -fmad=false: a product and a sum are rounded as one number only where it
+   says fma. */
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define inline __device__ __forceinline__
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLLED(count) PRAGMA(unroll count)
+"""
+
+CUDA = Spelling(
+    head=_CUDA_HEAD,
+    scalars=_SCALARS,
+    kernel='extern "C" __global__ void __launch_bounds__({all})',
+    outlined="static __device__ void",
+    helper="static inline",
+    restrict="__restrict__",
+    local="{type} {name}[{count}];",
+    spaces={"shared": "__shared__ "},
+    functions={"f32": "{}f", "f64": "{}"},
+    builtin="{}",
+    nan={"f32": "__int_as_float(0x7fc00000)", "f64": "__longlong_as_double(0x7ff8000000000000LL)"},
+    infinity={"f32": "__int_as_float(0x7f800000)", "f64": "__longlong_as_double(0x7ff0000000000000LL)"},
+    reinterpret=None,
+    vectors=GnuVectors(_SCALARS, "static inline"),
+    threads={
+        **{kind: f"blockIdx.{axis}" for kind, axis in zip(BLOCKS, "zyx", strict=True)},
+        **{kind: f"threadIdx.{axis}" for kind, axis in zip(BLOCK_THREADS, "zyx", strict=True)},
+    },
+    barrier="__syncthreads();",
+)
+"""CUDA C, without vectors."""

@@ -29,7 +29,7 @@ _INTRINSICS: dict[type[Operation], str] = {
 }
 """Operations that are an instruction or a few."""
 
-_FUNCTIONS: dict[type[Operation], str] = {
+FUNCTIONS: dict[type[Operation], str] = {
     math.ExpOp: "exp",
     math.LogOp: "log",
     math.TanhOp: "tanh",
@@ -138,7 +138,7 @@ def _with_flag(intrinsic: str) -> Handler:
 
 MATH_HANDLERS: Handlers = {
     **{type_: call_intrinsic(name) for type_, name in _INTRINSICS.items()},
-    **{type_: _function(name) for type_, name in _FUNCTIONS.items()},
+    **{type_: _function(name) for type_, name in FUNCTIONS.items()},
     math.RsqrtOp: _rsqrt,
     math.AbsIOp: _with_flag("abs"),
     math.CountLeadingZerosOp: _with_flag("ctlz"),

@@ -1,0 +1,109 @@
+"""Kernels as LLVM IR for NVIDIA's devices, from which LLVM writes PTX.
+
+Pointers are generic ones made of those to global and to shared memory; LLVM finds out again which is which. Arithmetic
+is what it is on processors, in vectors of one lane.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from tilework.algebra.c_names import c_name
+from tilework.analysis.accesses import memory_space
+from tilework.backends.element_types import stored_as
+from tilework.backends.launches import block_sizes, launched_kernels
+from tilework.backends.llvm.bfloat16 import refuse_arithmetic
+from tilework.backends.llvm.conversions import define_conversions
+from tilework.backends.llvm.emit_kernel import kernel_handlers
+from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
+from tilework.backends.llvm.emitter import Emitter, Handlers
+from tilework.backends.llvm.llvm_types import llvm_type
+from tilework.backends.llvm.text import ModuleText, global_name
+from tilework.backends.local_buffers import element_count
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, KernelOp
+from tilework.targets.cpu.target import CpuTarget
+from tilework.targets.gpu.target import GpuTarget
+
+_NUMBERS = {
+    **{kind: f"ctaid.{axis}" for kind, axis in zip(BLOCKS, "zyx", strict=True)},
+    **{kind: f"tid.{axis}" for kind, axis in zip(BLOCK_THREADS, "zyx", strict=True)},
+}
+"""By the kind of a loop over threads, the register that holds the number of one."""
+
+_BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
+
+
+def as_processor(target: GpuTarget) -> CpuTarget:
+    """A device of NVIDIA as LLVM's code generator knows it."""
+    return CpuTarget("llvm", 1, triple="nvptx64-nvidia-cuda", cpu=target.arch, features=())
+
+
+def device_handlers() -> Handlers:
+    """How operations of kernels of devices are written."""
+    return {**kernel_handlers(), ForOp: _for, BarrierOp: _barrier, memref.AllocaOp: _alloca}
+
+
+def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
+    """The LLVM IR of all kernels that are launched."""
+    text = ModuleText(as_processor(target))
+    for kernel in launched_kernels(module):
+        _emit(text, kernel)
+    return str(text)
+
+
+def _emit(module: ModuleText, kernel: KernelOp) -> None:
+    refuse_arithmetic(kernel)
+    name = c_name(kernel.sym_name.data)
+    e = Emitter(module, device_handlers(), name)
+    parameters: list[str] = []
+    for argument in (*kernel.inputs, *kernel.outputs):
+        parameters.append(_buffer(e, argument, "readonly " if argument in kernel.inputs else ""))
+    for argument, symbol in zip(kernel.symbol_values, kernel.symbols, strict=True):
+        e.set(argument, e.text.fresh(symbol.data))
+        parameters.append(f"i64 {e.get(argument)}")
+    e.block(kernel.body.block)
+    e.text.finish()
+    define_conversions(module, kernel)
+    threads = ",".join(map(str, block_sizes(kernel)))
+    attributes = f'nounwind "nvvm.reqntid"="{threads}"'
+    module.define(name, e.text.definition(f"ptx_kernel void {global_name(name)}", parameters, attributes))
+
+
+def _buffer(e: Emitter, argument: SSAValue, access: str) -> str:
+    """The parameter for a buffer in global memory. Those of one launch are apart."""
+    hint = argument.name_hint or "buffer"
+    parameter = e.text.fresh(f"{hint}.global")
+    e.set(argument, e.text.entry(f"addrspacecast ptr addrspace(1) {parameter} to ptr", hint))
+    return f"ptr addrspace(1) noalias {access}{parameter}"
+
+
+def _for(e: Emitter, op: ForOp) -> None:
+    """A loop over threads is what one of them does."""
+    register = _NUMBERS.get(op.kind.data)
+    if register is None:
+        LOOP_HANDLERS[ForOp](e, op)
+        return
+    assert op.lower == 0, "loops over threads are as loop-map-threads makes them"
+    number = e.text.value(f"call i32 @llvm.nvvm.read.ptx.sreg.{register}()")
+    e.define(op.index, f"zext i32 {number} to i64")
+    e.block(op.body.block)
+
+
+def _barrier(e: Emitter, op: BarrierOp) -> None:
+    e.text.line(_BARRIER)
+
+
+def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
+    """Shared memory is a variable of the module; what a thread has to itself becomes registers."""
+    elements = max(element_count(op), 1)
+    array = f"[{elements} x {llvm_type(stored_as(op.memref.type.element_type, op))}]"
+    hint = op.memref.name_hint or "local"
+    if memory_space(op.memref) != "shared":
+        e.set(op.memref, e.text.entry(f"alloca {array}, align 16", hint))
+        return
+    name = f"{e.name}.{e.text.fresh(hint)[1:]}"
+    e.module.define(name, f"{global_name(name)} = internal addrspace(3) global {array} poison, align 16\n")
+    cast = f"addrspacecast ptr addrspace(3) {global_name(name)} to ptr"
+    e.set(op.memref, e.text.entry(cast, hint))
