@@ -11,6 +11,7 @@ from tilework.transforms.loop.hoist_invariant import HoistInvariant
 from tilework.transforms.loop.infer_scopes import InferScopes
 from tilework.transforms.loop.inject_virtual_thread import InjectVirtualThread
 from tilework.transforms.loop.insert_barriers import InsertBarriers
+from tilework.transforms.loop.lower_thread_allreduce import LowerThreadAllreduce
 from tilework.transforms.loop.map_threads import MapThreads
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
@@ -27,6 +28,7 @@ LOOPS: tuple[ModulePass, ...] = (
     InjectVirtualThread(),  # first: loops are the same for all threads
     RewriteUnsafeSelect(),
     InferScopes(),
+    LowerThreadAllreduce(),  # before barriers, which what it shares needs
     InsertBarriers(),  # while a loop says by its kind which threads do it
     MapThreads(),  # the text is what one thread does now
     VerifyResources(),  # before time is spent on what no device runs

@@ -11,6 +11,9 @@ from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.targets.gpu.target import GpuTarget
 
+THREADS = 256
+"""Threads of a block: enough that some compute while others wait for memory, and few enough to have many registers."""
+
 
 class Default(ScheduleRule[GpuTarget]):
     """Sound for any kernel: nothing is left without threads."""
@@ -40,6 +43,6 @@ class DefaultPlan(Plan[GpuTarget]):
         """Deal the elements of a stage out to blocks of threads."""
         stage = s.stage(compute.stage.data)
         axes = [stage.axes[name] for name, _ in compute.spatial]
-        block, thread = s.split(s.fuse(axes) if axes else s.singleton(stage), self.target.threads)
+        block, thread = s.split(s.fuse(axes) if axes else s.singleton(stage), min(self.target.threads, THREADS))
         s.bind(block, "blockIdx.x")
         s.bind(thread, "threadIdx.x")

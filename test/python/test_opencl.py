@@ -78,6 +78,27 @@ def test_only_the_cooperative_one_shares_memory(cache: KernelCache):
     assert [text.count("barrier(") for text in texts] == [2, 0]
 
 
+@pytest.mark.parametrize("threads", [1, 6, 8])
+@pytest.mark.parametrize("by_rfactor", [True, False])
+def test_threads_sum_up_together(threads: int, by_rfactor: bool, cache: KernelCache):
+    a, k = te.placeholder((5, 37), name="A"), te.reduce_axis((0, 37), name="k")
+    b = te.compute((5,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    s = te.create_schedule(b.op)
+    _, inner = s[b].split(b.op.reduce_axis[0], factor=threads)
+    thread = te.thread_axis("threadIdx.x")
+    if by_rfactor:
+        partial = s.rfactor(b, inner)
+        inner = s[b].op.reduce_axis[0]
+        s[partial].compute_at(s[b], inner)
+        s[b].set_store_predicate(thread.var.equal(0))
+    s[b].bind(s[b].op.axis[0], te.thread_axis("blockIdx.x"))
+    s[b].bind(inner, thread)
+    x = np.random.default_rng(threads).standard_normal((5, 37)).astype(np.float32)
+    y = np.empty(5, np.float32)
+    tw.build(s, [a, b], target="opencl", cache=cache)(x, y)
+    np.testing.assert_allclose(y, x.sum(1, dtype=np.float64), rtol=1e-5, atol=1e-5)
+
+
 def check(model, feeds, cache: KernelCache) -> tw.Module:
     """A model on the device, whose results are those of the processor."""
     wanted = tw.compile(model, cache=cache).run(feeds)
