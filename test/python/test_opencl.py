@@ -90,9 +90,10 @@ def test_threads_sum_up_together(threads: int, by_rfactor: bool, cache: KernelCa
         partial = s.rfactor(b, inner)
         inner = s[b].op.reduce_axis[0]
         s[partial].compute_at(s[b], inner)
-        s[b].set_store_predicate(thread.var.equal(0))
     s[b].bind(s[b].op.axis[0], te.thread_axis("blockIdx.x"))
     s[b].bind(inner, thread)
+    if by_rfactor:
+        s[b].set_store_predicate(thread.var.equal(0))
     x = np.random.default_rng(threads).standard_normal((5, 37)).astype(np.float32)
     y = np.empty(5, np.float32)
     tw.build(s, [a, b], target="opencl", cache=cache)(x, y)

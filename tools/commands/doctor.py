@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import cast
@@ -12,8 +13,11 @@ from typing import cast
 import llvmlite.binding as llvm
 
 import tilework
+from tilework.algebra.errors import TileworkError
 from tilework.plugins.packages import plugins
 from tilework.runtime.cache import KernelCache, default_cache
+from tilework.runtime.devices.cuda.driver import driver
+from tilework.runtime.devices.opencl.device import queue
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.cpu.host import host_target
 from tilework.tools.files import obstacle_to_writing
@@ -36,12 +40,32 @@ def run(options: argparse.Namespace) -> int:
         "threads": _threads(),
         "cache": cache_text(default_cache()),
         "plugins": ", ".join(f"{plugin.name} in {plugin.root}" for plugin in plugins()) or "none",
+        "OpenCL": _device(opencl_device),
+        "CUDA": _device(cuda_device),
         "onnxruntime": _onnxruntime(),
     }
     width = max(map(len, facts))
     for name, fact in facts.items():
         print(f"{name:{width}}  {fact}")
     return 0
+
+
+def _device(find: Callable[[], str]) -> str:
+    """What a device is called, or why there is none."""
+    try:
+        return find()
+    except TileworkError as error:
+        return f"none: {error}"
+
+
+def opencl_device() -> str:
+    """The device that OpenCL kernels run on. Raises TileworkError where there is none."""
+    return queue().device.name.strip()
+
+
+def cuda_device() -> str:
+    """NVIDIA's device that kernels run on. Raises TileworkError where there is none."""
+    return driver().name
 
 
 def _threads() -> str:

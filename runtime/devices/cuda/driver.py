@@ -1,0 +1,125 @@
+"""NVIDIA's driver library, called through ctypes: no package is needed, and none of CUDA's toolkit.
+
+The names and numbers are those of `cuda.h`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
+from functools import cache
+from typing import Any
+
+from tilework.algebra.errors import TileworkError
+
+_LIBRARIES = {"win32": "nvcuda.dll"}
+_COMPUTE_CAPABILITY = (75, 76)
+"""CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR."""
+
+_ERROR_LOG, _ERROR_LOG_BYTES = 5, 6
+"""CU_JIT_ERROR_LOG_BUFFER and its size."""
+
+
+class Driver:
+    """The first device, with the context that other libraries in the process use, and a stream of its own."""
+
+    def __init__(self, library: Any):
+        self._library = library
+        self.call("cuInit", c_uint(0))
+        device = c_int()
+        self.call("cuDeviceGet", byref(device), c_int(0))
+        self._device = device
+        self._context = c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", byref(self._context), device)
+        self.enter()
+        self.stream = c_void_p()
+        self.call("cuStreamCreate", byref(self.stream), c_uint(1))  # CU_STREAM_NON_BLOCKING
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function of the driver. Raises TileworkError with the driver's text where it fails."""
+        code = getattr(self._library, name)(*arguments)
+        if code != 0:
+            text = c_char_p()
+            self._library.cuGetErrorString(c_int(code), byref(text))
+            raise TileworkError(f"CUDA: {name} fails: {(text.value or b'unknown error').decode()} ({code})")
+
+    def enter(self) -> None:
+        """Let this thread use the device."""
+        self.call("cuCtxSetCurrent", self._context)
+
+    @property
+    def name(self) -> str:
+        """What the device is called, and its generation."""
+        text = ctypes.create_string_buffer(256)
+        self.call("cuDeviceGetName", text, c_int(len(text)), self._device)
+        return f"{text.value.decode()}, sm_{self.capability}"
+
+    @property
+    def capability(self) -> int:
+        """The generation, such as 90 for sm_90."""
+        values = (c_int(), c_int())
+        for value, attribute in zip(values, _COMPUTE_CAPABILITY, strict=True):
+            self.call("cuDeviceGetAttribute", byref(value), c_int(attribute), self._device)
+        return values[0].value * 10 + values[1].value
+
+    def load(self, ptx: str) -> c_void_p:
+        """A module of PTX. Raises TileworkError with what the driver's assembler says."""
+        log = ctypes.create_string_buffer(8192)
+        options = (c_int * 2)(_ERROR_LOG, _ERROR_LOG_BYTES)
+        values = (c_void_p * 2)(ctypes.cast(log, c_void_p), c_void_p(len(log)))
+        module = c_void_p()
+        try:
+            self.call("cuModuleLoadDataEx", byref(module), ptx.encode() + b"\0", c_uint(2), options, values)
+        except TileworkError as error:
+            raise TileworkError(f"{error}: {log.value.decode(errors='replace').strip()}") from None
+        return module
+
+    def function(self, module: c_void_p, name: str) -> c_void_p:
+        """A kernel of a module."""
+        function = c_void_p()
+        self.call("cuModuleGetFunction", byref(function), module, name.encode())
+        return function
+
+    def allocate(self, size: int) -> int:
+        """The address of so many bytes of the device's memory."""
+        address = c_void_p()
+        self.call("cuMemAlloc_v2", byref(address), c_size_t(size))
+        return address.value or 0
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self.call("cuMemFree_v2", c_void_p(address))
+
+    def copy_in(self, to: int, source: int, size: int) -> None:
+        """Copy bytes of the host; they are read when this returns."""
+        self.call("cuMemcpyHtoDAsync_v2", c_void_p(to), c_void_p(source), c_size_t(size), self.stream)
+        self.wait()
+
+    def copy_out(self, to: int, source: int, size: int) -> None:
+        """Copy bytes to the host, once all before has run."""
+        self.call("cuMemcpyDtoHAsync_v2", c_void_p(to), c_void_p(source), c_size_t(size), self.stream)
+        self.wait()
+
+    def wait(self) -> None:
+        """Return when everything that was launched has run."""
+        self.call("cuStreamSynchronize", self.stream)
+
+    def launch(
+        self, function: c_void_p, blocks: tuple[int, int, int], threads: tuple[int, int, int], values: list[Any]
+    ) -> None:
+        """Launch a kernel on so many blocks and threads a block; values: its arguments, of types of ctypes."""
+        arguments = (c_void_p * len(values))(*(ctypes.cast(byref(value), c_void_p) for value in values))
+        sizes = map(c_uint, (*blocks, *threads, 0))
+        self.call("cuLaunchKernel", function, *sizes, self.stream, arguments, None)
+
+
+@cache
+def driver() -> Driver:
+    """The driver. Raises TileworkError where there is none, or no device."""
+    name = _LIBRARIES.get(sys.platform, "libcuda.so.1")
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise TileworkError(f"this machine has no driver for NVIDIA's devices ({error})") from None
+    return Driver(library)
