@@ -125,6 +125,11 @@ class Module:
         self._linked.code()
 
     @property
+    def device_code(self) -> Mapping[str, Mapping[str, bytes]]:
+        """For each device, the code of its kernels by name, as `devices` are given it."""
+        return self._devices.code
+
+    @property
     def devices(self) -> Mapping[str, Device]:
         """The devices that kernels run on, by name, the host not among them.
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_programs import cooperative
 
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.opencl.device import queue
-from tilework.runtime.function import Function
 from tilework.tools.bench.networks.catalogue import NETWORKS
 from tilework.tools.light_models import load_light_model, random_feeds
 
@@ -32,35 +32,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
     return KernelCache(tmp_path_factory.mktemp("kernels"))
 
 
-def matmul(n: int, *, shared: bool, cache: KernelCache) -> Function:
-    """The paper's product of n x n matrices: 8 x 8 threads take 4 x 4 sums each, of tiles that they fetch together."""
-    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
-    k = te.reduce_axis((0, n), name="k")
-    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
-    s = te.create_schedule(c.op)
-    local = s.cache_write(c, "local")
-    tiles = [s.cache_read(t, "shared", [local]) for t in (a, b)] if shared else []
-    block_y, block_x = te.thread_axis("blockIdx.y"), te.thread_axis("blockIdx.x")
-    thread_y, thread_x = te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")
-    by, yi = s[c].split(s[c].op.axis[0], factor=32)
-    bx, xi = s[c].split(s[c].op.axis[1], factor=32)
-    ty, yi = s[c].split(yi, factor=4)
-    tx, xi = s[c].split(xi, factor=4)
-    s[c].reorder(by, bx, ty, tx, yi, xi)
-    for axis, thread in ((by, block_y), (bx, block_x), (ty, thread_y), (tx, thread_x)):
-        s[c].bind(axis, thread)
-    s[local].compute_at(s[c], tx)
-    ko, ki = s[local].split(local.op.reduce_axis[0], factor=8)
-    s[local].reorder(ko, ki, *local.op.axis)
-    for tile in tiles:
-        s[tile].compute_at(s[local], ko)
-        _, inner = s[tile].split(s[tile].fuse(*tile.op.axis), factor=64)
-        y, x = s[tile].split(inner, factor=8)
-        s[tile].bind(y, thread_y)
-        s[tile].bind(x, thread_x)
-    return tw.build(s, [a, b, c], target="opencl", cache=cache)
-
-
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("n", [1, 7, 33, 64])
 def test_a_product_of_matrices(n: int, shared: bool, cache: KernelCache):
@@ -68,12 +39,14 @@ def test_a_product_of_matrices(n: int, shared: bool, cache: KernelCache):
     rng = np.random.default_rng(n)
     a, b = rng.standard_normal((2, n, n)).astype(np.float32)
     c = np.empty_like(a)
-    matmul(n, shared=shared, cache=cache)(a, b, c)
+    cooperative(n, shared=shared, target="opencl", cache=cache)(a, b, c)
     np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
 
 
 def test_only_the_cooperative_one_shares_memory(cache: KernelCache):
-    texts = [matmul(64, shared=shared, cache=cache).object_code.decode() for shared in (True, False)]
+    texts = [
+        cooperative(64, shared=shared, target="opencl", cache=cache).object_code.decode() for shared in (True, False)
+    ]
     assert [text.count("__local float") for text in texts] == [2, 0]
     assert [text.count("barrier(") for text in texts] == [2, 0]
 

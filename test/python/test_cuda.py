@@ -1,0 +1,130 @@
+"""Code for NVIDIA's devices: ptxas assembles PTX without a stack frame, NVRTC compiles CUDA C. None needs a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gpu_programs import cooperative
+from test_networks import SMALL
+
+import tilework as tw
+from tilework import te
+from tilework.algebra.errors import TileworkError
+from tilework.runtime.cache import KernelCache
+from tilework.runtime.devices.cuda.driver import driver
+from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.tools.bench.networks.catalogue import NETWORKS
+from tilework.tools.light_models import LIGHT_MODELS, load_light_model
+from tilework.tools.opt_tool import main
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+KERNEL = Path(__file__).parents[1] / "lowering" / "compile-gpu-kernel.mlir"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("kernels"))
+
+
+def nvidia_files(pattern: str) -> list[Path]:
+    """Files of NVIDIA's wheels."""
+    spec = find_spec("nvidia")
+    return [
+        file for root in (spec.submodule_search_locations or () if spec else ()) for file in Path(root).glob(pattern)
+    ]
+
+
+@pytest.fixture(scope="module")
+def ptxas() -> str:
+    found = (
+        os.environ.get("TILEWORK_PTXAS") or next(map(str, nvidia_files("*/bin/ptxas")), None) or shutil.which("ptxas")
+    )
+    if found is None:
+        pytest.skip("no ptxas: pip install --no-deps nvidia-cuda-nvcc")
+    return found
+
+
+def assemble(ptxas: str, ptx: str, folder: Path) -> None:
+    """ptxas takes PTX, and keeps all that a thread has for itself in registers."""
+    source = folder / "kernel.ptx"
+    source.write_text(ptx)
+    [arch] = re.findall(r"^\.target (sm_\w+)", ptx, re.MULTILINE)
+    command = [ptxas, "-v", f"-arch={arch}", str(source), "-o", str(folder / "kernel.cubin")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for stack, spilled in re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", done.stderr):
+        assert int(stack) == 0 and int(spilled) <= 16, done.stderr
+
+
+def programs(module: tw.Module) -> list[LaunchProgram]:
+    """The kernels of a module on its device."""
+    return [LaunchProgram.decode(code) for code in module.device_code["cuda0"].values()]
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_the_cooperative_product(ptxas: str, arch: str, cache: KernelCache, tmp_path: Path):
+    function = cooperative(64, shared=True, target=f"cuda -arch={arch}", cache=cache)
+    ptx = LaunchProgram.decode(function.object_code).source
+    assert "bar.sync" in ptx or "barrier.sync" in ptx
+    assert "ld.shared.f32" in ptx or "ld.shared.v4" in ptx or "ld.shared.b32" in ptx
+    assert "ld.global.nc" in ptx, "what is only read is read through the read-only cache"
+    assemble(ptxas, ptx, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["lstm_35", "encoder", "dcgan", "resnet18_qdq"])
+def test_kernels_of_networks_are_assembled(name: str, ptxas: str, cache: KernelCache, tmp_path: Path):
+    for program in programs(tw.compile(NETWORKS[name](**SMALL[name]), target="cuda", cache=cache)):
+        assemble(ptxas, program.source, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIGHT_MODELS)
+def test_all_nine_graphs_are_assembled(name: str, ptxas: str, cache: KernelCache, tmp_path: Path):
+    for program in programs(tw.compile(load_light_model(name), target="cuda", cache=cache)):
+        assemble(ptxas, program.source, tmp_path)
+
+
+def test_nvrtc_compiles_cuda_c(capsys: pytest.CaptureFixture[str]):
+    libraries = nvidia_files("*/lib/libnvrtc.so*")
+    if not libraries:
+        pytest.skip("no NVRTC: pip install --no-deps nvidia-cuda-nvrtc")
+    assert main([str(KERNEL), "-p", "compile-gpu-kernel", "--target=cuda", "-t", "cuda"]) == 0
+    nvrtc, program, source = ctypes.CDLL(str(min(libraries))), ctypes.c_void_p(), capsys.readouterr().out.encode()
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None) == 0
+    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_80", b"-fmad=false")
+    failed = nvrtc.nvrtcCompileProgram(program, 2, options)
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    assert not failed, log.value.decode()
+
+
+def test_a_function_without_code_is_refused_before_llvm_sees_it():
+    """LLVM would end the process."""
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: te.sin(a[i]), name="B")
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
+    with pytest.raises(te.ScheduleError, match="there is no 'math.sin' on f32 for NVIDIA's devices yet"):
+        tw.build(s, [a, b], target="cuda")
+
+
+def test_a_machine_without_a_driver_says_so(cache: KernelCache):
+    try:
+        driver()
+    except TileworkError as error:
+        assert "this machine has no driver for NVIDIA's devices" in str(error)
+    else:
+        pytest.skip("this machine has a driver")
+    compiled = tw.compile(DIGITS, target="cuda", cache=cache)
+    with pytest.raises(TileworkError, match="this machine has no driver for NVIDIA's devices"):
+        compiled(np.zeros((1, 1, 8, 8), np.float32))
