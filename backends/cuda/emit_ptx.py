@@ -6,6 +6,8 @@ is what it is on processors, in vectors of one lane.
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -31,6 +33,10 @@ _NUMBERS = {
     **{kind: f"tid.{axis}" for kind, axis in zip(BLOCK_THREADS, "zyx", strict=True)},
 }
 """By the kind of a loop over threads, the register that holds the number of one."""
+
+RESIDENT_THREADS = 512
+"""So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself, the
+driver's assembler takes 32 for some kernels, and spills."""
 
 _BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
 
@@ -66,8 +72,9 @@ def _emit(module: ModuleText, kernel: KernelOp) -> None:
     e.block(kernel.body.block)
     e.text.finish()
     define_conversions(module, kernel)
-    threads = ",".join(map(str, block_sizes(kernel)))
-    attributes = f'nounwind "nvvm.reqntid"="{threads}"'
+    sizes = block_sizes(kernel)
+    threads, blocks = ",".join(map(str, sizes)), max(1, RESIDENT_THREADS // prod(sizes))
+    attributes = f'nounwind "nvvm.reqntid"="{threads}" "nvvm.minctasm"="{blocks}"'
     module.define(name, e.text.definition(f"ptx_kernel void {global_name(name)}", parameters, attributes))
 
 
