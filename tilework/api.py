@@ -110,16 +110,19 @@ def load(path: str | Path) -> Module:
     return Module.load(path)
 
 
-def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
+def lower(
+    s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False, target: str = "llvm"
+) -> LoweredModule:
     """The loops of a te schedule; `print` writes them as `.mlir`.
 
     args: the tensors that the caller gives, results too, in order. With `simple_mode` the loops are as the schedule
-    says; without, as the backend takes them: partitioned, vectorized. Raises te.ScheduleError for a schedule that is
-    refused, UsageError for arguments that are not those of the schedule.
+    says; without, as the backend for the target takes them: partitioned, vectorized; for a GPU, as what one thread
+    does. Raises te.ScheduleError for a schedule that is refused, UsageError for arguments that are not those of the
+    schedule.
     """
     from tilework.frontends.te import build as te_build
 
-    return te_build.lower(s, args, name, simple_mode)
+    return te_build.lower(s, args, name, simple_mode, target)
 
 
 def build(

@@ -35,8 +35,8 @@ _NUMBERS = {
 """By the kind of a loop over threads, the register that holds the number of one."""
 
 RESIDENT_THREADS = 512
-"""So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself, the
-driver's assembler takes 32 for some kernels, and spills."""
+"""So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself,
+the driver's assembler takes 32 for some kernels, and spills."""
 
 _BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
 

@@ -22,7 +22,7 @@ from tilework.dialects.support.registration import make_context
 from tilework.driver.build_kernel import compile_kernel
 from tilework.driver.garbage import no_cyclic_gc
 from tilework.driver.kernel_function import ENTRY, declaration_in, requirements_of, scratch_bytes
-from tilework.driver.phases import passes_of, run_passes
+from tilework.driver.phases import kernel_passes, run_passes
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule, check_schedule
@@ -37,14 +37,17 @@ from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
 
-def lower(s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False) -> LoweredModule:
+def lower(
+    s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False, target: str = "llvm"
+) -> LoweredModule:
     """As `tilework.lower`."""
     check_flag(simple_mode, "simple_mode")
     simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
-    passes = simple if simple_mode else passes_of("compile-kernel")
+    machine = parse_target(target)
+    passes = simple if simple_mode else kernel_passes(machine)
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, name)
-        set_targets(module, {HOST: parse_target("llvm")})
+        set_targets(module, {HOST: machine})
         run_passes(passes, make_context(), module)
         del module.attributes[TARGETS]
     return LoweredModule(module)
