@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each case is one")
     parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where reproducers go")
     options = parser.parse_args()
-    start, seed, accepted, late = time.perf_counter(), options.seed, 0, 0
+    start, seed, accepted, late, tensorized, interleaved = time.perf_counter(), options.seed, 0, 0, 0, 0
     refusals: Counter[str] = Counter()
     findings: list[int] = []
     programs: set[str] = set()
@@ -46,12 +46,15 @@ def main() -> int:
             else:
                 accepted += 1
                 late += case.rewrites_late
+                tensorized += case.tensorizes
+                interleaved += case.interleaves
                 programs.add(str(case.kernel))
                 progress.advance(bar)
             seed += 1
     seconds = time.perf_counter() - start
     print(f"seeds {options.seed} to {seed - 1}: {accepted} schedules accepted over {len(programs)} programs, ", end="")
-    print(f"{late} of which rewrite te behind other primitives; ", end="")
+    print(f"{late} of which rewrite te behind other primitives, {tensorized} tensorize, ", end="")
+    print(f"{interleaved} have virtual threads; ", end="")
     print(f"{refusals.total()} refused, {len(findings)} findings, {seconds:.0f} s")
     for reason, count in refusals.most_common():
         print(f"{count:7} {reason}")

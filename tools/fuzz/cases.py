@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
-from tilework.dialects.te import KernelOp
+from tilework.dialects.loop import Kind
+from tilework.dialects.schedule import ArgumentOp, BindOp, EnvThreadsOp, SequenceOp, StageOp, TensorizeOp
+from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.scheduling.dataflow.apply import PRIMITIVES as REWRITES
 from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.scheduling.state import read_schedule
@@ -25,19 +27,20 @@ SIZES = (3, 1, 5, 0)
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, a schedule of it, and the value of its symbol."""
+    """A kernel, a schedule of it, the value of its symbol, and the intrinsics that the schedule tensorizes by."""
 
     kernel: KernelOp
     sequence: SequenceOp
     size: int
     seed: int
+    intrinsics: Sequence[IntrinsicOp] = ()
     shown: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """The loops of each stage as Python shows them, of a schedule that was made there."""
 
     def run(self) -> Outcome:
         """Check it; a crash is a difference."""
         try:
-            outcome = check(self.kernel, self.sequence, self.size, self.seed)
+            outcome = check(self.kernel, self.sequence, self.size, self.seed, self.intrinsics)
             return outcome if outcome.refused or outcome.difference else Outcome(difference=self._shown_wrong())
         except Exception as error:  # whatever escapes is a finding
             cause = error.__cause__ or error
@@ -48,6 +51,7 @@ class Case:
         if not self.shown:
             return None
         kernel, sequence = self.kernel.clone(), self.sequence.clone()
+        ModuleOp([*(declared.clone() for declared in self.intrinsics), kernel, sequence])
         apply_dataflow(kernel, sequence)
         for name, stage in read_schedule(kernel, sequence).stages.items():
             made = [axis.name for axis in stage.leaves]
@@ -62,8 +66,25 @@ class Case:
         kinds = [type(op) in REWRITES for op in ops]
         return any(kinds) and not all(kinds[: len(kinds) - kinds[::-1].index(True)])
 
+    @property
+    def tensorizes(self) -> bool:
+        """Whether loops are to be an intrinsic."""
+        return any(isinstance(op, TensorizeOp) for op in self.sequence.body.block.ops)
+
+    @property
+    def interleaves(self) -> bool:
+        """Whether loops are virtual threads."""
+        ops = self.sequence.body.block.ops
+        return any(isinstance(op, BindOp | EnvThreadsOp) and op.thread.data == Kind.VIRTUAL for op in ops)
+
+    @property
+    def ops(self) -> list[Operation]:
+        """What a module of the case holds."""
+        return [*self.intrinsics, self.kernel, self.sequence]
+
     def __str__(self) -> str:
-        return f"// symbol = {self.size}, data seed = {self.seed}\n{self.kernel!s}\n{self.sequence!s}\n"
+        text = "\n".join(map(str, self.ops))
+        return f"// symbol = {self.size}, data seed = {self.seed}\n{text}\n"
 
 
 def random_case(draw: Draw, seed: int) -> Case:
@@ -71,7 +92,8 @@ def random_case(draw: Draw, seed: int) -> Case:
     if draw.chance(40):
         return _te_case(draw, seed)
     kernel = random_kernel(draw)
-    return Case(kernel, random_schedule(kernel, draw), draw.choice(SIZES), seed)
+    sequence, intrinsics = random_schedule(kernel, draw, seed)
+    return Case(kernel, sequence, draw.choice(SIZES), seed, intrinsics)
 
 
 def _te_case(draw: Draw, seed: int) -> Case:
@@ -79,12 +101,14 @@ def _te_case(draw: Draw, seed: int) -> Case:
     s = random_te_schedule(draw, results)
     read = [tensor for tensor in inputs if tensor.op in s.operations]
     made = [tensor for op in s.outputs for tensor in op.outputs]
-    kernel, sequence = s.module("fuzzed", [*read, *made]).ops
-    kernel.detach()
-    sequence.detach()
+    ops = list(s.module("fuzzed", [*read, *made]).ops)
+    for op in ops:
+        op.detach()
+    *_, kernel, sequence = ops
+    intrinsics = [op for op in ops if isinstance(op, IntrinsicOp)]
     assert isinstance(kernel, KernelOp) and isinstance(sequence, SequenceOp)
     shown = {stage.name: s.primitives.texts(stage.leaf_iter_vars) for stage in s.stages}
-    return Case(kernel, sequence, draw.choice(SIZES), seed, shown)
+    return Case(kernel, sequence, draw.choice(SIZES), seed, intrinsics, shown)
 
 
 def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
@@ -108,4 +132,4 @@ def _without(case: Case, i: int) -> Case | None:
         return None
     op.detach()
     op.erase()
-    return Case(case.kernel, sequence, case.size, case.seed)
+    return Case(case.kernel, sequence, case.size, case.seed, case.intrinsics)

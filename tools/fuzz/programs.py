@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr, const, minimum, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects import arith, loop
 from tilework.dialects.support.shapes import tensor_type
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import CallIntrinsicOp, KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.dialects.te.builder_scalars import is_unsigned
 from tilework.tools.fuzz.draw import Draw
@@ -62,7 +62,7 @@ def _argument(k: KernelBuilder, draw: Draw, i: int) -> Tensor:
 
 
 def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
-    kinds = [_elementwise, _combine, _through_narrow]
+    kinds = [_elementwise, _combine, _through_narrow, _words]
     if x.dims:
         kinds += [_reduction, _reduction, _window, _pad, _transpose, _product]
         kinds += [_largest, _positive, _triangle, _gather, _position, _scan, _extern]
@@ -98,6 +98,17 @@ def _combine(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Te
     same = [t for t in known if t.dims == x.dims]
     y = draw.choice(same)
     return k.compute("both", x.dims, lambda *i: x[i] + y[i] * 2.0)
+
+
+def _words(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Products of the bytes of whole numbers, by an intrinsic of the library that bodies call."""
+    y = draw.choice([t for t in known if t.dims == x.dims])
+
+    def dot(*i: Expr) -> Scalar:
+        words = [k.cast(number, i32).value for number in (x[i], y[i])]
+        return k.cast(k.insert(CallIntrinsicOp("words.dot", words, i32)), f32)
+
+    return k.compute("words", x.dims, dot)
 
 
 def _reduction(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:

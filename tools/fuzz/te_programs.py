@@ -25,7 +25,7 @@ def random_te_program(draw: Draw) -> tuple[list[Tensor], list[Tensor]]:
     inputs = list(known)
     for _ in range(draw.choice((1, 2, 2, 3, 4))):
         source = draw.choice([*known, *known[-2:], *known[-1:]])
-        kinds = [_elementwise, _both]
+        kinds = [_elementwise, _both, _words]
         if source.ndim:
             kinds += [_sum, _sum, _largest, _window, _padded, _swapped, _product]
             kinds += [_first_largest, _sum_and_largest, _triangle, _running, _total]
@@ -55,6 +55,17 @@ def _elementwise(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
 def _both(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
     y = draw.choice([t for t in known if t.dims == x.dims])
     return _compute(x.shape, lambda *i: x(*i) + y(*i) * 2.0, name="both")
+
+
+def _words(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
+    """Products of the bytes of whole numbers."""
+    y = draw.choice([t for t in known if t.dims == x.dims])
+
+    def dot(*i: Any) -> Any:
+        words = [tensor(*i).astype("int32") for tensor in (x, y)]
+        return te.call_intrin("int32", "words.dot", *words).astype("float32")
+
+    return _compute(x.shape, dot, name="words")
 
 
 def _swapped(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:

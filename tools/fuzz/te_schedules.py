@@ -11,6 +11,7 @@ from tilework.frontends import te
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.rewrites import FACTORS, SCOPES
 from tilework.tools.fuzz.stages import CARELESS
+from tilework.tools.fuzz.te_units import te_tensorize, te_virtual_threads
 
 THREADS = ("blockIdx.x", "threadIdx.x", "vthread", "cthread")
 
@@ -18,9 +19,15 @@ THREADS = ("blockIdx.x", "threadIdx.x", "vthread", "cthread")
 def random_te_schedule(draw: Draw, results: Sequence[te.Tensor]) -> te.Schedule:
     """A schedule of the results, by up to about twenty calls."""
     calls = Calls(draw, te.create_schedule([tensor.op for tensor in results]))
-    for _ in range(draw.choice((0, 2, 4, 6, 8, 12, 16, 20))):
+    last = draw.choice((0, 1, 2, 3))
+    for _ in range(draw.choice((0, 2, 4, 8) if last else (0, 2, 4, 6, 8, 12, 16, 20))):
         try:
             draw.choice(PRIMITIVES)(calls)
+        except (TileworkError, _Nothing):
+            continue
+    for _ in range(last):  # at the end, since what comes behind may change how often loops run
+        try:
+            draw.choice((_tensorize, _tensorize, _tensorize, _virtual_threads))(calls)
         except (TileworkError, _Nothing):
             continue
     return calls.s
@@ -146,6 +153,15 @@ def _bind(c: Calls) -> None:
         stage.bind(c.axis(stage, False), te.thread_axis(c.draw.choice(THREADS)))
 
 
+def _tensorize(c: Calls) -> None:
+    te_tensorize(c.draw, c.s, [s for s in c.s.stages if s not in c.inlined and _is_compute(s) and _has_axes(s)])
+
+
+def _virtual_threads(c: Calls) -> None:
+    stage = c.stage(_has_axes)
+    te_virtual_threads(c.draw, stage, c.axis(stage, False))
+
+
 def _pragma(c: Calls) -> None:
     stage = c.stage(_has_axes)
     stage.pragma(c.axis(stage), "auto_unroll_max_step", c.draw.choice((0, 4, 16)))
@@ -261,4 +277,5 @@ PRIMITIVES: tuple[Callable[[Calls], None], ...] = (
     *(_cache_write, _cache_write, _rfactor, _rfactor, _rfactor, _cache_read, _cache_read, _compute_inline, _pad),
     *(_compute_root, _compute_inline),
     *(_reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma, _double_buffer, _prefetch, _bind),
+    *(_tensorize, _virtual_threads),
 )
