@@ -80,7 +80,7 @@ def dequantized(value: SSAValue) -> tuple[SSAValue, Scale] | None:
     found = None if scaled is None else distances_of(scaled[0])
     if scaled is None or found is None or found.zero is not None:
         return None
-    scale = _constant_of(scaled[1])
+    scale = constant_of(scaled[1])
     if scale is None or abs(found.number) > FARTHEST:
         return None
     return found.bytes, Scale(scale, found.number)
@@ -102,7 +102,7 @@ def quantized(value: SSAValue) -> tuple[SSAValue, Scale] | None:
     steps = rounded.input.owner if isinstance(rounded, RoundOp) else None
     if not isinstance(steps, DivOp) or zero is None or element_type(steps.left.type) != f32:
         return None
-    scale = _constant_of(steps.right)
+    scale = constant_of(steps.right)
     if scale is None or dims_of(steps.left.type) != dims_of(value.type):
         return None
     return steps.left, Scale(scale, zero)
@@ -126,15 +126,15 @@ def is_whole(value: SSAValue) -> bool:
 
 def number_of(value: SSAValue) -> int | None:
     """An integer that is known and the same for all elements."""
-    number = _constant_of(value)
+    number = constant_of(value)
     return int(number) if number is not None and isfinite(number) and int(number) == number else None
 
 
-def _constant_of(value: SSAValue) -> float | None:
+def constant_of(value: SSAValue) -> float | None:
     """A number that is known and the same for all elements, an integer perhaps converted."""
     owner = value.owner
     if isinstance(owner, CastOp) and isinstance(element_type(owner.input.type), IntegerType):
-        number = _constant_of(owner.input)
+        number = constant_of(owner.input)
         held = number is not None and abs(number) <= FARTHEST and owner.to in (i32, f32)
         return number if held else None
     if isinstance(owner, arith.ConstantOp) and is_splat(owner) and isinstance(owner.value, DenseIntOrFPElementsAttr):

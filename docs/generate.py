@@ -44,7 +44,13 @@ SHOWN = re.compile(r"^```sh\n(opt-tool [^\n]*)\n```\n```(\w+)\n(.*?)^```$", re.M
 """A command with the block behind it: command, language, output."""
 SHOWN_FILE = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """The name of a file with the block behind it: name, language, content."""
-PAGES_WITH_FILES = ("docs/plugins.md", "docs/new-backend.md", "docs/your-first-rewrite.md", "docs/intrinsics.md")
+PAGES_WITH_FILES = (
+    "docs/plugins.md",
+    "docs/new-backend.md",
+    "docs/your-first-rewrite.md",
+    "docs/intrinsics.md",
+    "docs/new-hardware.md",
+)
 LEVELS = ("graph", "te", "schedule", "loop")
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Region
 
 from tilework.algebra.errors import UsageError
-from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.program_targets import target_of
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.base import refuse_unaccepted
 from tilework.backends.registry import backend_for
+from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.checked_bounds import with_checked_bounds
+from tilework.driver.declarations import declaration_of
 from tilework.driver.pass_manager import PassManager, Pipeline
 from tilework.driver.phases import kernel_passes
+from tilework.driver.read_program import kernels_of
 
 
 def build_kernel(text: str, kernel_name: str) -> tuple[bytes, dict[str, Any]]:
@@ -37,34 +38,19 @@ def build_kernel(text: str, kernel_name: str) -> tuple[bytes, dict[str, Any]]:
 def compile_kernel(module: ModuleOp, kernel_name: str, *, checked: bool = False) -> tuple[bytes, dict[str, Any]]:
     """As `build_kernel`, from a module, which is consumed. checked: with checks of subscripts (`loop-check-bounds`)."""
     target = target_of(module)
-    pipeline = Pipeline(ModuleOp.name, kernel_passes(target))
-    PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
-    kernel = _find(module, kernel_name)
     backend = backend_for(target)
+    pipeline = Pipeline(ModuleOp.name, kernel_passes(target))
+    kernel = _find(module, kernel_name)
+    declared = declaration_of(kernel) if backend.functions else None  # no kernel is left then
+    PassManager(with_checked_bounds(pipeline) if checked else pipeline).run(make_context(), module)
+    declared = declared or declaration_of(_find(module, kernel_name))
     refuse_unaccepted(backend, module, target)
-    return backend.compile_kernels(module, target), {"declaration": str(declaration_of(kernel))}
+    return backend.compile_kernels(module, target), {"declaration": str(declared)}
 
 
-def declaration_of(kernel: KernelOp) -> KernelOp:
-    """The kernel without its body: what a caller must know, including which outputs may overwrite which inputs."""
-    inputs, outputs, scratch, _ = kernel.group_sizes
-    declared = KernelOp(
-        kernel.sym_name.data,
-        (inputs, outputs, scratch),
-        kernel.function_type.inputs.data[: len(kernel.dims)],
-        [dims.data for dims in kernel.dims],
-        [symbol.data for symbol in kernel.symbols],
-        Region(),
-        in_place_pairs(kernel),
-    )
-    declared.attributes |= kernel.attributes
-    return declared
-
-
-def _find(module: ModuleOp, name: str) -> KernelOp:
-    kernels = [op for op in module.body.block.ops if isinstance(op, KernelOp) and not op.is_declaration]
-    for kernel in kernels:
-        if kernel.sym_name.data == name:
-            return kernel
-    there = ", ".join(f"'{kernel.sym_name.data}'" for kernel in kernels) or "none"
+def _find(module: ModuleOp, name: str) -> te.KernelOp | KernelOp:
+    kernels = kernels_of(module)
+    if name in kernels:
+        return kernels[name]
+    there = ", ".join(f"'{kernel}'" for kernel in kernels) or "none"
     raise UsageError(f"no kernel '{name}' to compile; the module's kernels: {there}")

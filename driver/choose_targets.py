@@ -1,6 +1,8 @@
-"""The target that a caller gives, written over what a program names."""
+"""The targets that a caller gives, written over what a program names."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -10,12 +12,12 @@ from tilework.targets import HOST as THIS_MACHINE
 from tilework.targets import Target, parse_target, target_to_compile_for
 
 
-def choose_targets(module: ModuleOp, host: Target | None) -> None:
-    """Write into a program the target that is given for the host; without one it keeps its own, or gets this machine.
+def choose_targets(module: ModuleOp, given: Mapping[str, Target]) -> None:
+    """Write into a program the targets that are given by device; those of other devices stay as they are.
 
-    The targets of other devices stay. Raises CompileError for a machine that is not known.
+    The host of a program that names none is this machine. Raises CompileError for a machine that is not known.
     """
-    chosen = {HOST: parse_target(THIS_MACHINE)} | targets_of(module) | ({} if host is None else {HOST: host})
+    chosen = {HOST: parse_target(THIS_MACHINE), **targets_of(module), **given}
     for device, target in chosen.items():
         try:
             target_to_compile_for(str(target))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +28,7 @@ from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
 from tilework.interpreters.graph import find_function, prepare_parameters
 from tilework.runtime.compile_report import CompileReport
+from tilework.runtime.manifest import DeviceUse
 
 Array: TypeAlias = NDArray[Any]
 
@@ -70,6 +71,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
             session.run("plan-host", module)
         host, info = compile_host(module)
         code.host.append(host)
+    info = replace(info, devices=tuple(_labelled(use, code) for use in info.devices))
     used = {p.name: np.asarray(lowered.parameters[p.name], order="C") for p in info.parameters}
     return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable)
 
@@ -114,6 +116,11 @@ def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:
             f"there are no data for {', '.join(missing)}: give them in Python, as in tilework.compile(..., "
             "parameters={...}), or make them arguments of @main"
         )
+
+
+def _labelled(use: DeviceUse, code: KernelCode) -> DeviceUse:
+    """What the host asks of a device, its kernels called as the program calls them."""
+    return replace(use, kernels=tuple(replace(kernel, label=code.labels[kernel.name]) for kernel in use.kernels))
 
 
 def _is_planned(module: ModuleOp) -> bool:

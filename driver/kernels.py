@@ -28,10 +28,14 @@ Kernel: TypeAlias = te.KernelOp | loop.KernelOp
 
 @dataclass(frozen=True)
 class KernelCode:
-    """Pieces of code for the host, and for each device the code of its kernels by name."""
+    """Pieces of code for the host, and for each device the code of its kernels by name.
+
+    labels: what the kernels are called in the program, by name; of several that are alike, the first.
+    """
 
     host: list[bytes]
     devices: dict[str, dict[str, bytes]]
+    labels: dict[str, str]
 
 
 def compile_kernels(module: ModuleOp, session: Session) -> KernelCode:
@@ -79,7 +83,10 @@ def _code_by_device(keys: Mapping[Kernel, str], compiled: Mapping[str, tuple[byt
     for kernel, key in keys.items():
         if not is_on_host(kernel):
             devices.setdefault(device_of(kernel), {})[symbol_name(key)] = compiled[key][0]
-    return KernelCode(list(host.values()), devices)
+    labels: dict[str, str] = {}
+    for kernel, key in keys.items():
+        labels.setdefault(symbol_name(key), kernel.sym_name.data)
+    return KernelCode(list(host.values()), devices, labels)
 
 
 def schedules_of(module: ModuleOp) -> dict[Kernel, SequenceOp]:

@@ -11,7 +11,6 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
@@ -43,6 +42,7 @@ from tilework.dialects.loop.annotations import (
     TENSORIZE_TAILS,
     WHOLE,
 )
+from tilework.dialects.loop.common import buffer_type
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import dims_of, element_type
@@ -125,7 +125,7 @@ class _Emitter:
             _check_size(value.name_hint, [e.offset for e in dims_of(value.type) if e.is_constant])
         layouts = [*kernel.layouts, *[None] * len(scratch)]
         types = [
-            _memref_type(v.type, d, layout or NoneAttr()) for v, d, layout in zip(values, dims, layouts, strict=True)
+            buffer_type(element_type(v.type), d, layout) for v, d, layout in zip(values, dims, layouts, strict=True)
         ]
         block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
         for value, argument in zip(values, block.args, strict=False):
@@ -476,8 +476,3 @@ def _points(compute: ComputeOp) -> Expr:
     starts, ends = dict.fromkeys(dict(compute.spatial), const(0)), dict(compute.spatial)
     longest = (maximum(extent.substitute(starts), extent.substitute(ends)) for _, extent in compute.reduction)
     return product([*ends.values(), *longest])
-
-
-def _memref_type(type_: Attribute, dims: Sequence[Expr], layout: Attribute) -> MemRefType[Attribute]:
-    shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims]
-    return MemRefType(element_type(type_), shape, cast(NoneAttr, layout))

@@ -24,11 +24,12 @@ class Default:
 
 @dataclass(frozen=True)
 class DeviceKernel:
-    """A kernel of a device: its name, and how many buffers and symbols it takes."""
+    """A kernel of a device: its name, how many buffers and symbols it takes, and what people call it."""
 
     name: str
     buffers: int
     symbols: int
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,5 +108,5 @@ def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
 
 
 def _device(use: Mapping[str, Any]) -> DeviceUse:
-    kernels = tuple(DeviceKernel(k["name"], k["buffers"], k["symbols"]) for k in use["kernels"])
+    kernels = tuple(DeviceKernel(k["name"], k["buffers"], k["symbols"], k["label"]) for k in use["kernels"])
     return DeviceUse(use["name"], use["target"], kernels, use["arena_bytes"])

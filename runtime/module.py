@@ -28,6 +28,7 @@ from tilework.runtime.c_library import library_name, write_library
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.defaults import Defaults
+from tilework.runtime.devices.device import Device
 from tilework.runtime.devices.llvm.workers import UNLIKE
 from tilework.runtime.devices.registry import link, support_code
 from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
@@ -122,6 +123,14 @@ class Module:
     def link(self) -> None:
         """Make the code ready to run; the first call does so too. Raises TileworkError where it cannot run here."""
         self._linked.code()
+
+    @property
+    def devices(self) -> Mapping[str, Device]:
+        """The devices that kernels run on, by name, the host not among them.
+
+        Raises TileworkError where one cannot be opened.
+        """
+        return self._devices.opened
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

@@ -25,6 +25,11 @@ class ProgramDevices:
     def __len__(self) -> int:
         return len(self._uses)
 
+    @property
+    def opened(self) -> Mapping[str, Device]:
+        """The devices by name."""
+        return {device.use.name: device for device in self._opened}
+
     def upload(self, device: str, array: Array) -> tuple[int, object]:
         """Where an array lies in the memory of a device, for as long as the object is kept."""
         return next(opened for opened in self._opened if opened.use.name == device).upload(array)

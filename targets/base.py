@@ -72,24 +72,24 @@ class Target(ABC):
         """How many instructions on whole vectors a core starts each cycle."""
 
     @property
-    @abstractmethod
     def fuses(self) -> bool:
         """Whether an instruction multiplies and adds floats and rounds once."""
+        return False
 
     @property
-    @abstractmethod
     def dot_bits(self) -> int:
         """Up to which width an instruction multiplies vectors of bytes and adds up four products each; 0 for none."""
+        return 0
 
     @property
-    @abstractmethod
     def tile_multiplications(self) -> int:
         """How many numbers of bfloat16 a core multiplies each cycle in tiles of a matrix; 0 where it has no tiles."""
+        return 0
 
     @property
-    @abstractmethod
     def tile_shape(self) -> TileShape | None:
         """The shape of the tiles of bfloat16 that it multiplies; None where it has no tiles."""
+        return None
 
     @property
     @abstractmethod
@@ -97,9 +97,9 @@ class Target(ABC):
         """The size of the largest cache that a core has to itself."""
 
     @property
-    @abstractmethod
     def near_bytes(self) -> int:
         """How many bytes stay in that cache while more goes through it."""
+        return self.core_cache_bytes
 
     @property
     @abstractmethod
@@ -111,9 +111,9 @@ class Target(ABC):
         """What was measured of the machine, as far as passes for every family ask about it."""
         return Measured()
 
-    @abstractmethod
     def keeps_weights(self, count: int) -> bool:
         """Whether so many bytes of weights are still in a cache when a program that reads them runs again."""
+        return False
 
     def moves_by_units(self, scope: str) -> bool:
         """Whether loops become instructions that touch buffers of a scope of intrinsics: copies and computations."""

@@ -41,6 +41,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     progress: Progress | None = None,
     precision: str = "default",
     kernels: Mapping[str, Kernel] | None = None,
+    targets: Mapping[str, str] | None = None,
 ) -> Module:
     """Compile a model to native code.
 
@@ -52,6 +53,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     finite numbers, since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every
     sum directly. kernels: what `tilework.kernel` made of functions of te, for operators of an ONNX model by domain and
     name, as in {"my.ops::Swish": swish}, or for the names in `graph.kernel`s of a module, as in {"swish": swish}.
+    targets: in place of `target`, those of the host and of devices beside it, by names of one's own, as in
+    {"host": "llvm", "npu0": "npu"}; what a device can run is put on it.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from xdsl.dialects.builtin import ModuleOp
@@ -70,7 +73,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     precision_of(precision)
     defined = _checked_kernels(kernels)
     _check_options(processes, instrumentations, progress)
-    machine = None if target is None else target_to_compile_for(target)
+    machines = {device: target_to_compile_for(text) for device, text in _given_targets(target, targets).items()}
     if is_program_file(model):
         model = read_program(model, lambda module: _define_kernels(module, defined))
     if isinstance(model, ModuleOp):
@@ -86,7 +89,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
         imported = import_onnx(model, defined)
         module, arrays = imported.module, dict(imported.parameters)
         del imported  # so that weights can go once they are prepared
-    choose_targets(module, machine)
+    choose_targets(module, machines)
     with no_cyclic_gc(), CompilePool(processes) as pool:
         session = Session(cache_for(cache), pool, precision, instrumentations, progress or silent)
         compiled = compile_module(module, arrays, session)
@@ -151,6 +154,16 @@ def _define_kernels(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:
         from tilework.frontends.te.graph_kernels import define_kernels  # as above
 
         define_kernels(module, kernels)
+
+
+def _given_targets(target: str | None, targets: object) -> Mapping[str, str]:
+    """The target of each device for which one is given."""
+    if target is not None and targets:
+        raise UsageError('target= is what targets= says of the "host": give one of the two')
+    if not isinstance(targets, Mapping | None):
+        what = f"targets= takes a dictionary of targets by device, not a {type(targets).__name__}"
+        raise UsageError(f'{what}; as in {{"host": "llvm", "npu0": "npu"}}')
+    return cast("Mapping[str, str]", targets or {}) if target is None else {"host": target}
 
 
 def _check_options(processes: object, instrumentations: object, progress: object) -> None:

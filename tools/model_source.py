@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,25 +74,29 @@ def check_uncompiled(source: str) -> None:
 
 
 def open_program(
-    source: str, target: str | None = None, schedules: str | None = None, kernel: str | None = None
+    source: str,
+    targets: Mapping[str, str] = MappingProxyType({}),
+    schedules: str | None = None,
+    kernel: str | None = None,
 ) -> Module | Function:
     """What can be run: loaded where `source` is an artefact, else compiled, by default for this machine.
 
-    Where it has no function @main, this is one of its kernels. schedules: as `import_model` takes them.
+    Where it has no function @main, this is one of its kernels. targets: texts by device. schedules: as `import_model`
+    takes them.
     """
     if is_artefact(source):
-        for flag, given in (("--target", target), ("--schedule", schedules), ("--kernel", kernel)):
-            if given is not None:
+        for flag, given in (("--target", targets), ("--schedule", schedules), ("--kernel", kernel)):
+            if given:
                 raise UsageError(f"{source} is compiled already: {flag} is for models")
         return Module.load(source)
     imported = import_model(source, schedules)
     if level_of(imported.module) == "kernels":
-        choose_targets(imported.module, None if target is None else target_to_compile_for(target))
+        choose_targets(imported.module, {d: target_to_compile_for(text) for d, text in targets.items()})
         return kernel_function(kernel_named(imported.module, kernel), default_cache())
     if kernel is not None:
         raise UsageError(f"--kernel {kernel}: {source} has a function @main, which is run as a whole")
     with shown_progress(title_of(source)) as progress:
-        return compile_model(imported.module, target, imported.parameters, progress=progress)
+        return compile_model(imported.module, None, imported.parameters, progress=progress, targets=targets)
 
 
 def kernel_named(module: ModuleOp, name: str | None) -> Kernel:

@@ -13,6 +13,7 @@ from tilework.driver.ir_printer import PrintingOptions
 from tilework.driver.pass_options import pass_text
 from tilework.tools.arguments import ArgumentParser
 from tilework.tools.load_plugins import add_load_plugin
+from tilework.tools.target_option import add_target_option
 
 LONG_FLAG_WITH_ONE_DASH = re.compile(r"-[a-z][a-z-]+(=.*)?", re.DOTALL)
 BOOLEAN_FLAGS = (
@@ -197,14 +198,8 @@ def _add_checking_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ign
 
 
 def _add_reading_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    group.add_argument(
-        "--target",
-        dest="targets",
-        action="append",
-        metavar="[DEVICE=]TARGET",
-        help="what to compile for, written into the module: host is this machine, or as in 'llvm -mcpu=haswell'; "
-        "repeated, it names the machines of other devices too",
-    )
+    what = "what to compile for, written into the module: host is this machine, or as in 'llvm -mcpu=haswell'"
+    add_target_option(group, what)
     _add_boolean(group, "--split-input-file", "process every part between '// -----' lines by itself")
     _add_boolean(group, "--allow-unregistered-dialect", "accept operations of unknown dialects, in generic form")
     _add_boolean(group, "--no-implicit-module", "do not put the operations of the file into a module")

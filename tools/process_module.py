@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import did_you_mean
-from tilework.analysis.program_targets import HOST, set_targets, targets_of
+from tilework.analysis.program_targets import set_targets, targets_of
 from tilework.analysis.verification import refuse_out_of_bounds, verify
 from tilework.backends.base import write_module
 from tilework.backends.registry import backend_writing
@@ -27,10 +26,11 @@ from tilework.driver.print_ir import PrintIR
 from tilework.driver.registry import all_passes
 from tilework.driver.stop_after import stop_after
 from tilework.lowering.pipelines import PIPELINES
-from tilework.targets import Target, target_to_compile_for
+from tilework.targets import target_to_compile_for
 from tilework.tools.opt_options import Options
 from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
 from tilework.tools.roundtrip import check_roundtrip
+from tilework.tools.target_option import targets_by_device
 
 Output = str | bytes
 
@@ -46,7 +46,8 @@ class ModuleProcessor:
         self.file = file
         self.timing = PassTiming()
         self._write = _writer(options)
-        self._targets = _targets(options.targets)
+        given = targets_by_device(options.targets).items()
+        self._targets = {device: target_to_compile_for(target) for device, target in given}
         self._manager = None if options.run_reproducer else self._make_manager(options.pipeline or "")
 
     def process(self, text: str) -> Output:
@@ -122,22 +123,6 @@ def semantic_check(parameters: Mapping[str, Any] | None = None) -> Instrumentati
     from tilework.driver.check_semantics import SemanticCheck  # it imports every interpreter
 
     return SemanticCheck(parameters)
-
-
-def _targets(texts: Sequence[str]) -> dict[str, Target]:
-    """The target of each device that `--target` names; without a name it is the host's."""
-    targets: dict[str, Target] = {}
-    for text in texts:
-        named = _NAMED_TARGET.fullmatch(text)
-        device, target = named.groups() if named else (HOST, text)
-        if device in targets:
-            raise UsageError(f"--target: the target of '{device}' is given twice")
-        targets[device] = target_to_compile_for(target)
-    return targets
-
-
-_NAMED_TARGET = re.compile(r"(\w+)=(.*)")
-"""A device's name before its target, in which the first word has no equals sign."""
 
 
 def _writer(options: Options) -> Callable[[ModuleOp], Output]:

@@ -56,7 +56,7 @@ from tilework.dialects.graph.elementwise import (
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.kernel import KernelOp
-from tilework.dialects.graph.layout import PackOp, UnpackOp, WordsOp
+from tilework.dialects.graph.layout import BytesOp, PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
     AndOp,
     EqualOp,
@@ -98,7 +98,17 @@ OPERATORS = [
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
     *(KernelOp, ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
-    *(PackOp, UnpackOp, WordsOp, WinogradWeightOp, WinogradConvOp, StrassenWeightOp, StrassenConvOp, StrassenDenseOp),
+    *(
+        PackOp,
+        UnpackOp,
+        WordsOp,
+        BytesOp,
+        WinogradWeightOp,
+        WinogradConvOp,
+        StrassenWeightOp,
+        StrassenConvOp,
+        StrassenDenseOp,
+    ),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
 

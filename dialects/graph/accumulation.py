@@ -35,7 +35,7 @@ def product_type(op: GraphOp, words: bool = False) -> Attribute:
     """
     if words and (op.dtype(0), op.dtype(1)) != (WORD, WORD):
         raise VerifyException(f"words are {WORD}, not {op.dtype(0)} and {op.dtype(1)}")
-    if (op.dtype(0), op.dtype(1)) == (UNSIGNED_BYTE, i8):
+    if op.dtype(0) in (UNSIGNED_BYTE, i8) and op.dtype(1) == i8:
         return WORD
     op.require_same_dtype()
     return op.dtype()
@@ -51,7 +51,7 @@ def multiplied(k: KernelBuilder, a: Scalar, b: Scalar, words: bool = False) -> S
     if words:
         return k.insert(CallIntrinsicOp(DOT, [a.value, b.value], WORD))
     a, b = widened(k, a), widened(k, b)
-    if a.dtype != b.dtype:
+    if b.dtype == i8:
         return k.cast(a, WORD) * k.cast(b, WORD)
     return a * b
 
@@ -78,7 +78,7 @@ def factors(a: Array, b: Array, axis: int, words: bool = False) -> tuple[Array, 
     if words:
         a, b = bytes_along(a, axis, np.uint8), bytes_along(b, axis, np.int8)
     a, b = widened_array(a), widened_array(b)
-    return (a, b) if a.dtype == b.dtype else (a.astype(np.int32), b.astype(np.int32))
+    return (a.astype(np.int32), b.astype(np.int32)) if b.dtype == np.int8 else (a, b)
 
 
 def bytes_along(x: Array, axis: int, dtype: type[np.uint8] | type[np.int8]) -> Array:

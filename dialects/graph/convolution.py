@@ -28,7 +28,8 @@ class ConvOp(GraphOp):
 
     x is [batch, channels, spatial...], w is [filters, channels / groups, window...]; filters of group j read the j-th
     share of the channels. `pads` lists the padding with zeros in front of every spatial axis, then behind every one.
-    Products of ui8 and i8 are summed in i32. `words`: both operands are words of such bytes, as `graph.words` makes.
+    Products of bytes, ui8 or i8 and i8, are summed in i32. `words`: both operands are words of bytes, as `graph.words`
+    makes.
 
     %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>, dilations = array<i64: 1, 1>,
         groups = 1 : i64} : (tensor<1x3x224x224xf32>, tensor<64x3x7x7xf32>) -> tensor<1x64x112x112xf32>

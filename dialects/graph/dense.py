@@ -26,8 +26,8 @@ from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 class DenseOp(GraphOp):
     """y[..., j] = sum over k of x[..., k] * w[j, k]: a fully connected layer, its weight one row per output.
 
-    Products of ui8 and i8 are summed in i32, those of f32 and f16 or bf16 in f32. `words`: both operands are words of
-    such bytes, as `graph.words` makes.
+    Products of bytes, ui8 or i8 and i8, are summed in i32, those of f32 and f16 or bf16 in f32. `words`: both operands
+    are words of bytes, as `graph.words` makes.
 
     %y = graph.dense %x, %w : (tensor<1x64xf32>, tensor<32x64xf32>) -> tensor<1x32xf32>
     """

@@ -1,4 +1,4 @@
-"""Operators that change the order of elements in memory and nothing else: pack, unpack, words.
+"""Operators that change the order of elements in memory and nothing else: pack, unpack, words, bytes.
 
 `graph.unpack(graph.pack(x)) = x`. A pack of a parameter is done once, in @prepare; an unpack costs nothing inside the
 kernel that reads its result, where it is arithmetic on indices that a loop over the blocks makes disappear.
@@ -17,12 +17,12 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.algebra.predicate import less_than
+from tilework.algebra.predicate import equal, less_than
 from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.support.words import BYTES, WORD
-from tilework.dialects.te.builder import KernelBuilder, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 
 @irdl_op_definition
@@ -159,6 +159,47 @@ class WordsOp(GraphOp):
         axis = self.axis.value.data
         words = x.reshape(*x.shape[:axis], -1, BYTES, *x.shape[axis + 1 :])
         return np.ascontiguousarray(np.moveaxis(words, axis + 1, -1)).view("<i4")[..., 0].astype(np.int32)
+
+
+@irdl_op_definition
+class BytesOp(GraphOp):
+    """The bytes of words, the lowest first, along a new axis in front of the others: of [n, c] words, [4, n, c] bytes.
+
+    `graph.words` along the first axis makes the words of them again, in a tensor with an axis of size 1 in front.
+
+    %b = graph.bytes %x : (tensor<1x64x28x28xi32>) -> tensor<4x1x64x28x28xui8>
+    """
+
+    name = "graph.bytes"
+    CATEGORY: ClassVar[Category] = Category.INJECTIVE
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        if self.dtype() != WORD:
+            raise VerifyException(f"words are {WORD}, not {self.dtype()}")
+        return [tensor_type([const(BYTES), *self.dims(0)], UNSIGNED_BYTE)]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        [x] = inputs
+
+        def element(number: Expr, *i: Expr):
+            def byte(n: int) -> Scalar:
+                return k.cast(x[i] >> UNSIGNED_BYTE.bitwidth * n if n else x[i], UNSIGNED_BYTE)
+
+            def behind(n: int) -> Scalar:
+                if n == BYTES - 1:
+                    return byte(n)
+                return k.if_then_else([equal(number, n)], lambda: byte(n), lambda: behind(n + 1), UNSIGNED_BYTE)
+
+            return behind(0)
+
+        return k.compute("bytes", dims_of(self.infer()[0]), element)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        [x] = inputs
+        return np.ascontiguousarray(np.moveaxis(x.astype("<i4")[..., None].view(np.uint8), -1, 0))
 
 
 def _checked(axis: int, rank: int) -> int:

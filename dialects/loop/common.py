@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
     MemRefType,
+    NoneAttr,
     VectorType,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -39,6 +40,12 @@ def memref_of(value: SSAValue) -> MemRefType[Attribute]:
     type_: Attribute = value.type
     assert isinstance(type_, MemRefType)
     return cast("MemRefType[Attribute]", type_)
+
+
+def buffer_type(element: Attribute, dims: Sequence[Expr], layout: Attribute | None = None) -> MemRefType[Attribute]:
+    """The type of a buffer of these sizes; without a layout, one that has no gaps."""
+    shape = [DYNAMIC_INDEX if e.constant is None else e.constant for e in dims]
+    return MemRefType(element, shape, cast(NoneAttr, layout or NoneAttr()))
 
 
 def verify_positions(exprs: Sequence[Expr], operands: int) -> None:

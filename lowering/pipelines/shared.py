@@ -19,6 +19,7 @@ from tilework.transforms.graph.hoist_elementwise import HoistElementwise
 from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
+from tilework.transforms.graph.place_on_devices import PlaceOnDevices
 from tilework.transforms.graph.quantized_products import QuantizedProducts
 from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
@@ -40,6 +41,7 @@ GRAPH: tuple[ModulePass, ...] = (
     WidenHalfPrecision(),  # behind it: casts to the type that a value has would round; before what looks for floats
     FoldPadding(),
     KeepBytes(),  # before what multiplies bytes is found
+    PlaceOnDevices(),  # behind it: it knows products of bytes; before these get a form for the host
     QuantizedProducts(),  # before what changes dequantized weights, or moves images
     FoldBatchNorm(),  # leaves computations on parameters
     HoistElementwise(),  # the mul and add of a batch norm can go in front of a concat, the norm itself cannot

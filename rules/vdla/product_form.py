@@ -1,4 +1,4 @@
-"""Kernels that multiply bytes, and compute with the sums before they are cut to bytes: what their stages and axes are."""
+"""What the stages and axes are of kernels that multiply bytes and compute with the sums."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ class _Form:
         reads = _factors(product)
         if reads is None or not behind or behind[-1].result not in kernel.results_returned:
             return None
-        kept = [c for c in behind[:-1] if element_type(c.result.type) == i32]
+        words = [c for c in behind[:-1] if element_type(c.result.type) == i32]
+        kept = [c for c in words if c is words[-1] or (c.spatial and c.result.uses.get_length() > 1)]
         source = next((read.tensor.owner for read in reads if _is_data(read, product)), None)
         inlined = [c for c in before if c is not source]
         narrow = [c for c in behind[:-1] if c not in kept]
@@ -220,13 +221,15 @@ class _Form:
                 return None
             operations = sum(type(op) not in _FREE for op in stage.body.block.ops)
             uses = sum(read.result.uses.get_length() for read in reads)
-            words = {read.tensor.index: len(_names(read)) > 1 for read in others if isinstance(read.tensor, BlockArgument)}
+            words = {
+                read.tensor.index: len(_names(read)) > 1 for read in others if isinstance(read.tensor, BlockArgument)
+            }
             found.append(Stage(stage.stage.data, operations, uses > 1, tuple(words.items())))
             before = stage
         return tuple(found)
 
     def final_axes(self, final: ComputeOp, outputs: str) -> tuple[tuple[str, ...], Mapping[str, str]] | None:
-        """The axes of the result along outputs, and those along the other axes of the product; bytes of sums are stored."""
+        """The axes of the result along outputs, and those along the other axes of the product."""
         last = final.terminator
         cut = last.values[0].owner if isinstance(last, YieldOp) else None
         read = cut.input.owner if isinstance(cut, arith.TruncIOp) else None
@@ -303,8 +306,13 @@ def _positions(
         position = Position(axis, finals[axis], spatial[axis].offset, e.coefficient(axis))
         if along:
             position = Position(
-                axis, finals[axis], spatial[axis].offset, e.coefficient(axis),
-                along[0], summed[along[0]].offset, e.coefficient(along[0]),
+                axis,
+                finals[axis],
+                spatial[axis].offset,
+                e.coefficient(axis),
+                along[0],
+                summed[along[0]].offset,
+                e.coefficient(along[0]),
             )
         rest: Expr = e - var(axis) * position.stride - (var(along[0]) * position.dilation if along else 0)
         if rest != 0 or position.stride < 1 or position.dilation < 1:

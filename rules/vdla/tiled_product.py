@@ -8,8 +8,8 @@ from math import ceil
 
 from xdsl.ir import SSAValue
 
-from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import KernelOp
 from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.vdla.product_form import ProductForm, Stage, product_form

@@ -96,34 +96,9 @@ class VdlaTarget(Target):
         return 1
 
     @property
-    def fuses(self) -> bool:
-        """It has no floats."""
-        return False
-
-    @property
-    def dot_bits(self) -> int:
-        """Its products of bytes are whole tiles, not dot products in vectors."""
-        return 0
-
-    @property
-    def tile_multiplications(self) -> int:
-        """It multiplies no numbers of bfloat16."""
-        return 0
-
-    @property
-    def tile_shape(self) -> None:
-        """There is none for bfloat16."""
-        return None
-
-    @property
     def core_cache_bytes(self) -> int:
         """The size of the accumulators."""
         return self.acc_kib << 10
-
-    @property
-    def near_bytes(self) -> int:
-        """All accumulators stay until they are written again."""
-        return self.core_cache_bytes
 
     @property
     def memory_speed(self) -> float:
@@ -137,10 +112,6 @@ class VdlaTarget(Target):
     def moves_by_units(self, scope: str) -> bool:
         """Units copy to and from all memories but that of micro-operations, and compute with accumulators."""
         return scope in ("vdla.inp", "vdla.wgt", "vdla.acc")
-
-    def keeps_weights(self, count: int) -> bool:
-        """No weights stay from one run of a program to the next: every program loads its own."""
-        return False
 
     def __str__(self) -> str:
         return " ".join((self.kind, *(f"{option_of(name)}={getattr(self, name)}" for name in NUMBERS)))

@@ -83,7 +83,7 @@ def test_an_artefact_brings_the_code_of_devices(compiled: tw.Module, tmp_path):
 
 
 def test_parameters_are_in_the_memory_of_their_device(compiled: tw.Module):
-    assert [(spec.name, spec.device) for spec in compiled.manifest.parameters] == [("w", "npu0")]
+    assert [(spec.name, spec.device) for spec in compiled.manifest.parameters] == [("w.pack", "npu0")]
 
 
 def test_what_a_device_raises_is_the_cause_of_the_failure(compiled: tw.Module, monkeypatch: pytest.MonkeyPatch):

@@ -227,7 +227,7 @@ def test_an_intrinsic(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     load_plugin(folder)
     x, y = np.arange(64, dtype=np.float32), np.empty(64, np.float32)
     module = read_program(str(tmp_path / "k.mlir"))
-    choose_targets(module, None)
+    choose_targets(module, {})
     [kernel] = kernels_of(module).values()
     kernel_function(kernel, KernelCache(tmp_path / "cache"))(x, y)
     np.testing.assert_array_equal(y, 2 * x)

@@ -9,8 +9,7 @@ import pytest
 
 import tilework as tw
 from tilework import te
-from tilework.algebra.errors import TileworkError, UsageError
-from tilework.runtime.devices.registry import link
+from tilework.algebra.errors import UsageError
 from tilework.targets import parse_target
 from tilework.targets.vdla.machines import PAPER, VTA
 from tilework.targets.vdla.target import VdlaTarget
@@ -72,12 +71,6 @@ def test_wrong_targets_are_explained(text: str, message: str):
 def test_code_for_it_refuses_other_targets():
     with pytest.raises(UsageError, match="for targets of the kind 'vdla', not for 'llvm -mtriple"):
         VdlaTarget.of(parse_target("llvm -mcpu=haswell"))
-
-
-def test_nothing_loads_its_code_yet():
-    """The folder that knows its instructions has no file that loads code."""
-    with pytest.raises(TileworkError, match="nothing here runs code for targets of kind 'vdla'"):
-        link([], "vdla", "entry", []).code()
 
 
 def test_kernels_without_its_memories_are_refused():

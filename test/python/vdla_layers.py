@@ -58,9 +58,10 @@ class Layer:
             %0 = te.read %wb[o floordiv {bo}, i floordiv {bi}, u, v, o mod {bo}, i mod {bi}] : {tiles}
             te.yield %0 : i8
           }}"""
+        inside = f"y - {top} >= 0, -y + {h + top - 1} >= 0, x - {left} >= 0, -x + {w + left - 1} >= 0"
         padding = f"""
           %pad = te.compute "pad" [n: {n}, c: {self.inputs}, y: {ph}, x: {pw}] : {wide} {{
-            %1 = te.if_then_else [y - {top} >= 0, -y + {h + top - 1} >= 0, x - {left} >= 0, -x + {w + left - 1} >= 0] : i8 {{
+            %1 = te.if_then_else [{inside}] : i8 {{
               %2 = te.read %unpack[n, c, y - {top}, x - {left}] : {logical}
               te.yield %2 : i8
             }} else {{
@@ -78,6 +79,8 @@ class Layer:
             %11 = arith.addi %9, %10 : i32
             te.yield %11 : i32
           }}"""
+        outer = f"n: {n}, o: {self.outputs}, y: {oh}, x: {ow}"
+        inner = f"rc: {self.inputs}, ry: {kh}, rx: {kw}"
         source = "%add" if self.biased else "%conv"
         return f"""
         builtin.module attributes {{tilework.targets = "{target}"}} {{
@@ -86,7 +89,7 @@ class Layer:
             %0 = te.read %xb[i0, i1 floordiv {bi}, i2, i3, i1 mod {bi}] : {x}
             te.yield %0 : i8
           }}{unpacked * self.packed}{padding * is_padded}
-          %conv = te.compute "conv" [n: {n}, o: {self.outputs}, y: {oh}, x: {ow}] reduce [rc: {self.inputs}, ry: {kh}, rx: {kw}] : {sums} {{
+          %conv = te.compute "conv" [{outer}] reduce [{inner}] : {sums} {{
             %4 = te.read {data[0]}[n, rc, {sh} * y + ry, {sw} * x + rx] : {data[1]}
             %5 = te.read {wt}[o, rc, ry, rx] : {plain}
             %6 = arith.extsi %4 : i8 to i32

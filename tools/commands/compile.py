@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
+from tilework.analysis.program_targets import HOST
 from tilework.api import compile as compile_model
 from tilework.driver.choose_targets import choose_targets
 from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
@@ -24,6 +25,7 @@ from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.process_module import semantic_check
 from tilework.tools.progress import shown_progress
+from tilework.tools.target_option import add_target_option, targets_by_device
 from tilework.transforms.graph.fuse_operators import explain
 
 
@@ -43,10 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a folder (-o, by default MODEL's name) with a header of C, code and a Makefile in place of an "
         "artefact; for a target of the kind c that is what is always written",
     )
-    parser.add_argument(
-        "--target",
-        help='"llvm" (this machine), or as in "llvm -mcpu=haswell"; by default what an .mlir file says, else llvm',
-    )
+    machine = '"llvm" (this machine), or as in "llvm -mcpu=haswell"; by default what an .mlir file says, else llvm'
+    add_target_option(parser, machine)
     parser.add_argument("--schedule", metavar="FILE.mlir", help="schedules for kernels of the program, by their names")
     parser.add_argument(
         "--precision",
@@ -64,14 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile, write the artefact, say what was done."""
-    target = None if options.target is None else target_to_compile_for(options.target)
-    is_library = options.library or (target is not None and target.kind == "c")
+    given = targets_by_device(options.targets).items()
+    targets = {device: target_to_compile_for(target) for device, target in given}
+    is_library = options.library or (HOST in targets and targets[HOST].kind == "c")
     output = Path(options.output or f"{title_of(options.model)}{'' if is_library else '.tw'}")
     if not is_library:
         check_writable(output)
     imported = import_model(options.model, options.schedule)
     _check_level(options, imported.module)
-    choose_targets(imported.module, target)
+    choose_targets(imported.module, targets)
     if options.explain_fusion:
         _explain_fusion(imported.module.clone(), options.precision)
     _lower_beside(options, imported)

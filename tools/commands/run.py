@@ -24,6 +24,7 @@ from tilework.tools.model_source import (
     read_array,
     symbol_sizes,
 )
+from tilework.tools.target_option import add_target_option, targets_by_device
 
 Array = NDArray[Any]
 
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--random", type=int, metavar="SEED", help="random values for the inputs not given")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
     parser.add_argument("--out", metavar="DIR", help="save each output there as NAME.npy")
-    parser.add_argument("--target", help='what to compile for; by default what an .mlir file says, else "llvm"')
+    add_target_option(parser, 'what to compile for; by default what an .mlir file says, else "llvm"')
     parser.add_argument("--schedule", metavar="FILE.mlir", help="schedules for kernels of the program, by their names")
     parser.add_argument("--kernel", metavar="NAME", help="which kernel of an .mlir file without @main to run")
     parser.add_argument("--threads", type=int, metavar="N", help="threads to use; else the physical cores")
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     given = {name: read_array(path) for name, path in files.items()}
     if options.threads is not None:
         set_num_threads(options.threads)
-    program = open_program(options.model, options.target, options.schedule, options.kernel)
+    program = open_program(options.model, targets_by_device(options.targets), options.schedule, options.kernel)
     outputs = program.run(_inputs(program, given, dims, options.random))
     for line in table_lines(outputs):
         print(line)

@@ -23,6 +23,7 @@ from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
+from tilework.transforms.graph.numbers import constant
 from tilework.transforms.graph.writer import Writer
 
 
@@ -43,8 +44,7 @@ def dequantized_last(weight: SSAValue, output_axis: int, rewriter: PatternRewrit
     write = Writer(rewriter, moves[-1])
     made = write.insert(CastOp.of(chosen_again(found.bytes, moves, write, more=found.number), to=i32))
     if found.number:
-        zero = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i32, []), [found.number]))
-        made = write.insert(SubOp.of(made, write.insert(zero)))
+        made = write.insert(SubOp.of(made, write.insert(constant(found.number, i32))))
     if scale is None or of_outputs is None:
         return made
     floats = write.insert(CastOp.of(made, to=f32))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.analysis.group_content import content_of
-from tilework.analysis.program_targets import is_on_host, target_of
+from tilework.analysis.program_targets import target_of
 from tilework.dialects.graph.structure import FusedOp
 from tilework.rules.base import Packing
 from tilework.rules.registry import plan_for
@@ -49,8 +49,6 @@ class PackOperands(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
-        if not is_on_host(op):
-            return
         parameters = parameters_of(op)
         key = (content_of(op.body.block), parameters)
         if key not in self.asked:

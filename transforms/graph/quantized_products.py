@@ -10,9 +10,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseIntOrFPElementsAttr,
-    Float32Type,
     IntegerAttr,
-    IntegerType,
     TensorType,
     f32,
     i8,
@@ -36,14 +34,13 @@ from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.movement import PadOp, TransposeOp
 from tilework.dialects.graph.reduction import ReduceSumOp
-from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.support.words import BYTES
 from tilework.transforms.graph.choosing import chosen_again, chosen_from
 from tilework.transforms.graph.erasing import erase_unused
 from tilework.transforms.graph.moved_weights import dequantized_last
+from tilework.transforms.graph.numbers import as_scalar, by_output, constant
 from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.writer import Writer
 
@@ -185,13 +182,6 @@ def _is_worth(product: Product, known: Set[SSAValue]) -> bool:
     return len(weight) == 2 and summed >= FEWEST
 
 
-def _constant(number: int, dtype: IntegerType | Float32Type) -> arith.ConstantOp:
-    """A number as a tensor that broadcasts."""
-    if isinstance(dtype, Float32Type):
-        return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [float(number)]))
-    return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(dtype, []), [number]))
-
-
 def _distances_of_scaled(data: SSAValue) -> Distances | None:
     """The bytes whose distances from a zero point are what is multiplied, perhaps by way of floats."""
     scaled = scaled_integers(data)
@@ -200,7 +190,7 @@ def _distances_of_scaled(data: SSAValue) -> Distances | None:
 
 def _without_sign(signed: CastOp, rewriter: PatternRewriter) -> SSAValue:
     """Bytes without a sign in the place of those that a cast makes, 128 more each."""
-    more = _constant(SIGN, f32)
+    more = constant(SIGN, f32)
     moved = AddOp.of(signed.input, more.result)
     unsigned = CastOp.of(moved.result, to=UNSIGNED_BYTE)
     copy_location((more, moved, unsigned), signed)
@@ -214,7 +204,7 @@ def _read_without_sign(signed: SSAValue, unsigned: SSAValue, rewriter: PatternRe
     for reader in [use.operation for use in signed.uses]:
         if isinstance(reader, CastOp) and reader.to == i32:
             write = Writer(rewriter, reader)
-            wide, less = write.insert(CastOp.of(unsigned, to=i32)), write.insert(_constant(SIGN, i32))
+            wide, less = write.insert(CastOp.of(unsigned, to=i32)), write.insert(constant(SIGN, i32))
             rewriter.replace(reader, [], [write.insert(SubOp.of(wide, less))])
     erase_unused(signed, rewriter)
 
@@ -265,13 +255,10 @@ class _ProductOfBytes:
         return _is_single(data_scale) and by_output and terms * LARGEST < 1 << (i32.bitwidth - 1)
 
     def _as_scalar(self, value: SSAValue) -> SSAValue:
-        return self._make(ReshapeOp.of(value, shape=DimsAttr(())))
+        return self._make(as_scalar(value))
 
     def _by_output(self, value: SSAValue) -> SSAValue:
-        """One number for each output, or for all, to be broadcast to the result."""
-        count = const(prod(d.offset for d in dims_of(value.type)))
-        image = [const(1)] * (len(self._product.dims(1)) - 2) if isinstance(self._product, ConvOp) else []
-        return self._make(ReshapeOp.of(value, shape=DimsAttr((count, *image))))
+        return self._make(by_output(value, len(self._product.dims(1)) - 2))
 
     # -- integers
 
@@ -282,7 +269,7 @@ class _ProductOfBytes:
             return None
         unsigned, number = left.bytes, left.number
         if element_type(unsigned.type) == i8:
-            more = self._make(AddOp.of(self._make(CastOp.of(unsigned, to=i32)), self._make(_constant(SIGN, i32))))
+            more = self._make(AddOp.of(self._make(CastOp.of(unsigned, to=i32)), self._make(constant(SIGN, i32))))
             unsigned, number = self._make(CastOp.of(more, to=UNSIGNED_BYTE)), number + SIGN
         if not 0 <= number <= LARGEST_BYTE:
             return None
@@ -345,8 +332,8 @@ class _ProductOfBytes:
         """The zero point times each of these sums."""
         point = None if zero is None else self._as_scalar(zero)
         if point is None or number:
-            constant = self._make(_constant(number, i32))
-            point = constant if point is None else self._make(AddOp.of(point, constant))
+            fixed = self._make(constant(number, i32))
+            point = fixed if point is None else self._make(AddOp.of(point, fixed))
         return self._make(MulOp.of(sums, point))
 
 

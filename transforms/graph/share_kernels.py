@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint
 from tilework.analysis.group_content import content_of
 from tilework.analysis.layout_classes import CHANNELS
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.program_targets import is_on_host
 from tilework.analysis.views import has_constant_strides
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.movement import SliceOp
@@ -47,13 +48,14 @@ class ShareKernels(GraphPatternPass):
 
     Such are the scales of quantized networks, one for every tensor, and the parts that a tensor is split into. Numbers
     that are the same in all of them stay. Of an image that kernels make, channels are not taken apart: they may come to
-    lie in blocks. Requires graph-fuse-operators; graph-fold-parameters behind it makes parameters of the numbers.
+    lie in blocks. On devices numbers are parts of instructions, and stay. Requires graph-fuse-operators;
+    graph-fold-parameters behind it makes parameters of the numbers.
     """
 
     name = "graph-share-kernels"
 
     def patterns(self, op: Operation) -> Sequence[RewritePattern]:
-        groups = [o for o in self.operations(op) if isinstance(o, FusedOp)]
+        groups = [o for o in self.operations(op) if isinstance(o, FusedOp) and is_on_host(o)]
         return [TakeNumbersOut(_telling_apart(groups))]
 
 

@@ -6,17 +6,19 @@ deadlocks, tokens that are left, accesses that no token orders, and addresses ou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tilework.algebra.errors import UsageError
 from tilework.runtime.devices.vdla.deadlock import deadlocks, left_over
 from tilework.runtime.devices.vdla.execution import Bytes, Chip
 from tilework.runtime.devices.vdla.findings import StreamError
-from tilework.runtime.devices.vdla.footprint import footprints
+from tilework.runtime.devices.vdla.footprint import Footprint, footprints
 from tilework.runtime.devices.vdla.hazards import hazards
 from tilework.runtime.devices.vdla.machine import Machine
 from tilework.runtime.devices.vdla.report import RunReport, report_of
-from tilework.runtime.devices.vdla.stream import Stream
+from tilework.runtime.devices.vdla.stream import Instruction, Stream
 from tilework.runtime.devices.vdla.timeline import timeline_of
 from tilework.targets.vdla.target import VdlaTarget
 
@@ -28,7 +30,17 @@ def simulate(stream: Stream, dram: Bytes, target: VdlaTarget) -> RunReport:
     """
     if dram.dtype != np.uint8 or dram.ndim != 1 or not dram.flags.c_contiguous or not dram.flags.writeable:
         raise UsageError(f"DRAM is bytes in a row that can be written, not {dram.dtype} of the shape {dram.shape}")
-    machine = Machine(target, len(dram))
+    prepared = prepare(stream, len(dram), target)
+    prepared.run(dram)
+    return prepared.report
+
+
+def prepare(stream: Stream, dram_bytes: int, target: VdlaTarget) -> Prepared:
+    """A stream for a machine with so much DRAM, when it is found to be clean, to be run as often as one likes.
+
+    Neither what is found nor how long it takes depends on what is in memory. Raises StreamError as `simulate` does.
+    """
+    machine = Machine(target, dram_bytes)
     touched, findings = footprints(stream, machine)
     timeline = timeline_of(stream, target)
     order = [span.instruction for span in timeline.spans]
@@ -36,7 +48,20 @@ def simulate(stream: Stream, dram: Bytes, target: VdlaTarget) -> RunReport:
     findings += hazards(stream, set(order), touched, machine)
     if findings:
         raise StreamError(findings)
-    chip = Chip(target, dram)
-    for at in order:
-        chip.run(stream.instructions[at], touched[at])
-    return report_of(stream, timeline, target)
+    steps = tuple((stream.instructions[at], touched[at]) for at in order)
+    return Prepared(target, steps, report_of(stream, timeline, target))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A stream that is clean. steps: its instructions in an order in which they may run, with what they touch."""
+
+    target: VdlaTarget
+    steps: tuple[tuple[Instruction, Footprint], ...]
+    report: RunReport
+
+    def run(self, dram: Bytes) -> None:
+        """Compute what it computes, in this DRAM."""
+        chip = Chip(self.target, dram)
+        for instruction, footprint in self.steps:
+            chip.run(instruction, footprint)

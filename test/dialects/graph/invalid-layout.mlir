@@ -79,3 +79,11 @@ func.func @f(%x: tensor<8x64xui8>) {
   %y = graph.words %x {axis = 2 : i64} : (tensor<8x64xui8>) -> tensor<8x16xi32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<8x64xf32>) {
+  // expected-error@+1 {{words are i32, not f32}}
+  %y = graph.bytes %x : (tensor<8x64xf32>) -> tensor<4x8x64xui8>
+  func.return
+}

@@ -36,3 +36,11 @@ func.func @words(%x: tensor<1x64x28x28xui8>, %w: tensor<32x64xi8>) -> (tensor<1x
   %1 = graph.words %w {axis = 1 : i64} : (tensor<32x64xi8>) -> tensor<32x16xi32>
   func.return %0, %1 : tensor<1x16x28x28xi32>, tensor<32x16xi32>
 }
+
+// Four bytes of each word, along an axis of their own.
+// CHECK-LABEL: func.func @bytes
+func.func @bytes(%x: tensor<2x8xi32>) -> tensor<4x2x8xui8> {
+  // CHECK: graph.bytes %x : (tensor<2x8xi32>) -> tensor<4x2x8xui8>
+  %0 = graph.bytes %x : (tensor<2x8xi32>) -> tensor<4x2x8xui8>
+  func.return %0 : tensor<4x2x8xui8>
+}

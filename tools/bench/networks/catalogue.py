@@ -10,6 +10,7 @@ from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.tools.bench.networks.dcgan import dcgan
 from tilework.tools.bench.networks.dqn import dqn, dqn_2013
 from tilework.tools.bench.networks.mobile import mobilenet_v1, mobilenet_v2
+from tilework.tools.bench.networks.quantized import resnet18_qdq, resnet18_qdq_tight
 from tilework.tools.bench.networks.recurrent import lstm_35, lstm_step
 from tilework.tools.bench.networks.residual import resnet18, resnext26
 from tilework.tools.bench.networks.transformer import decoder_step, encoder
@@ -30,6 +31,8 @@ NETWORKS: dict[str, Callable[..., ModelProto]] = {
     "unet": unet,
     "encoder": encoder,
     "decoder_step": decoder_step,
+    "resnet18_qdq": resnet18_qdq,
+    "resnet18_qdq_tight": resnet18_qdq_tight,
 }
 """The first six are those of section 6 of the TVM paper (Chen et al., OSDI 2018)."""
 

@@ -15,10 +15,7 @@ class PythonTarget(Target):
 
     family = "python"
     vectors_per_cycle = memory_speed = 1
-    core_cache_bytes = near_bytes = 1 << 20
-    fuses = False
-    dot_bits = tile_multiplications = 0
-    tile_shape = None
+    core_cache_bytes = 1 << 20
     measured = Measured(streamed_rows=1, near_row=1, moved_channels=1, winograd_products=0.0, prefetch_runs=1)
 
     def __str__(self) -> str:
@@ -26,9 +23,6 @@ class PythonTarget(Target):
 
     def lanes(self, element_bits: int) -> int:
         return 1
-
-    def keeps_weights(self, count: int) -> bool:
-        return False
 
 
 def parse(kind: str, words: list[str], text: str) -> PythonTarget:
