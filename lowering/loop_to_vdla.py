@@ -24,7 +24,7 @@ from tilework.dialects.te import IntrinsicOp as Declaration
 from tilework.lowering.vdla.buffers import Buffers
 from tilework.lowering.vdla.computations import emit_computation
 from tilework.lowering.vdla.emitter import Emitter
-from tilework.lowering.vdla.pieces import pieces
+from tilework.lowering.vdla.pieces import decided_inside, pieces
 from tilework.lowering.vdla.reads import read_of
 from tilework.lowering.vdla.tiles import tile_number
 from tilework.lowering.vdla.transfers import emit_load, emit_store
@@ -142,6 +142,9 @@ class _Lowering:
         self.buffers.put(op.memref, new.memref)
 
     def loop(self, op: ForOp) -> None:
+        if op.kind.data is Kind.UNROLLED and decided_inside(op):
+            self.loops(op)  # what is read differs from iteration to iteration
+            return
         try:
             nest = nest_of(op, self.known)
         except NoNest:

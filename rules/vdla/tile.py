@@ -73,6 +73,8 @@ class TileChoice:
         position = self.form.positions[at]
         if at < len(self.form.positions) - 2:
             return [1]
+        if at == len(self.form.positions) - 1:  # rows of tiles on the chip lie side by side
+            return _divisors(position.extent)
         return sorted({ceil(position.extent / n) for n in range(1, min(position.extent, MOST_PIECES) + 1)} | {1})
 
     def steps_of(self, tile: Tile, at: int, position: Position) -> int:
