@@ -98,7 +98,7 @@ def random_case(draw: Draw, seed: int) -> Case:
 
 def _te_case(draw: Draw, seed: int) -> Case:
     inputs, results = random_te_program(draw)
-    s = random_te_schedule(draw, results)
+    s = random_te_schedule(draw, results, seed)
     read = [tensor for tensor in inputs if tensor.op in s.operations]
     made = [tensor for op in s.outputs for tensor in op.outputs]
     ops = list(s.module("fuzzed", [*read, *made]).ops)

@@ -32,7 +32,7 @@ def random_schedule(kernel: KernelOp, draw: Draw, seed: int) -> tuple[SequenceOp
     """
     d = Drawn(kernel, draw, seed)
     last = draw.choice((0, 1, 2, 3))
-    for _ in range(draw.choice((0, 2, 4, 8) if last else (0, 2, 4, 6, 8, 12, 16))):
+    for _ in range(draw.choice((0, 2, 4, 8, 12) if last else (0, 2, 4, 6, 8, 12, 16))):
         draw.choice(PRIMITIVES)(d)
     for _ in range(last):
         draw.choice(LAST)(d)

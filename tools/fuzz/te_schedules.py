@@ -16,11 +16,11 @@ from tilework.tools.fuzz.te_units import te_tensorize, te_virtual_threads
 THREADS = ("blockIdx.x", "threadIdx.x", "vthread", "cthread")
 
 
-def random_te_schedule(draw: Draw, results: Sequence[te.Tensor]) -> te.Schedule:
+def random_te_schedule(draw: Draw, results: Sequence[te.Tensor], seed: int) -> te.Schedule:
     """A schedule of the results, by up to about twenty calls."""
-    calls = Calls(draw, te.create_schedule([tensor.op for tensor in results]))
+    calls = Calls(draw, te.create_schedule([tensor.op for tensor in results]), seed)
     last = draw.choice((0, 1, 2, 3))
-    for _ in range(draw.choice((0, 2, 4, 8) if last else (0, 2, 4, 6, 8, 12, 16, 20))):
+    for _ in range(draw.choice((0, 2, 4, 8, 12) if last else (0, 2, 4, 6, 8, 12, 16, 20))):
         try:
             draw.choice(PRIMITIVES)(calls)
         except (TileworkError, _Nothing):
@@ -41,10 +41,12 @@ class Calls:
     """A schedule being made.
 
     reads: the tensors that each stage reads. inlined: the stages that are; placed: those that were computed at others.
+    seed: what tells the names of its intrinsics from those of other cases.
     """
 
-    def __init__(self, draw: Draw, s: te.Schedule):
+    def __init__(self, draw: Draw, s: te.Schedule, seed: int):
         self.draw = draw
+        self.seed = seed
         self.s = s
         self.reads: dict[te.Stage, list[te.Tensor]] = {stage: stage.op.input_tensors for stage in s.stages}
         self.inlined: list[te.Stage] = []
@@ -154,7 +156,9 @@ def _bind(c: Calls) -> None:
 
 
 def _tensorize(c: Calls) -> None:
-    te_tensorize(c.draw, c.s, [s for s in c.s.stages if s not in c.inlined and _is_compute(s) and _has_axes(s)])
+    te_tensorize(
+        c.draw, c.s, [s for s in c.s.stages if s not in c.inlined and _is_compute(s) and _has_axes(s)], f"fuzz{c.seed}"
+    )
 
 
 def _virtual_threads(c: Calls) -> None:

@@ -21,16 +21,16 @@ PARTS = (*["reset update"] * 4, *["body reset update"] * 4, "body", "update")
 """Which snippets there are for a reduction; seldom too few where loops around run parts of it."""
 
 
-def te_tensorize(draw: Draw, s: te.Schedule, stages: Sequence[te.Stage]) -> None:
-    """Loops of one of the stages, or parts of them, go inside and are an intrinsic that is declared for them."""
+def te_tensorize(draw: Draw, s: te.Schedule, stages: Sequence[te.Stage], name: str) -> None:
+    """Loops of one of the stages, or parts of them, go inside and are an intrinsic of that name, declared for them."""
     for stage in drawn_order(stages, draw):
         nest = te_nest(s, stage)
         if nest is not None and is_simple(nest.stage.body):
-            _tensorize(draw, s, stage, nest)
+            _tensorize(draw, s, stage, nest, name)
             return
 
 
-def _tensorize(draw: Draw, s: te.Schedule, stage: te.Stage, nest: Nest) -> None:
+def _tensorize(draw: Draw, s: te.Schedule, stage: te.Stage, nest: Nest, name: str) -> None:
     inside: list[te.IterVar] = []
     leaves = list(stage.leaf_iter_vars)
     for i, size in chosen_leaves(nest, range(len(leaves)), draw):
@@ -47,7 +47,7 @@ def _tensorize(draw: Draw, s: te.Schedule, stage: te.Stage, nest: Nest) -> None:
     inner = te_nest(s, stage)
     tile = None if inner is None else tile_of(inner, len(inside), draw)
     if tile is not None and tile.arguments:
-        stage.tensorize(inside[0], declared(tile, draw))
+        stage.tensorize(inside[0], declared(tile, draw, name))
 
 
 def te_nest(s: te.Schedule, stage: te.Stage) -> Nest | None:
@@ -58,7 +58,7 @@ def te_nest(s: te.Schedule, stage: te.Stage) -> Nest | None:
     return nest if nest is not None and len(nest.leaves) == len(stage.leaf_iter_vars) else None
 
 
-def declared(tile: Tile, draw: Draw) -> te.TensorIntrin:
+def declared(tile: Tile, draw: Draw, name: str) -> te.TensorIntrin:
     """What computes a tile: as a whole, in parts, or both."""
     arguments = [te.placeholder(shape_of(a, tile), name=f"a{i}") for i, a in enumerate(tile.arguments)]
     axes = [te.reduce_axis((0, n), f"r{i}") for i, n in enumerate(tile.extents[tile.rank :])]
@@ -87,7 +87,7 @@ def declared(tile: Tile, draw: Draw) -> te.TensorIntrin:
 
     shapes = [*(shape_of(argument, tile) for argument in tile.arguments), result_shape(tile)]
     binds = {tensor: _buffer(tensor, shape, draw) for tensor, shape in zip((*arguments, made), shapes, strict=True)}
-    return te.decl_tensor_intrin(made.op, snippets, name="drawn", binds=binds)
+    return te.decl_tensor_intrin(made.op, snippets, name=name, binds=binds)
 
 
 def _buffer(tensor: te.Tensor, shape: Sequence[int], draw: Draw) -> Buffer:
