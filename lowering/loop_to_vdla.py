@@ -72,7 +72,8 @@ class LoopToVdla(TileworkPass):
 class _Lowering:
     """One kernel, and the function that it becomes.
 
-    known: for the indices of loops around, numbers for which bounds and conditions inside are what they are here.
+    known: for the indices of loops around, numbers for which bounds and conditions inside are what they are here. reason:
+    why the innermost loop around is no nest.
     """
 
     def __init__(self, kernel: KernelOp, target: VdlaTarget):
@@ -82,6 +83,7 @@ class _Lowering:
         self.block = Block(arg_types=kernel.body.block.arg_types)
         self.emitter = Emitter(self.block, kernel)
         self.known: dict[SSAValue, Expr] = {}
+        self.reason = ""
 
     def function(self) -> func.FuncOp:
         """The function. Raises CompileError where units do not run what the kernel does."""
@@ -127,7 +129,7 @@ class _Lowering:
             case YieldOp():
                 pass
             case _:
-                raise NoNest(f"{op.name} is no intrinsic, and in no nest that copies or computes whole tiles")
+                raise NoNest(f"{op.name} is no intrinsic, and in no nest that copies or computes whole tiles{self.reason}")
 
     def allocate(self, op: memref.AllocaOp) -> None:
         memory = self.buffers.memory_of(op.memref)
@@ -147,8 +149,10 @@ class _Lowering:
             return
         try:
             nest = nest_of(op, self.known)
-        except NoNest:
+        except NoNest as error:
+            around, self.reason = self.reason, f": {error}"
             self.loops(op)
+            self.reason = around
             return
         if min(nest.trips) < 1:
             return
@@ -195,6 +199,7 @@ class _Lowering:
         for begin, behind in pieces(loop, first, end, self.known):
             self.known[loop.index] = const(begin)
             self.emitter.loop(begin, behind, loop.axis.data, body, written_out=written_out)
+        self.known.pop(loop.index, None)  # for the next piece of a loop around, nothing is known of this one
 
     def condition(self, op: IfOp) -> None:
         """Append what is done under a condition, if it holds."""

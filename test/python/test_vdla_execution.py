@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from vdla_oracle import computed_tiles
+from tilework.tools.fuzz.vdla.oracle import computed_tiles
 from vdla_programs import Matmul, data_for, machine, matmul
 
 from tilework.algebra.errors import UsageError

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from vdla_faults import FAULTS
-from vdla_oracle import Verdict, judge
+from tilework.tools.fuzz.vdla.faults import FAULTS
+from tilework.tools.fuzz.vdla.oracle import Verdict, judge
 from vdla_programs import Layout, data_for, layout_of, machine, matmul, one_after_the_other, random_matmul, shuffled
 
 from tilework.runtime.devices.vdla.findings import Fault, Finding, StreamError

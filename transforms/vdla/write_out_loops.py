@@ -49,22 +49,26 @@ class WriteOutLoops(TileworkPass):
         for inner in op.walk():
             if isinstance(inner, VdlaOp) and (inner.waits or inner.pushes):
                 raise CompileError(f"{inner.name} has tokens already: loops are written out before", inner)
+        end = body.last_op
+        assert end is not None
+        old = [inner for inner in body.ops if inner is not end and not isinstance(inner, _BUFFERS)]
         run = _WritingOut(body)
         run.block(body)
-        for old in reversed(run.old):
-            Rewriter.erase_op(old)
+        Rewriter.insert_op(run.written, InsertPoint.before(end))
+        for inner in reversed(old):
+            Rewriter.erase_op(inner)
+
+
+_BUFFERS = (memref.AllocaOp, memref.AllocOp)
 
 
 class _WritingOut(UnitsRun):
-    """A run that writes operations down, behind those that the function has."""
+    """A run that writes operations down; they stand in no block before it is over, since it would run them too."""
 
     def __init__(self, body: Block):
         super().__init__()
-        end = body.last_op
-        assert end is not None
-        self.old = [op for op in body.ops if op is not end and not isinstance(op, memref.AllocaOp | memref.AllocOp)]
+        self.written: list[Operation] = []
         self._body = body
-        self._end = end
         self._numbers: dict[int, SSAValue] = {}
 
     def allocate(self, op: memref.AllocaOp | memref.AllocOp) -> None:
@@ -77,11 +81,11 @@ class _WritingOut(UnitsRun):
         for at, operand in enumerate(op.operands):
             if isinstance(operand.type, IndexType):
                 new.operands[at] = self._number(self.values[operand])
-        Rewriter.insert_op(new, InsertPoint.before(self._end))
+        self.written.append(new)
 
     def _number(self, number: int) -> SSAValue:
         if number not in self._numbers:
             constant = arith.ConstantOp(IntegerAttr(number, INDEX))
-            Rewriter.insert_op(constant, InsertPoint.before(self._end))
+            self.written.append(constant)
             self._numbers[number] = constant.result
         return self._numbers[number]

@@ -1,0 +1,285 @@
+"""Random products of bytes, convolutions among them, whose sums the ALU makes bytes of: as te, and by numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilework.tools.fuzz.draw import Draw
+
+Array = NDArray[Any]
+
+ALU = {
+    "max": "arith.maxsi",
+    "min": "arith.minsi",
+    "add": "arith.addi",
+    "mul": "arith.muli",
+    "shr": "arith.shrsi",
+    "shl": "arith.shli",
+    "sub": "arith.subi",
+}
+"""Operations of the ALU with a number."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """An axis of the data, after padding. extent: how many windows there are along it."""
+
+    size: int
+    window: int
+    stride: int
+    before: int
+    after: int
+
+    @property
+    def padded(self) -> int:
+        return self.size + self.before + self.after
+
+    @property
+    def extent(self) -> int:
+        return (self.padded - self.window) // self.stride + 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation on all sums: with a number, with words of each output, or with words of each sum."""
+
+    operation: str
+    number: int = 0
+    words: str | None = None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """y[o, p.., j] = lowest byte of steps(sum over c, u.., l of x[c, p * stride + u.., l] * w[o, c, u.., j, l]).
+
+    outputs, channels: in tiles. stages: the steps, stage by stage. order: the axes of the result, of o and positions by
+    number; lanes are the last. block: how many elements tiles have.
+    """
+
+    outputs: int
+    channels: int
+    positions: tuple[Position, ...]
+    stages: tuple[tuple[Step, ...], ...]
+    order: tuple[int, ...]
+    block: int = 16
+
+    @property
+    def is_padded(self) -> bool:
+        return any(p.before or p.after for p in self.positions)
+
+    @property
+    def is_windowed(self) -> bool:
+        return any(p.window > 1 or p.stride > 1 for p in self.positions)
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for stage in self.stages for step in stage]
+
+    @property
+    def axes(self) -> list[tuple[str, int]]:
+        """Those of the sums, the lanes apart."""
+        return [("o", self.outputs), *((f"p{i}", p.extent) for i, p in enumerate(self.positions))]
+
+    @property
+    def reduction(self) -> list[tuple[str, int]]:
+        """Those that are combined away, the elements of tiles apart."""
+        windows = [(f"u{i}", p.window) for i, p in enumerate(self.positions)] if self.is_windowed else []
+        return [("c", self.channels), *windows]
+
+    @property
+    def words(self) -> list[tuple[str, list[str]]]:
+        """The arguments with words: their names, and their axes without lanes."""
+        return [
+            (f"b{i}", ["o"] if step.words == "outputs" else [name for name, _ in self.axes])
+            for i, step in enumerate(self.steps)
+            if step.words is not None
+        ]
+
+    # -- te
+
+    @property
+    def text(self) -> str:
+        """The kernel."""
+        b, sizes = self.block, dict(self.axes)
+        x = _type([self.channels, *(p.size for p in self.positions), b], "i8")
+        windows = [n for _, n in self.reduction[1:]]
+        w = _type([self.outputs, self.channels, *windows, b, b], "i8")
+        words = [(name, _type([*(sizes[a] for a in axes), b], "i32")) for name, axes in self.words]
+        y = _type([self.axes[i][1] for i in self.order] + [b], "i8")
+        arguments = ", ".join(f"%{name}: {type_}" for name, type_ in [("x", x), ("w", w), *words])
+        lines = [f"te.kernel @product({arguments}) -> {y} {{"]
+        lines += [*self._padding(x), *self._product(x, w), *self._stages(dict(words)), *self._result(y)]
+        return "\n".join([*lines, f"te.return %y : {y}", "}"])
+
+    @property
+    def _sums(self) -> str:
+        return _type([*(n for _, n in self.axes), self.block], "i32")
+
+    @property
+    def _spatial(self) -> str:
+        return ", ".join(f"{a}: {n}" for a, n in [*self.axes, ("j", self.block)])
+
+    def _padding(self, x: str) -> list[str]:
+        if not self.is_padded:
+            return []
+        shape = [self.channels, *(p.padded for p in self.positions), self.block]
+        axes = ", ".join(f"{a}: {n}" for a, n in zip(["c", *self._places(), "l"], shape, strict=True))
+        conditions = [
+            condition
+            for name, p in zip(self._places(), self.positions, strict=True)
+            if p.before or p.after
+            for condition in (f"{name} - {p.before} >= 0", f"{p.size + p.before - 1} - {name} >= 0")
+        ]
+        at = [f"{name} - {p.before}" for name, p in zip(self._places(), self.positions, strict=True)]
+        type_ = _type(shape, "i8")
+        return [
+            f'%pad = te.compute "pad" [{axes}] : {type_} {{',
+            f"%v = te.if_then_else [{', '.join(conditions)}] : i8 {{",
+            f"%a = te.read %x[c, {', '.join(at)}, l] : {x}",
+            "te.yield %a : i8",
+            "} else {",
+            "%z = arith.constant 0 : i8",
+            "te.yield %z : i8",
+            "}",
+            "te.yield %v : i8",
+            "}",
+        ]
+
+    def _places(self) -> list[str]:
+        return [f"q{i}" for i in range(len(self.positions))]
+
+    def _product(self, x: str, w: str) -> list[str]:
+        source, type_ = ("%x", x)
+        if self.is_padded:
+            source, type_ = "%pad", _type([self.channels, *(p.padded for p in self.positions), self.block], "i8")
+        at = [f"p{i}" for i in range(len(self.positions))]
+        windows = ""
+        if self.is_windowed:
+            at = [f"{p.stride} * p{i} + u{i}" for i, p in enumerate(self.positions)]
+            windows = "".join(f", u{i}" for i in range(len(self.positions)))
+        reduction = ", ".join(f"{a}: {n}" for a, n in [*self.reduction, ("l", self.block)])
+        return [
+            f'%sum = te.compute "sum" [{self._spatial}] reduce [{reduction}] : {self._sums} {{',
+            f"%a = te.read {source}[c, {', '.join(at)}, l] : {type_}",
+            f"%b = te.read %w[o, c{windows}, j, l] : {w}",
+            "%ai = arith.extsi %a : i8 to i32",
+            "%bi = arith.extsi %b : i8 to i32",
+            "%p = arith.muli %ai, %bi : i32",
+            "te.reduce add %p : i32",
+            "}",
+        ]
+
+    def _stages(self, types: dict[str, str]) -> list[str]:
+        lines, source, number = list[str](), "sum", 0
+        places = ", ".join(name for name, _ in self.axes)
+        for i, stage in enumerate(self.stages):
+            lines += [f'%e{i} = te.compute "e{i}" [{self._spatial}] : {self._sums} {{']
+            lines += [f"%v = te.read %{source}[{places}, j] : {self._sums}"]
+            last = "%v"
+            for step in stage:
+                other = f"%k{number}"
+                if step.words is None:
+                    lines.append(f"{other} = arith.constant {step.number} : i32")
+                else:
+                    at = ", ".join(dict(self.words)[f"b{number}"])
+                    lines.append(f"{other} = te.read %b{number}[{at}, j] : {types[f'b{number}']}")
+                lines.append(f"%w{number} = {ALU[step.operation]} {last}, {other} : i32")
+                last, number = f"%w{number}", number + 1
+            lines += [f"te.yield {last} : i32", "}"]
+            source = f"e{i}"
+        return lines
+
+    def _result(self, y: str) -> list[str]:
+        axes = ", ".join(f"{self.axes[i][0]}: {self.axes[i][1]}" for i in self.order)
+        source = f"e{len(self.stages) - 1}" if self.stages else "sum"
+        return [
+            f'%y = te.compute "y" [{axes}, j: {self.block}] : {y} {{',
+            f"%v = te.read %{source}[{', '.join(name for name, _ in self.axes)}, j] : {self._sums}",
+            "%t = arith.trunci %v : i32 to i8",
+            "te.yield %t : i8",
+            "}",
+        ]
+
+    # -- numpy
+
+    def arguments(self, seed: int) -> list[Array]:
+        """Random operands, and a result that is not computed yet."""
+        draw, b, sizes = np.random.default_rng(seed), self.block, dict(self.axes)
+        x = draw.integers(-128, 128, (self.channels, *(p.size for p in self.positions), b), np.int8)
+        w = draw.integers(-128, 128, (self.outputs, *(n for _, n in self.reduction), b, b), np.int8)
+        words = [
+            draw.integers(-(1 << 15), 1 << 15, (*(sizes[a] for a in axes), b)).astype(np.int32)
+            for _, axes in self.words
+        ]
+        return [x, w, *words, np.full((*(self.axes[i][1] for i in self.order), b), 77, np.int8)]
+
+    def expected(self, x: Array, w: Array, *words: Array) -> Array:
+        """The result."""
+        x = np.pad(x, [(0, 0), *((p.before, p.after) for p in self.positions), (0, 0)]).astype(np.int32)
+        sums = np.zeros((*(n for _, n in self.axes), self.block), np.int32)
+        spatial = "xyz"[: len(self.positions)]
+        for taps in product(*(range(p.window) for p in self.positions)):
+            part = x[:, *(slice(u, u + p.stride * (p.extent - 1) + 1, p.stride) for u, p in zip(taps, self.positions))]
+            weights = w[:, :, *taps] if self.is_windowed else w
+            sums += np.einsum(f"c{spatial}l,ocjl->o{spatial}j", part, weights.astype(np.int32))
+        given = iter(words)
+        for step in self.steps:
+            other: Any = np.int32(step.number)
+            if step.words is not None:
+                other = next(given)
+                if step.words == "outputs":
+                    other = other.reshape(self.outputs, *[1] * len(self.positions), self.block)
+            sums = _STEPS[step.operation](sums, other)
+        return sums.transpose(*self.order, len(self.order)).astype(np.int8)
+
+
+_STEPS = {
+    "max": np.maximum,
+    "min": np.minimum,
+    "add": np.add,
+    "mul": np.multiply,
+    "shr": np.right_shift,
+    "shl": np.left_shift,
+    "sub": np.subtract,
+}
+
+
+def _type(shape: Sequence[int], element: str) -> str:
+    return f"tensor<{'x'.join(map(str, shape))}x{element}>"
+
+
+def random_kernel(draw: Draw) -> Kernel:
+    """A product of matrices, or a convolution along one axis or two; sizes are odd, and so are windows."""
+    rank = draw.choice((1, 1, 2))
+    positions = tuple(_position(draw, draw.chance(40), 9 if rank == 1 else 6) for _ in range(rank))
+    stages = tuple(
+        tuple(_step(draw) for _ in range(draw.choice((1, 2, 3)))) for _ in range(draw.choice((0, 1, 1, 2)))
+    )
+    order = list(range(rank + 1))
+    if draw.chance(40):
+        order = [order.pop(draw.choice(range(len(order)))) for _ in range(rank + 1)]
+    return Kernel(draw.choice((1, 2, 3, 4, 5)), draw.choice((1, 2, 3, 4)), positions, stages, tuple(order))
+
+
+def _position(draw: Draw, is_windowed: bool, most: int) -> Position:
+    size = draw.choice(range(1, most + 1))
+    if not is_windowed:
+        return Position(size, 1, 1, 0, 0)
+    before, after = draw.choice((0, 0, 1, 2)), draw.choice((0, 0, 1, 2))
+    window = draw.choice([n for n in (1, 2, 3) if n <= size + before + after])
+    return Position(size, window, draw.choice((1, 1, 2)), before, after)
+
+
+def _step(draw: Draw) -> Step:
+    operation = draw.choice(("max", "min", "add", "add", "mul", "shr", "shr", "shl", "sub"))
+    if operation in ("max", "min", "add", "mul") and draw.chance(40):
+        return Step(operation, words=draw.choice(("outputs", "outputs", "sums")))
+    if operation in ("shr", "shl"):
+        return Step(operation, draw.choice((0, 1, 4, 7)))
+    return Step(operation, draw.choice((0, 1, -1, 3, -128, 127, 1000)))
