@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilework.dialects.schedule import SplitOp
-from tilework.tools.fuzz.cases import random_case, shrink
+from tilework.tools.fuzz.cases import random_case
 from tilework.tools.fuzz.draw import Seeded
+from tilework.tools.fuzz.shrink import shrink
 
 T = TypeVar("T")
 

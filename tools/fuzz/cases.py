@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
@@ -77,10 +77,29 @@ class Case:
         ops = self.sequence.body.block.ops
         return any(isinstance(op, BindOp | EnvThreadsOp) and op.thread.data == Kind.VIRTUAL for op in ops)
 
+    def traits(self) -> list[str]:
+        """What accepted cases are counted by."""
+        return [
+            name
+            for name, holds in (
+                ("rewrite te behind other primitives", self.rewrites_late),
+                ("tensorize", self.tensorizes),
+                ("have virtual threads", self.interleaves),
+            )
+            if holds
+        ]
+
     @property
     def ops(self) -> list[Operation]:
         """What a module of the case holds."""
         return [*self.intrinsics, self.kernel, self.sequence]
+
+    def smaller(self) -> Iterator[Case]:
+        """The case without single primitives that nothing depends on, the last ones first."""
+        for i in reversed(range(len(list(self.sequence.body.block.ops)))):
+            candidate = _without(self, i)
+            if candidate is not None:
+                yield candidate
 
     def __str__(self) -> str:
         text = "\n".join(map(str, self.ops))
@@ -109,19 +128,6 @@ def _te_case(draw: Draw, seed: int) -> Case:
     assert isinstance(kernel, KernelOp) and isinstance(sequence, SequenceOp)
     shown = {stage.name: s.primitives.texts(stage.leaf_iter_vars) for stage in s.stages}
     return Case(kernel, sequence, draw.choice(SIZES), seed, intrinsics, shown)
-
-
-def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """Drop primitives one by one, the last first, as long as the case still fails."""
-    smaller = True
-    while smaller:
-        smaller = False
-        for i in reversed(range(len(list(case.sequence.body.block.ops)))):
-            candidate = _without(case, i)
-            if candidate is not None and fails(candidate):
-                case, smaller = candidate, True
-                break
-    return case
 
 
 def _without(case: Case, i: int) -> Case | None:

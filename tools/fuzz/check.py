@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,14 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """`refused` is the reason of a refusal, `difference` what was wrong; neither for a schedule that is right."""
+    """`refused` is the reason of a refusal, `difference` what was wrong; neither for a schedule that is right.
+
+    `counts` is what else was tried with one that is right, and how often.
+    """
 
     refused: str | None = None
     difference: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def check(

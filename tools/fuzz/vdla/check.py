@@ -1,4 +1,4 @@
-"""One case: a kernel under a schedule, compiled for a machine, in the interpreter and on the simulator, against numpy."""
+"""One case: a kernel under a schedule, compiled, in the interpreter and on the simulator, against numpy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def compiled(text: str, target: VdlaTarget) -> Compiled:
 
 
 def check(kernel: Kernel, schedule: str, target: VdlaTarget, seed: int) -> Outcome:
-    """Compile and run a case; every result is numpy's bit by bit. Whatever else than a CompileError escapes is a defect."""
+    """Compile and run a case; every result is numpy's, bit by bit. Any error that escapes is a defect."""
     text = program_of(kernel, schedule, target)
     try:
         found = compiled(text, target)

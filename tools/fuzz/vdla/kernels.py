@@ -225,9 +225,11 @@ class Kernel:
         sums = np.zeros((*(n for _, n in self.axes), self.block), np.int32)
         spatial = "xyz"[: len(self.positions)]
         for taps in product(*(range(p.window) for p in self.positions)):
-            part = x[:, *(slice(u, u + p.stride * (p.extent - 1) + 1, p.stride) for u, p in zip(taps, self.positions))]
+            rows = [
+                slice(u, u + p.stride * (p.extent - 1) + 1, p.stride) for u, p in zip(taps, self.positions, strict=True)
+            ]
             weights = w[:, :, *taps] if self.is_windowed else w
-            sums += np.einsum(f"c{spatial}l,ocjl->o{spatial}j", part, weights.astype(np.int32))
+            sums += np.einsum(f"c{spatial}l,ocjl->o{spatial}j", x[:, *rows], weights.astype(np.int32))
         given = iter(words)
         for step in self.steps:
             other: Any = np.int32(step.number)
@@ -258,9 +260,7 @@ def random_kernel(draw: Draw) -> Kernel:
     """A product of matrices, or a convolution along one axis or two; sizes are odd, and so are windows."""
     rank = draw.choice((1, 1, 2))
     positions = tuple(_position(draw, draw.chance(40), 9 if rank == 1 else 6) for _ in range(rank))
-    stages = tuple(
-        tuple(_step(draw) for _ in range(draw.choice((1, 2, 3)))) for _ in range(draw.choice((0, 1, 1, 2)))
-    )
+    stages = tuple(tuple(_step(draw) for _ in range(draw.choice((1, 2, 3)))) for _ in range(draw.choice((0, 1, 1, 2))))
     order = list(range(rank + 1))
     if draw.chance(40):
         order = [order.pop(draw.choice(range(len(order)))) for _ in range(rank + 1)]

@@ -89,7 +89,9 @@ class _Drawn:
             axis = self.draw.choice([a for a in several if counts[a] % threads == 0] or several)
             at = around.index(outer[axis])
             around[at], thread = self.split(outer[axis], threads, tails=False)
-            around.insert(len(around) if self.draw.chance(70) else self.draw.choice(range(at + 1, len(around) + 1)), thread)
+            around.insert(
+                len(around) if self.draw.chance(70) else self.draw.choice(range(at + 1, len(around) + 1)), thread
+            )
             self.add(f'schedule.bind {thread} "vthread"')
         inner = drawn_order(inner, self.draw) if self.draw.chance(50) else inner
         self.add(f"schedule.reorder {', '.join([*around, *inner, '%y_j'])}")
