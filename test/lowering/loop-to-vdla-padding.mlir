@@ -45,27 +45,27 @@ loop.kernel @one_tile ins(%x: memref<48xi8>) outs(%y: memref<16xi8>) {
   }
 }
 
-// Both loops decide what is read. For each piece of the outer one the inner one is cut anew: behind the end of %x, which
-// has three tiles, nothing is read.
+// Both loops decide what is read. For each piece of the outer one the inner one is cut anew: of %x, which has three
+// tiles, nothing is read in front of the first or behind the last.
 // CHECK-LABEL: func.func @both_loops
 // CHECK:         scf.for %b = %0 to %1
-// CHECK:           scf.for %u = %0 to %2
-// CHECK-NOT:         pad [
+// CHECK:           size [1, 0] stride 1 pad [0, 0, 1, 0]
+// CHECK:           size [1, 1] stride 1 : memref
 // CHECK:         scf.for %b_1 = %1 to %4
-// CHECK-NEXT:      scf.for %u_1 = %0 to %1
-// CHECK:             size [1, 1] stride 1 : memref
-// CHECK:           scf.for %u_2 = %1 to %4
-// CHECK:             size [1, 0] stride 1 pad [0, 0, 1, 0]
-// CHECK:         scf.for %b_2 = %4 to %6
-// CHECK-NEXT:      scf.for %u_3 = %0 to %4
-// CHECK:             size [1, 0] stride 1 pad [0, 0, 1, 0]
+// CHECK-NOT:       pad [
+// CHECK:         scf.for %b_2 = %4 to %7
+// CHECK:           size [1, 1] stride 1 : memref
+// CHECK:           size [1, 0] stride 1 pad [0, 0, 1, 0]
+// CHECK:         scf.for %b_3 = %7 to
+// CHECK-NOT:       size [1, 1]
+// CHECK:           size [1, 0] stride 1 pad [0, 0, 1, 0]
 loop.kernel @both_loops ins(%x: memref<48xi8>) outs(%y: memref<16xi8>) {
-  loop.for %b = 0 to 3 "b" {
+  loop.for %b = 0 to 5 "b" {
     loop.for %u = 0 to 2 "u" {
       %inp = memref.alloca() : memref<16xi8, "vdla.inp">
       loop.for %l = 0 to 16 "l" {
-        %p = loop.if [2 - 2 * %b - %u >= 0] -> i8 {
-          %a = loop.load %x[32 * %b + 16 * %u + %l] : memref<48xi8>
+        %p = loop.if [%b + %u - 1 >= 0, 3 - %b - %u >= 0] -> i8 {
+          %a = loop.load %x[16 * %b + 16 * %u + %l - 16] : memref<48xi8>
           loop.yield %a : i8
         } else {
           %zero = arith.constant 0 : i8
