@@ -1,0 +1,55 @@
+"""A short fuzz run of VDLA's lowering; the long one is `python -m tilework.tools.fuzz --family vdla`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tilework.runtime.devices.vdla import simulator
+from tilework.tools.fuzz.draw import Seeded
+from tilework.tools.fuzz.shrink import shrink
+from tilework.tools.fuzz.vdla.cases import Case, random_case
+from tilework.tools.fuzz.vdla.machines import machine
+from tilework.tools.fuzz.vdla.planting import FOUND, HARMLESS
+
+
+def case_of(seed: int) -> Case:
+    return random_case(Seeded(seed), seed)
+
+
+def test_accepted_schedules_compute_what_numpy_does_and_faults_are_found():
+    """Schedules are accepted and refused; of the faults that are planted in the streams most do harm."""
+    counts, traits = Counter[str](), Counter[str]()
+    refused = 0
+    for seed in range(14):
+        case = case_of(seed)
+        outcome = case.run()
+        assert outcome.difference is None, f"{outcome.difference}\n{case}"
+        refused += outcome.refused is not None
+        if outcome.refused is None:
+            counts.update(outcome.counts)
+            traits.update(case.traits())
+    assert 0 < refused < 7
+    assert counts[FOUND] > 20 and counts[HARMLESS] > 5
+    assert all(traits[trait] for trait in ("have virtual threads", "pad", "unroll"))
+
+
+def test_a_simulator_that_finds_nothing_is_caught(monkeypatch: pytest.MonkeyPatch):
+    """Pretend that it does not look for races."""
+    monkeypatch.setattr(simulator, "hazards", lambda *_: [])
+    missed = [case.with_faults()[1] for case in map(case_of, range(6)) if case.run().refused is None]
+    assert any(text is not None and "the simulator finds nothing" in text for text in missed)
+
+
+def test_what_does_not_fit_is_refused_with_its_sizes():
+    refusals = [replace(case_of(seed), target=machine("-wgt-kib=1")).run().refused for seed in range(6)]
+    assert any(text is not None and 'in "vdla.wgt" take ' in text and "it has 4: " in text for text in refusals)
+
+
+def test_a_finding_is_shrunk():
+    """Pretend that virtual threads are wrong: what they do not need is left out of the schedule."""
+    case = next(c for c in map(case_of, range(40)) if "vthread" in c.schedule and c.target != machine())
+    small = shrink(case, lambda c: "vthread" in c.schedule)
+    assert small.target == machine() and len(small.schedule.splitlines()) < len(case.schedule.splitlines())
