@@ -42,7 +42,7 @@ def chosen_leaves(nest: Nest, free: Sequence[int], draw: Draw) -> list[tuple[int
     if reductions and not draw.chance(CARELESS):  # an intrinsic of a reduction has a part of it
         order = [reductions[0], *(i for i in order if i != reductions[0])]
     found: list[tuple[int, int | None]] = []
-    for i in order[: draw.choice((1, 2, 2, 3))]:
+    for i in order[: draw.choice((1, 2, 2, 3, 3))]:
         trip = nest.trip(nest.leaves[i]) or 0
         whole = trip <= 8 and (trip < 4 or draw.chance(40))
         found.append((i, None if whole else draw.choice([s for s in SIZES if s < trip])))

@@ -15,7 +15,7 @@ from tilework.frontends.te.tensor_intrin import Buffer
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.intrinsics import chosen_leaves, result_shape, shape_of
 from tilework.tools.fuzz.snippets import written, written_reset
-from tilework.tools.fuzz.tiles import Nest, Tile, drawn_order, is_simple, nest_of, tile_of
+from tilework.tools.fuzz.tiles import Nest, Tile, in_drawn_order, nest_of, tile_of
 
 PARTS = (*["reset update"] * 4, *["body reset update"] * 4, "body", "update")
 """Which snippets there are for a reduction; seldom too few where loops around run parts of it."""
@@ -23,11 +23,9 @@ PARTS = (*["reset update"] * 4, *["body reset update"] * 4, "body", "update")
 
 def te_tensorize(draw: Draw, s: te.Schedule, stages: Sequence[te.Stage], name: str) -> None:
     """Loops of one of the stages, or parts of them, go inside and are an intrinsic of that name, declared for them."""
-    for stage in drawn_order(stages, draw):
-        nest = te_nest(s, stage)
-        if nest is not None and is_simple(nest.stage.body):
-            _tensorize(draw, s, stage, nest, name)
-            return
+    found = in_drawn_order([(stage, te_nest(s, stage)) for stage in stages], draw)
+    if found:
+        _tensorize(draw, s, *found[0], name)
 
 
 def _tensorize(draw: Draw, s: te.Schedule, stage: te.Stage, nest: Nest, name: str) -> None:

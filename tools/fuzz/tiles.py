@@ -171,6 +171,14 @@ def is_simple(compute: ComputeOp) -> bool:
     return all(isinstance(op, (ReadOp, arith.ConstantOp, *BINARY)) for op in ops) and all(t == f32 for t in values)
 
 
+def in_drawn_order(nests: Sequence[tuple[T, Nest | None]], draw: Draw) -> list[tuple[T, Nest]]:
+    """What may be tensorized, in any order; products come first mostly, which are rare."""
+    found = [(what, nest) for what, nest in drawn_order(nests, draw) if nest is not None and is_simple(nest.stage.body)]
+    if draw.chance(70):
+        found.sort(key=lambda one: not (one[1].stage.body.reduction and len(one[1].stage.body.reads) > 1))
+    return found
+
+
 def _argument(nest: Nest, read: ReadOp, axes: Sequence[Axis], draw: Draw) -> Argument | None:
     """A part of a tensor: along each of its dimensions that an axis moves along. None where it moves otherwise."""
     values = {axis.name: nest.bounds.values[axis.name] for axis in nest.stage.roots}

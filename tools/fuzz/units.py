@@ -7,16 +7,15 @@ from xdsl.ir import Region, SSAValue
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.tools.fuzz.intrinsics import chosen_leaves, declared_for
 from tilework.tools.fuzz.stages import Drawn, DrawnStage
-from tilework.tools.fuzz.tiles import Nest, drawn_order, is_simple, nest_of
+from tilework.tools.fuzz.tiles import Nest, in_drawn_order, nest_of
 
 
 def draw_tensorize(d: Drawn) -> None:
     """Loops of a stage, or parts of them, go inside and are an intrinsic that is declared for them."""
-    for stage in drawn_order([s for s in d.computes if s.leaves and not s.intrinsic], d.draw):
-        nest = _nest(d, stage)
-        if nest is not None and is_simple(nest.stage.body):
-            _tensorize(d, stage, nest)
-            return
+    stages = [stage for stage in d.computes if stage.leaves and not stage.intrinsic]
+    found = in_drawn_order([(stage, _nest(d, stage)) for stage in stages], d.draw)
+    if found:
+        _tensorize(d, *found[0])
 
 
 def _tensorize(d: Drawn, stage: DrawnStage, nest: Nest) -> None:
