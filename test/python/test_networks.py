@@ -20,11 +20,12 @@ from tilework.tools.cli import main
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
+RESIDUAL: dict[str, Any] = {"image": 32, "width": 4, "blocks": (1, 2)}
 LSTM: dict[str, Any] = {"hidden": 10, "vocabulary": 20}
 WORDS: dict[str, Any] = {"layers": 1, "words": 6, "size": 16, "heads": 4}
 
 SMALL: dict[str, dict[str, Any]] = {
-    "resnet18": {"image": 32, "width": 4, "blocks": (1, 2)},
+    "resnet18": RESIDUAL,
     "mobilenet_v1": {"image": 32, "divisor": 16},
     "dqn": {},
     "dcgan": {"width": 4},
@@ -36,6 +37,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "unet": {"image": 16, "width": 4, "depth": 2},
     "encoder": WORDS,
     "decoder_step": WORDS,
+    "resnet18_qdq": RESIDUAL,
+    "resnet18_qdq_tight": RESIDUAL,
 }
 """Sizes for tests; those without are small anyway."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, log2
 from typing import Any, TypeAlias
 
@@ -41,14 +41,14 @@ def tight(largest: float) -> float:
     return largest / LARGEST
 
 
-def resnet18_qdq(image: int = 224) -> ModelProto:
+def resnet18_qdq(image: int = 224, width: int = 64, blocks: Sequence[int] = (2, 2, 2, 2)) -> ModelProto:
     """ResNet-18 of bytes whose scales are powers of two."""
-    return quantized(resnet18(image), power_of_two)
+    return quantized(resnet18(image, width, blocks), power_of_two)
 
 
-def resnet18_qdq_tight(image: int = 224) -> ModelProto:
+def resnet18_qdq_tight(image: int = 224, width: int = 64, blocks: Sequence[int] = (2, 2, 2, 2)) -> ModelProto:
     """ResNet-18 of bytes whose scales are as small as they can be."""
-    return quantized(resnet18(image), tight)
+    return quantized(resnet18(image, width, blocks), tight)
 
 
 def _arrays(model: ModelProto) -> dict[str, Array]:
