@@ -53,6 +53,7 @@ class Case:
             for name, holds in (
                 ("have virtual threads", "vthread" in self.schedule),
                 ("pad", self.kernel.is_padded),
+                ("double buffers", "double_buffer" in self.schedule),
                 ("unroll", "schedule.unroll" in self.schedule),
             )
             if holds
@@ -60,8 +61,9 @@ class Case:
 
     def smaller(self) -> Iterator[Case]:
         """The case on the usual machine, and without single lines of the schedule that nothing depends on."""
-        if self.target != machine():
-            yield replace(self, target=machine())
+        usual = machine(f"-block-in={self.target.block_in} -block-out={self.target.block_out}")
+        if self.target != usual:
+            yield replace(self, target=usual)
         first, *lines, last = self.schedule.splitlines()
         for i in reversed(range(len(lines))):
             made = [name.strip() for name in lines[i].partition(" = ")[0].split(",")] if " = " in lines[i] else []
@@ -77,5 +79,5 @@ class Case:
 def random_case(draw: Draw, seed: int) -> Case:
     """A kernel, a schedule and a machine."""
     target = random_machine(draw)
-    kernel = random_kernel(draw)
+    kernel = random_kernel(draw, target)
     return Case(kernel, random_schedule(kernel, draw), target, seed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilework.targets.vdla.target import VdlaTarget
 from tilework.tools.fuzz.draw import Draw
 
 Array = NDArray[Any]
@@ -59,7 +60,7 @@ class Kernel:
     """y[o, p.., j] = lowest byte of steps(sum over c, u.., l of x[c, p * stride + u.., l] * w[o, c, u.., j, l]).
 
     outputs, channels: in tiles. stages: the steps, stage by stage. order: the axes of the result, of o and positions by
-    number; lanes are the last. block: how many elements tiles have.
+    number; lanes are the last. block_in, block_out: how many channels and outputs a tile of the machine has.
     """
 
     outputs: int
@@ -67,7 +68,8 @@ class Kernel:
     positions: tuple[Position, ...]
     stages: tuple[tuple[Step, ...], ...]
     order: tuple[int, ...]
-    block: int = 16
+    block_in: int = 16
+    block_out: int = 16
 
     @property
     def is_padded(self) -> bool:
@@ -106,12 +108,12 @@ class Kernel:
     @property
     def text(self) -> str:
         """The kernel."""
-        b, sizes = self.block, dict(self.axes)
-        x = _type([self.channels, *(p.size for p in self.positions), b], "i8")
+        bi, bo, sizes = self.block_in, self.block_out, dict(self.axes)
+        x = _type([self.channels, *(p.size for p in self.positions), bi], "i8")
         windows = [n for _, n in self.reduction[1:]]
-        w = _type([self.outputs, self.channels, *windows, b, b], "i8")
-        words = [(name, _type([*(sizes[a] for a in axes), b], "i32")) for name, axes in self.words]
-        y = _type([self.axes[i][1] for i in self.order] + [b], "i8")
+        w = _type([self.outputs, self.channels, *windows, bo, bi], "i8")
+        words = [(name, _type([*(sizes[a] for a in axes), bo], "i32")) for name, axes in self.words]
+        y = _type([self.axes[i][1] for i in self.order] + [bo], "i8")
         arguments = ", ".join(f"%{name}: {type_}" for name, type_ in [("x", x), ("w", w), *words])
         lines = [f"te.kernel @product({arguments}) -> {y} {{"]
         lines += [*self._padding(x), *self._product(x, w), *self._stages(dict(words)), *self._result(y)]
@@ -119,16 +121,16 @@ class Kernel:
 
     @property
     def _sums(self) -> str:
-        return _type([*(n for _, n in self.axes), self.block], "i32")
+        return _type([*(n for _, n in self.axes), self.block_out], "i32")
 
     @property
     def _spatial(self) -> str:
-        return ", ".join(f"{a}: {n}" for a, n in [*self.axes, ("j", self.block)])
+        return ", ".join(f"{a}: {n}" for a, n in [*self.axes, ("j", self.block_out)])
 
     def _padding(self, x: str) -> list[str]:
         if not self.is_padded:
             return []
-        shape = [self.channels, *(p.padded for p in self.positions), self.block]
+        shape = [self.channels, *(p.padded for p in self.positions), self.block_in]
         axes = ", ".join(f"{a}: {n}" for a, n in zip(["c", *self._places(), "l"], shape, strict=True))
         conditions = [
             condition
@@ -157,13 +159,13 @@ class Kernel:
     def _product(self, x: str, w: str) -> list[str]:
         source, type_ = ("%x", x)
         if self.is_padded:
-            source, type_ = "%pad", _type([self.channels, *(p.padded for p in self.positions), self.block], "i8")
+            source, type_ = "%pad", _type([self.channels, *(p.padded for p in self.positions), self.block_in], "i8")
         at = [f"p{i}" for i in range(len(self.positions))]
         windows = ""
         if self.is_windowed:
             at = [f"{p.stride} * p{i} + u{i}" for i, p in enumerate(self.positions)]
             windows = "".join(f", u{i}" for i in range(len(self.positions)))
-        reduction = ", ".join(f"{a}: {n}" for a, n in [*self.reduction, ("l", self.block)])
+        reduction = ", ".join(f"{a}: {n}" for a, n in [*self.reduction, ("l", self.block_in)])
         return [
             f'%sum = te.compute "sum" [{self._spatial}] reduce [{reduction}] : {self._sums} {{',
             f"%a = te.read {source}[c, {', '.join(at)}, l] : {type_}",
@@ -199,7 +201,7 @@ class Kernel:
         axes = ", ".join(f"{self.axes[i][0]}: {self.axes[i][1]}" for i in self.order)
         source = f"e{len(self.stages) - 1}" if self.stages else "sum"
         return [
-            f'%y = te.compute "y" [{axes}, j: {self.block}] : {y} {{',
+            f'%y = te.compute "y" [{axes}, j: {self.block_out}] : {y} {{',
             f"%v = te.read %{source}[{', '.join(name for name, _ in self.axes)}, j] : {self._sums}",
             "%t = arith.trunci %v : i32 to i8",
             "te.yield %t : i8",
@@ -210,19 +212,20 @@ class Kernel:
 
     def arguments(self, seed: int) -> list[Array]:
         """Random operands, and a result that is not computed yet."""
-        draw, b, sizes = np.random.default_rng(seed), self.block, dict(self.axes)
-        x = draw.integers(-128, 128, (self.channels, *(p.size for p in self.positions), b), np.int8)
-        w = draw.integers(-128, 128, (self.outputs, *(n for _, n in self.reduction), b, b), np.int8)
+        draw, sizes = np.random.default_rng(seed), dict(self.axes)
+        bi, bo = self.block_in, self.block_out
+        x = draw.integers(-128, 128, (self.channels, *(p.size for p in self.positions), bi), np.int8)
+        w = draw.integers(-128, 128, (self.outputs, *(n for _, n in self.reduction), bo, bi), np.int8)
         words = [
-            draw.integers(-(1 << 15), 1 << 15, (*(sizes[a] for a in axes), b)).astype(np.int32)
+            draw.integers(-(1 << 15), 1 << 15, (*(sizes[a] for a in axes), bo)).astype(np.int32)
             for _, axes in self.words
         ]
-        return [x, w, *words, np.full((*(self.axes[i][1] for i in self.order), b), 77, np.int8)]
+        return [x, w, *words, np.full((*(self.axes[i][1] for i in self.order), bo), 77, np.int8)]
 
     def expected(self, x: Array, w: Array, *words: Array) -> Array:
         """The result."""
         x = np.pad(x, [(0, 0), *((p.before, p.after) for p in self.positions), (0, 0)]).astype(np.int32)
-        sums = np.zeros((*(n for _, n in self.axes), self.block), np.int32)
+        sums = np.zeros((*(n for _, n in self.axes), self.block_out), np.int32)
         spatial = "xyz"[: len(self.positions)]
         for taps in product(*(range(p.window) for p in self.positions)):
             rows = [
@@ -236,7 +239,7 @@ class Kernel:
             if step.words is not None:
                 other = next(given)
                 if step.words == "outputs":
-                    other = other.reshape(self.outputs, *[1] * len(self.positions), self.block)
+                    other = other.reshape(self.outputs, *[1] * len(self.positions), self.block_out)
             sums = _STEPS[step.operation](sums, other)
         return sums.transpose(*self.order, len(self.order)).astype(np.int8)
 
@@ -256,7 +259,7 @@ def _type(shape: Sequence[int], element: str) -> str:
     return f"tensor<{'x'.join(map(str, shape))}x{element}>"
 
 
-def random_kernel(draw: Draw) -> Kernel:
+def random_kernel(draw: Draw, target: VdlaTarget) -> Kernel:
     """A product of matrices, or a convolution along one axis or two; sizes are odd, and so are windows."""
     rank = draw.choice((1, 1, 2))
     positions = tuple(_position(draw, draw.chance(40), 9 if rank == 1 else 6) for _ in range(rank))
@@ -264,7 +267,8 @@ def random_kernel(draw: Draw) -> Kernel:
     order = list(range(rank + 1))
     if draw.chance(40):
         order = [order.pop(draw.choice(range(len(order)))) for _ in range(rank + 1)]
-    return Kernel(draw.choice((1, 2, 3, 4, 5)), draw.choice((1, 2, 3, 4)), positions, stages, tuple(order))
+    outputs, channels = draw.choice((1, 2, 3, 4, 5)), draw.choice((1, 2, 3, 4))
+    return Kernel(outputs, channels, positions, stages, tuple(order), target.block_in, target.block_out)
 
 
 def _position(draw: Draw, is_windowed: bool, most: int) -> Position:

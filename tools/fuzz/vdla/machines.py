@@ -19,10 +19,15 @@ OPTIONS = {
 }
 """By option the numbers that it has, the usual one first."""
 
+BLOCKS = 3
+"""So many of a hundred machines have tiles of another size, which no intrinsic is declared for."""
+
 
 def random_machine(draw: Draw) -> VdlaTarget:
     """A machine with other numbers for some of the options."""
     given = [f"-{option}={draw.choice(numbers)}" for option, numbers in OPTIONS.items() if draw.chance(40)]
+    if draw.chance(BLOCKS):
+        given += [f"-{option}={draw.choice((4, 8, 16, 32))}" for option in ("block-in", "block-out")]
     return machine(" ".join(given))
 
 
