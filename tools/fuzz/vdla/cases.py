@@ -13,6 +13,7 @@ from tilework.tools.fuzz.check import Outcome
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.vdla.check import check, compiled, program_of, put_in_dram
 from tilework.tools.fuzz.vdla.kernels import Kernel, random_kernel
+from tilework.tools.fuzz.vdla.layers import Layer, layer_of, ruled_schedule
 from tilework.tools.fuzz.vdla.machines import machine, random_machine
 from tilework.tools.fuzz.vdla.planting import plant_faults
 from tilework.tools.fuzz.vdla.schedules import random_schedule
@@ -52,6 +53,7 @@ class Case:
             name
             for name, holds in (
                 ("have virtual threads", "vthread" in self.schedule),
+                ("have a tile of the rule's", isinstance(self.kernel, Layer)),
                 ("pad", self.kernel.is_padded),
                 ("double buffers", "double_buffer" in self.schedule),
                 ("unroll", "schedule.unroll" in self.schedule),
@@ -77,7 +79,12 @@ class Case:
 
 
 def random_case(draw: Draw, seed: int) -> Case:
-    """A kernel, a schedule and a machine."""
+    """A kernel, a machine, and a schedule at random or by the rule for products."""
     target = random_machine(draw)
     kernel = random_kernel(draw, target)
+    if draw.chance(40):
+        layer = layer_of(kernel)
+        schedule = ruled_schedule(layer, target, draw)
+        if schedule is not None:
+            return Case(layer, schedule, target, seed)
     return Case(kernel, random_schedule(kernel, draw), target, seed)

@@ -109,11 +109,11 @@ class Kernel:
     def text(self) -> str:
         """The kernel."""
         bi, bo, sizes = self.block_in, self.block_out, dict(self.axes)
-        x = _type([self.channels, *(p.size for p in self.positions), bi], "i8")
+        x = tensor_text([self.channels, *(p.size for p in self.positions), bi], "i8")
         windows = [n for _, n in self.reduction[1:]]
-        w = _type([self.outputs, self.channels, *windows, bo, bi], "i8")
-        words = [(name, _type([*(sizes[a] for a in axes), bo], "i32")) for name, axes in self.words]
-        y = _type([self.axes[i][1] for i in self.order] + [bo], "i8")
+        w = tensor_text([self.outputs, self.channels, *windows, bo, bi], "i8")
+        words = [(name, tensor_text([*(sizes[a] for a in axes), bo], "i32")) for name, axes in self.words]
+        y = tensor_text([self.axes[i][1] for i in self.order] + [bo], "i8")
         arguments = ", ".join(f"%{name}: {type_}" for name, type_ in [("x", x), ("w", w), *words])
         lines = [f"te.kernel @product({arguments}) -> {y} {{"]
         lines += [*self._padding(x), *self._product(x, w), *self._stages(dict(words)), *self._result(y)]
@@ -121,7 +121,7 @@ class Kernel:
 
     @property
     def _sums(self) -> str:
-        return _type([*(n for _, n in self.axes), self.block_out], "i32")
+        return tensor_text([*(n for _, n in self.axes), self.block_out], "i32")
 
     @property
     def _spatial(self) -> str:
@@ -132,25 +132,41 @@ class Kernel:
             return []
         shape = [self.channels, *(p.padded for p in self.positions), self.block_in]
         axes = ", ".join(f"{a}: {n}" for a, n in zip(["c", *self._places(), "l"], shape, strict=True))
+        type_ = tensor_text(shape, "i8")
+        read = f"te.read %x[c, {', '.join(self.places_read())}, l] : {x}"
+        return [f'%pad = te.compute "pad" [{axes}] : {type_} {{', *self.if_inside(read), "}"]
+
+    def if_inside(self, read: str) -> list[str]:
+        """The body of what pads: what is read inside of the image, and zeros around it."""
         conditions = [
             condition
             for name, p in zip(self._places(), self.positions, strict=True)
             if p.before or p.after
             for condition in (f"{name} - {p.before} >= 0", f"{p.size + p.before - 1} - {name} >= 0")
         ]
-        at = [f"{name} - {p.before}" for name, p in zip(self._places(), self.positions, strict=True)]
-        type_ = _type(shape, "i8")
         return [
-            f'%pad = te.compute "pad" [{axes}] : {type_} {{',
             f"%v = te.if_then_else [{', '.join(conditions)}] : i8 {{",
-            f"%a = te.read %x[c, {', '.join(at)}, l] : {x}",
-            "te.yield %a : i8",
-            "} else {",
-            "%z = arith.constant 0 : i8",
-            "te.yield %z : i8",
-            "}",
+            *(f"%a = {read}", "te.yield %a : i8", "} else {", "%z = arith.constant 0 : i8", "te.yield %z : i8", "}"),
             "te.yield %v : i8",
-            "}",
+        ]
+
+    def places_read(self) -> list[str]:
+        """Where the image is read for each place of the padded one."""
+        return [f"{name} - {p.before}" for name, p in zip(self._places(), self.positions, strict=True)]
+
+    def windows_read(self) -> list[str]:
+        """Where the padded image is read for a sum."""
+        if not self.is_windowed:
+            return [f"p{i}" for i in range(len(self.positions))]
+        return [f"{p.stride} * p{i} + u{i}" for i, p in enumerate(self.positions)]
+
+    def multiplied(self) -> list[str]:
+        """The end of a body that adds the products of two bytes."""
+        return [
+            "%ai = arith.extsi %a : i8 to i32",
+            "%bi = arith.extsi %b : i8 to i32",
+            "%p = arith.muli %ai, %bi : i32",
+            "te.reduce add %p : i32",
         ]
 
     def _places(self) -> list[str]:
@@ -159,21 +175,17 @@ class Kernel:
     def _product(self, x: str, w: str) -> list[str]:
         source, type_ = ("%x", x)
         if self.is_padded:
-            source, type_ = "%pad", _type([self.channels, *(p.padded for p in self.positions), self.block_in], "i8")
-        at = [f"p{i}" for i in range(len(self.positions))]
-        windows = ""
-        if self.is_windowed:
-            at = [f"{p.stride} * p{i} + u{i}" for i, p in enumerate(self.positions)]
-            windows = "".join(f", u{i}" for i in range(len(self.positions)))
+            source, type_ = (
+                "%pad",
+                tensor_text([self.channels, *(p.padded for p in self.positions), self.block_in], "i8"),
+            )
+        windows = "".join(f", {name}" for name, _ in self.reduction[1:])
         reduction = ", ".join(f"{a}: {n}" for a, n in [*self.reduction, ("l", self.block_in)])
         return [
             f'%sum = te.compute "sum" [{self._spatial}] reduce [{reduction}] : {self._sums} {{',
-            f"%a = te.read {source}[c, {', '.join(at)}, l] : {type_}",
+            f"%a = te.read {source}[c, {', '.join(self.windows_read())}, l] : {type_}",
             f"%b = te.read %w[o, c{windows}, j, l] : {w}",
-            "%ai = arith.extsi %a : i8 to i32",
-            "%bi = arith.extsi %b : i8 to i32",
-            "%p = arith.muli %ai, %bi : i32",
-            "te.reduce add %p : i32",
+            *self.multiplied(),
             "}",
         ]
 
@@ -255,7 +267,7 @@ _STEPS = {
 }
 
 
-def _type(shape: Sequence[int], element: str) -> str:
+def tensor_text(shape: Sequence[int], element: str) -> str:
     return f"tensor<{'x'.join(map(str, shape))}x{element}>"
 
 
