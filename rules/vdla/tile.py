@@ -93,14 +93,15 @@ class TileChoice:
 
     def accumulators(self, tile: Tile) -> int:
         """How many tiles of words there are at a time."""
-        places = prod(tile.counts)
-        copies = sum(stage.copies for stage in self.form.stages)
-        words = sum(
-            self.form.output_tiles if not moves else tile.threads * places
-            for stage in self.form.stages
-            for _, moves in stage.words
-        )
-        return tile.threads * (tile.outputs + copies) * places + words
+        places = tile.threads * prod(tile.counts)
+        total, at_a_time = places * tile.outputs, tile.outputs
+        for stage in self.form.stages:
+            if stage.copies:  # from here on outputs are computed one tile after the other
+                at_a_time = 1
+                total += places
+            for _, moves in stage.words:
+                total += places * at_a_time if moves else self.form.output_tiles
+        return total
 
     def data(self, tile: Tile) -> int:
         """How many tiles of data a step takes."""
