@@ -95,10 +95,12 @@ class TileChoice:
         """How many tiles of words there are at a time."""
         places = tile.threads * prod(tile.counts)
         total, at_a_time = places * tile.outputs, tile.outputs
+        divides = all(p.extent % count == 0 for p, count in zip(self.form.positions, tile.counts, strict=True))
         for stage in self.form.stages:
             if stage.copies:  # from here on outputs are computed one tile after the other
                 at_a_time = 1
-                total += places
+            if stage.copies or not divides:  # a tile that is shorter at the end is no whole buffer to compute in
+                total += places * at_a_time
             for _, moves in stage.words:
                 total += places * at_a_time if moves else self.form.output_tiles
         return total
