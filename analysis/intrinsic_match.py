@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from math import prod
+from operator import le
 from typing import NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
@@ -123,8 +123,7 @@ class _Matching:
         if not ways:
             raise NoNest(self.differing("what is stored differs"))
         if sorted(self.nest.trips) != sorted(self.extents):
-            is_short = len(self.nest.trips) == len(self.extents) and prod(self.nest.trips) < prod(self.extents)
-            kind = ShortNest if is_short else NoNest
+            kind = ShortNest if self.is_short() else NoNest
             raise kind(self.differing(f"the loops differ{self.remedy(ways)}"))
         reason: NoNest | None = None
         for loads in ways:
@@ -135,6 +134,11 @@ class _Matching:
                     except NoNest as error:
                         reason = reason or error
         raise reason or NoNest(self.differing("the loops differ"))
+
+    def is_short(self) -> bool:
+        """Whether the loops run fewer times than those of the meaning: a loop of one iteration is none any more."""
+        trips, extents = sorted(self.nest.trips, reverse=True), sorted(self.extents, reverse=True)
+        return len(trips) <= len(extents) and all(map(le, trips, extents))
 
     def remedy(self, ways: Sequence[Loads]) -> str:
         """How the loops would have to be split and ordered to be those of the meaning; nothing where no way is seen."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import root_buffer
 from tilework.dialects import arith
-from tilework.dialects.loop import ForOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop import ForOp, IfOp, Kind, LoadOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
 
 NOTHING_KNOWN: Mapping[SSAValue, Expr] = {}
@@ -69,12 +69,12 @@ class LoopNest:
 def nests_of(outermost: ForOp, known: Mapping[SSAValue, Expr] = NOTHING_KNOWN) -> list[LoopNest]:
     """The nests that a loop consists of: one, or two that share loops, such as for a sum that is set to zero first.
 
-    known: what indices of loops around are, where bounds ask for them. Raises NoNest, with the reason, where the loop
-    holds anything else.
+    known: what indices of loops around are, where bounds and conditions ask for them; a loop inside whose index is
+    known is fixed there, and belongs to no nest. Raises NoNest, with the reason, where the loop holds anything else.
     """
-    held = (op for op in outermost.body.walk() if isinstance(op.parent_op(), ForOp))
-    values = [op for op in held if not isinstance(op, ForOp | StoreOp | arith.ConstantOp)]
-    nests = list(_nests((outermost,), known))
+    held = (op for op in outermost.body.walk() if isinstance(op.parent_op(), ForOp) or _is_statement(op.parent_op()))
+    values = [op for op in held if not isinstance(op, ForOp | StoreOp | arith.ConstantOp) and not _is_statement(op)]
+    nests = list(_nests((outermost,), outermost.body.block, known))
     if not 0 < len(nests) < 3:
         raise NoNest(f"the loops are to hold one store, or two, and hold {len(nests) or 'none'}")
     unused = next((op for op in values if not any(op in nest.value_ops for nest in nests)), None)
@@ -93,13 +93,22 @@ def nest_of(outermost: ForOp, known: Mapping[SSAValue, Expr] = NOTHING_KNOWN) ->
     return nests[0]
 
 
-def _nests(loops: tuple[ForOp, ...], known: Mapping[SSAValue, Expr]) -> Iterator[LoopNest]:
-    """The nests inside of loops, in order."""
+def _is_statement(op: Operation | None) -> bool:
+    """Whether something is done under a condition."""
+    return isinstance(op, IfOp) and not op.outputs
+
+
+def _nests(loops: tuple[ForOp, ...], block: Block, known: Mapping[SSAValue, Expr]) -> Iterator[LoopNest]:
+    """The nests inside of a block in loops, in order."""
     trips = [_trip_of(loop, loops, known) for loop in loops]
-    for op in loops[-1].body.block.ops:
+    for op in block.ops:
         match op:
             case ForOp():
-                yield from _nests((*loops, op), known)
+                around = loops if op.index in known else (*loops, op)
+                yield from _nests(around, op.body.block, known)
+            case IfOp() if not op.outputs and (truth := holds(op, known)) is not None:
+                for branch in (op.then_body if truth else op.else_body).blocks:
+                    yield from _nests(loops, branch, known)
             case StoreOp():
                 type_: Attribute = op.value.type
                 if isinstance(type_, VectorType):
@@ -109,6 +118,12 @@ def _nests(loops: tuple[ForOp, ...], known: Mapping[SSAValue, Expr]) -> Iterator
                 raise NoNest(f"the loops are to hold stores, and hold {op.name}")
             case _:
                 pass
+
+
+def holds(op: IfOp, known: Mapping[SSAValue, Expr]) -> bool | None:
+    """Whether all conditions hold where this is known; None where that does not tell."""
+    truths = [predicate.substitute(known).constant for predicate in op.conditions]
+    return None if None in truths else all(truths)
 
 
 def _trip_of(loop: ForOp, loops: Sequence[ForOp], known: Mapping[SSAValue, Expr]) -> int:

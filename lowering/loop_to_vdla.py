@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.analysis.loop_nest import NoNest, buffer_name, nest_of, only_loop
+from tilework.analysis.loop_nest import NoNest, buffer_name, holds, nest_of, only_loop
 from tilework.analysis.program_targets import target_of
 from tilework.dialects import arith
 from tilework.dialects.isa import vdla
@@ -24,7 +24,7 @@ from tilework.dialects.te import IntrinsicOp as Declaration
 from tilework.lowering.vdla.buffers import Buffers
 from tilework.lowering.vdla.computations import emit_computation
 from tilework.lowering.vdla.emitter import Emitter
-from tilework.lowering.vdla.pieces import pieces
+from tilework.lowering.vdla.pieces import decided_inside, pieces
 from tilework.lowering.vdla.reads import read_of
 from tilework.lowering.vdla.tiles import tile_number
 from tilework.lowering.vdla.transfers import emit_load, emit_store
@@ -73,6 +73,7 @@ class _Lowering:
     """One kernel, and the function that it becomes.
 
     known: for the indices of loops around, numbers for which bounds and conditions inside are what they are here.
+    reason: why the innermost loop around is no nest.
     """
 
     def __init__(self, kernel: KernelOp, target: VdlaTarget):
@@ -82,6 +83,7 @@ class _Lowering:
         self.block = Block(arg_types=kernel.body.block.arg_types)
         self.emitter = Emitter(self.block, kernel)
         self.known: dict[SSAValue, Expr] = {}
+        self.reason = ""
 
     def function(self) -> func.FuncOp:
         """The function. Raises CompileError where units do not run what the kernel does."""
@@ -127,7 +129,8 @@ class _Lowering:
             case YieldOp():
                 pass
             case _:
-                raise NoNest(f"{op.name} is no intrinsic, and in no nest that copies or computes whole tiles")
+                what = f"{op.name} is no intrinsic, and in no nest that copies or computes whole tiles"
+                raise NoNest(what + self.reason)
 
     def allocate(self, op: memref.AllocaOp) -> None:
         memory = self.buffers.memory_of(op.memref)
@@ -142,10 +145,19 @@ class _Lowering:
         self.buffers.put(op.memref, new.memref)
 
     def loop(self, op: ForOp) -> None:
+        if op.kind.data is Kind.UNROLLED and decided_inside(op):
+            self.loops(op)  # what is read differs from iteration to iteration
+            return
+        inner = self.decisive(op)
+        if inner is not None:
+            self.each(inner, op)
+            return
         try:
             nest = nest_of(op, self.known)
-        except NoNest:
+        except NoNest as error:
+            around, self.reason = self.reason, f": {error}"
             self.loops(op)
+            self.reason = around
             return
         if min(nest.trips) < 1:
             return
@@ -156,6 +168,33 @@ class _Lowering:
             emit_load(nest, read, memory, self.buffers, self.emitter)
         else:
             emit_computation(nest, memory, self.buffers, self.emitter)
+
+    def decisive(self, op: ForOp) -> ForOp | None:
+        """A loop inside of a nest that is written out and decides what the nest does, as virtual threads do."""
+        for loop in (inner for inner in op.body.walk() if isinstance(inner, ForOp) and inner.index not in self.known):
+            if loop.kind.data is not Kind.UNROLLED or not decided_inside(loop):
+                continue
+            for index in range(*self.range_of(loop)):
+                try:
+                    nest_of(op, {**self.known, loop.index: const(index)})
+                except NoNest:
+                    continue
+                return loop
+        return None
+
+    def each(self, loop: ForOp, op: ForOp) -> None:
+        """Append what a nest becomes in each iteration of a loop of it: its elements are independent of each other."""
+        for index in range(*self.range_of(loop)):
+            self.known[loop.index] = self.emitter.values[loop.index] = const(index)
+            conditions = (inner for inner in op.walk() if isinstance(inner, IfOp) and not inner.outputs)
+            if all(c.else_body.blocks or holds(c, self.known) is not False for c in conditions):
+                self.loop(op)
+        self.known.pop(loop.index, None)
+
+    def range_of(self, loop: ForOp) -> tuple[int, int]:
+        """The first index of a loop, and the one behind its last; nothing where these are not known."""
+        lower, upper = (bound.substitute(self.known).constant for bound in (loop.lower, loop.upper))
+        return (0, 0) if lower is None or upper is None else (lower, upper)
 
     def loops(self, op: ForOp) -> None:
         """Append loops around more than one store, or around an intrinsic.
@@ -192,15 +231,15 @@ class _Lowering:
         for begin, behind in pieces(loop, first, end, self.known):
             self.known[loop.index] = const(begin)
             self.emitter.loop(begin, behind, loop.axis.data, body, written_out=written_out)
+        self.known.pop(loop.index, None)  # for the next piece of a loop around, nothing is known of this one
 
     def condition(self, op: IfOp) -> None:
         """Append what is done under a condition, if it holds."""
-        truths = [predicate.substitute(self.known).constant for predicate in op.conditions]
-        if None in truths or op.outputs:
+        truth = holds(op, self.known)
+        if truth is None or op.outputs:
             conditions = ", ".join(map(str, op.conditions))
             raise NoNest(f"whether [{conditions}] holds is not the same for whole tiles")
-        regions = [op.then_body] if all(truths) else [op.else_body]
-        for block in (block for region in regions for block in region.blocks):
+        for block in (op.then_body if truth else op.else_body).blocks:
             self.statements(block)
 
     def intrinsic(self, op: IntrinsicOp) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.passes import ModulePass
-from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tilework.lowering.loop_to_vdla import LoopToVdla
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
@@ -17,6 +16,7 @@ from tilework.transforms.vdla.fold_loops import FoldLoops
 from tilework.transforms.vdla.forward_copies import ForwardCopies
 from tilework.transforms.vdla.insert_tokens import InsertTokens
 from tilework.transforms.vdla.order_loads import OrderLoads
+from tilework.transforms.vdla.write_out_loops import WriteOutLoops
 
 LOOPS: tuple[ModulePass, ...] = (
     ScheduleToLoop(),
@@ -30,6 +30,6 @@ LOOPS: tuple[ModulePass, ...] = (
     OrderLoads(),  # behind what folds loops: operations stand side by side now
     DoubleBuffer(),  # before places are given
     AssignMemory(),  # before tokens: what lies in one place has to wait
-    CommonSubexpressionElimination(),  # subscripts are written out for every operation
+    WriteOutLoops(),  # before tokens, which would not go from one iteration of a loop to another loop's
     InsertTokens(),  # last: what runs when is fixed
 )

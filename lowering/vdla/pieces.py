@@ -14,12 +14,7 @@ from tilework.lowering.vdla.reads import valid_range
 
 def pieces(loop: ForOp, first: int, end: int, known: Mapping[SSAValue, Expr]) -> Iterator[tuple[int, int]]:
     """Parts of the range of a loop, from its first index up to the end, such that inner bounds are constant in each."""
-    decided = [
-        inner
-        for inner in loop.body.walk()
-        if (isinstance(inner, ForOp) and loop.index in {*inner.lower.variables(), *inner.upper.variables()})
-        or (isinstance(inner, IfOp) and any(loop.index in p.expr.variables() for p in inner.conditions))
-    ]
+    decided = decided_inside(loop)
 
     def what_is_done(index: int) -> list[object]:
         here = {**known, loop.index: const(index)}
@@ -28,6 +23,16 @@ def pieces(loop: ForOp, first: int, end: int, known: Mapping[SSAValue, Expr]) ->
     for _, run in groupby(range(first, end), what_is_done):
         indices = list(run)
         yield indices[0], indices[-1] + 1
+
+
+def decided_inside(loop: ForOp) -> list[ForOp | IfOp]:
+    """The loops and conditions inside of a loop of which its index decides something."""
+    return [
+        inner
+        for inner in loop.body.walk()
+        if (isinstance(inner, ForOp) and loop.index in {*inner.lower.variables(), *inner.upper.variables()})
+        or (isinstance(inner, IfOp) and any(loop.index in p.expr.variables() for p in inner.conditions))
+    ]
 
 
 def _decided(op: ForOp | IfOp, known: Mapping[SSAValue, Expr]) -> object:

@@ -46,16 +46,17 @@ def tile_nest(
 
     valid: as in `Dim`, for those loops where something is not read in each iteration.
     """
+    is_read = all(first < end for first, end in valid.values())
     dims = [
         Dim(
             loop.axis.data,
             trip,
             tuple(access.steps[at] for access in accesses),
             loop.kind.data is Kind.UNROLLED,
-            valid.get(loop),
+            valid.get(loop) if is_read else None,
         )
         for at, (loop, trip) in enumerate(zip(nest.loops, nest.trips, strict=True))
-        if trip != 1 or loop in valid
+        if trip != 1 or (is_read and loop in valid)
     ]
     starts = [tile_number(access.start, elements, nest.text_of(access.access)) for access in accesses]
     outside = _without_elements(dims, elements)
@@ -66,8 +67,18 @@ def tile_nest(
                     f"{nest.text_of(access.access)} moves by {step} elements with '{dim.name}', which is no number "
                     f"of tiles of {elements} elements"
                 )
-    scaled = (replace(dim, steps=tuple(step // elements for step in dim.steps)) for dim in outside)
+    scaled = [replace(dim, steps=tuple(step // elements for step in dim.steps)) for dim in outside]
+    if not is_read:
+        scaled = _unread(scaled, len(accesses))
     return TileNest(tuple(sorted(scaled, key=lambda dim: not dim.written_out)), tuple(starts))
+
+
+def _unread(dims: Sequence[Dim], accesses: int) -> list[Dim]:
+    """The loops, of which the one that goes from tile to tile reads nothing at all."""
+    at = min((i for i, dim in enumerate(dims) if not dim.written_out), key=lambda i: dims[i].steps[0], default=None)
+    if at is None:
+        return [*dims, Dim("", 1, (1,) * accesses, valid=(0, 0))]
+    return [replace(dim, valid=(0, 0)) if i == at else dim for i, dim in enumerate(dims)]
 
 
 def tile_number(position: Expr, elements: int, text: str) -> Expr:

@@ -41,7 +41,8 @@ def emit_load(nest: LoopNest, read: Read | None, memory: TileMemory, buffers: Bu
     shape = _shape(tiles.dims)
 
     def transfer(at: Sequence[Expr]) -> None:
-        onto, come_from = emitter.index(at[0]), emitter.index(at[1] + shape.skipped)
+        is_read = shape.rows and shape.columns  # else all of it is padding, and begins in front of the argument perhaps
+        onto, come_from = emitter.index(at[0]), emitter.index(at[1] + shape.skipped if is_read else 0)
         properties = _properties(shape)
         if any(shape.pad):
             properties["pad"] = DenseArrayBase.from_list(i64, list(shape.pad))

@@ -73,6 +73,8 @@ class TileChoice:
         position = self.form.positions[at]
         if at < len(self.form.positions) - 2:
             return [1]
+        if at == len(self.form.positions) - 1:  # rows of tiles on the chip lie side by side
+            return _divisors(position.extent)
         return sorted({ceil(position.extent / n) for n in range(1, min(position.extent, MOST_PIECES) + 1)} | {1})
 
     def steps_of(self, tile: Tile, at: int, position: Position) -> int:
@@ -91,14 +93,17 @@ class TileChoice:
 
     def accumulators(self, tile: Tile) -> int:
         """How many tiles of words there are at a time."""
-        places = prod(tile.counts)
-        copies = sum(stage.copies for stage in self.form.stages)
-        words = sum(
-            self.form.output_tiles if not moves else tile.threads * places
-            for stage in self.form.stages
-            for _, moves in stage.words
-        )
-        return tile.threads * (tile.outputs + copies) * places + words
+        places = tile.threads * prod(tile.counts)
+        total, at_a_time = places * tile.outputs, tile.outputs
+        divides = all(p.extent % count == 0 for p, count in zip(self.form.positions, tile.counts, strict=True))
+        for stage in self.form.stages:
+            if stage.copies:  # from here on outputs are computed one tile after the other
+                at_a_time = 1
+            if stage.copies or not divides:  # a tile that is shorter at the end is no whole buffer to compute in
+                total += places * at_a_time
+            for _, moves in stage.words:
+                total += places * at_a_time if moves else self.form.output_tiles
+        return total
 
     def data(self, tile: Tile) -> int:
         """How many tiles of data a step takes."""

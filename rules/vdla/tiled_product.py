@@ -81,10 +81,14 @@ class _Writing:
         self.place_stages(stages)
         s.compute_at(sums, self.of_thread)
         self.order_sum(sums)
-        s.compute_at(data, self.of_step(shared=tile.along is None))
-        s.compute_at(weights, self.around[0][0] if tile.keeps_weights else self.of_step(shared=tile.along is not None))
-        if tile.threads > 1:  # what threads share has a half for each turn; what they do not, a buffer for each
-            s.double_buffer(data if tile.along is None else weights)
+        of_data, of_weights = (self.of_step(shared=shared) for shared in (tile.along is None, tile.along is not None))
+        if tile.keeps_weights:
+            of_weights = self.around[0][0]
+        s.compute_at(data, of_data)
+        s.compute_at(weights, of_weights)
+        shared, place = (data, of_data) if tile.along is None else (weights, of_weights)
+        if tile.threads > 1 and place is not self.thread:
+            s.double_buffer(shared)  # it has a half for each turn; what threads do not share has a buffer for each
 
     @property
     def of_thread(self) -> SSAValue:

@@ -22,7 +22,7 @@ from tilework.dialects.schedule import (
     VectorizeOp,
     number_of,
 )
-from tilework.dialects.te import ExternOp
+from tilework.dialects.te import ExternOp, ScanOp
 from tilework.dialects.te.intrinsics import declaration_of
 from tilework.scheduling.state.handles import Handles
 from tilework.scheduling.state.state import Axis, Fuse, Singleton, Split, listed, refuse
@@ -66,7 +66,7 @@ def _check_pad(handles: Handles, op: SplitOp, axis: Axis) -> None:
     if axis not in stage.spatial:
         message = f"{what} was made by a split or fuse: only an axis of the tensor is padded; use guard or partition"
         refuse(op, stage, message, axis)
-    if stage.scan is not None:
+    if stage.scan is not None or isinstance(stage.compute, ScanOp):
         message = f"{what} belongs to the steps of a scan, whose buffers have no room for padding; use guard"
         refuse(op, stage, message, axis)
     if stage.is_output:

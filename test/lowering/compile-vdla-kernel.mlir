@@ -6,10 +6,8 @@
 // virtual threads take turns: while the products of one are taken, the tiles of the other are loaded.
 
 // CHECK-LABEL: func.func @product(%x: memref<16x1x16xi8>, %w: memref<16x16x16xi8>, %y: memref<16x1x16xi8>)
-// CHECK:         scf.for %m_outer
 // CHECK:           vdla.reset %acc[%{{.*}}] inner [4, 1]
 // CHECK:           vdla.reset %acc[%{{.*}}] inner [4, 1]
-// CHECK:           scf.for %k
 // CHECK:             vdla.load %x[{{.*}} size [2, 1] stride 4
 // CHECK:             %[[W0:[0-9]+]] = vdla.load %w{{.*}} -> !vdla.token<"load", "compute">
 // CHECK:             %[[W1:[0-9]+]] = vdla.load %w{{.*}} -> !vdla.token<"load", "compute">

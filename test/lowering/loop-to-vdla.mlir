@@ -51,14 +51,14 @@ loop.kernel @transfers ins(%x: memref<576xi8>, %w: memref<1536xi8>, %b: memref<6
   }
 }
 
-// Zeros around an image are the padding of a transfer. It differs from block to block, so that these are written out.
+// Zeros around an image are the padding of a transfer. It differs from block to block, so that each has its own loop.
 // CHECK-LABEL: func.func @padded
-// CHECK:         vdla.load %x[%{{.*}}] to %inp[%{{.*}}] size [2, 4] stride 4 pad [1, 0, 1, 1]
-// CHECK-NOT:     vdla.load
-// CHECK:         %1 = arith.constant 4 : index
-// CHECK:         vdla.load %x[%1] to %inp_1[%{{.*}}] size [3, 4] stride 4 pad [0, 0, 1, 1]
-// CHECK:         vdla.load %x[%{{.*}}] to %inp{{.*}} size [2, 4] stride 4 pad [0, 1, 1, 1]
-// CHECK-NOT:     scf.for
+// CHECK:         scf.for %b
+// CHECK:           vdla.load %x[%{{.*}}] to %inp[%{{.*}}] size [2, 4] stride 4 pad [1, 0, 1, 1]
+// CHECK:         scf.for %b_1
+// CHECK:           vdla.load %x[%{{.*}}] to %inp_1[%{{.*}}] size [3, 4] stride 4 pad [0, 0, 1, 1]
+// CHECK:         scf.for %b_2
+// CHECK:           vdla.load %x[%{{.*}}] to %inp_2[%{{.*}}] size [2, 4] stride 4 pad [0, 1, 1, 1]
 loop.kernel @padded ins(%x: memref<320xi8>) outs(%y: memref<16xi8>) {
   loop.for %b = 0 to 3 "b" {
     %inp = memref.alloca() : memref<288xi8, "vdla.inp">

@@ -178,6 +178,32 @@ schedule.sequence @k {
 
 // -----
 
+// Nor have axes of the scan itself, where nothing reads its results.
+te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
+    %v = te.read %x[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %s = te.state : tensor<9x4xf32>
+  %next = te.compute "next" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %s[t - 1, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  %scan = te.scan "scan" [t: 1 to 9, b: 4] init(%first) update(%next) state(%s) : tensor<1x4xf32> -> tensor<9x4xf32>
+  %y = te.compute "y" [t: 9, i: 4] : tensor<9x4xf32> {
+    %v = te.read %x[t, i] : tensor<9x4xf32>
+    te.yield %v : f32
+  }
+  te.return %y : tensor<9x4xf32>
+}
+schedule.sequence @k {
+  %scan, %t, %b = schedule.stage "scan" [t, b]
+  // expected-error@+1 {{axis 'b' of stage 'scan' belongs to the steps of a scan, whose buffers have no room for padding; use guard}}
+  %o, %n = schedule.split %b factor 3 tail pad
+}
+
+// -----
+
 te.kernel @k(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {
   %first = te.compute "first" [t: 1, i: 4] : tensor<1x4xf32> {
     %v = te.read %x[t, i] : tensor<9x4xf32>

@@ -150,3 +150,23 @@ schedule.sequence @sums {
   %io, %ii = schedule.split %i factor 2
   schedule.tensorize %ii @my.sums
 }
+
+// A remainder of one row has a loop fewer, and is loops as well.
+// CHECK-LABEL: loop.kernel @one_row
+// CHECK:         loop.for %i_outer = 0 to 3 "i.outer" partition {
+// CHECK:           loop.intrinsic @my.sums updates %y[2 * %i_outer] of [2] strides [1]
+// CHECK:         loop.for %k = 0 to 4 "k" {
+// CHECK-NEXT:      loop.load %y[6]
+te.kernel @one_row(%x: tensor<7x4xf32>) -> tensor<7xf32> {
+  %y = te.compute "y" [i: 7] reduce [k: 4] : tensor<7xf32> {
+    %a = te.read %x[i, k] : tensor<7x4xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<7xf32>
+}
+schedule.sequence @one_row {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %io, %ii = schedule.split %i factor 2 tail partition
+  schedule.reorder %io, %k, %ii
+  schedule.tensorize %k @my.sums
+}

@@ -26,7 +26,7 @@ def accepted(seeds: range) -> dict[str, tuple[Case, KernelOp]]:
     for seed in seeds:
         case = random_case(Seeded(seed), seed)
         try:
-            _, kernel = lower(case.kernel, case.sequence)
+            _, kernel = lower(case.kernel, case.sequence, case.intrinsics)
         except CompileError:
             continue
         if not needs_device(kernel):
@@ -53,7 +53,9 @@ def difference(case: Case, kernel: KernelOp, function, threads: int) -> str | No
 def check(seeds: range, folder: Path, compiler: str, flags: tuple[str, ...]) -> int:
     need_compiler(compiler)
     cases = accepted(seeds)
-    functions = kernel_functions(ModuleOp([kernel for _, kernel in cases.values()]), folder, compiler, flags)
+    declared = [op.clone() for case, _ in cases.values() for op in case.intrinsics]
+    kernels = [kernel for _, kernel in cases.values()]
+    functions = kernel_functions(ModuleOp([*declared, *kernels]), folder, compiler, flags)
     wrong = {name: difference(*cases[name], functions[name], threads=1 + i % 2) for i, name in enumerate(cases)}
     assert {name: text for name, text in wrong.items() if text is not None} == {}
     return len(cases)

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilework.dialects.schedule import SplitOp
-from tilework.tools.fuzz.cases import random_case, shrink
+from tilework.tools.fuzz.cases import random_case
 from tilework.tools.fuzz.draw import Seeded
+from tilework.tools.fuzz.shrink import shrink
 
 T = TypeVar("T")
 
@@ -34,12 +35,14 @@ def test_an_accepted_schedule_computes_what_te_says(data: st.DataObject):
 
 
 def test_both_sides_of_the_border_are_met():
-    """Schedules are accepted and refused; te is rewritten late in many that are accepted, text and Python's methods."""
-    cases = [random_case(Seeded(seed), seed) for seed in range(60)]
+    """Schedules are accepted and refused; many accepted ones rewrite te late, tensorize or have virtual threads."""
+    cases = [random_case(Seeded(seed), seed) for seed in range(80)]
     accepted = [case for case in cases if case.run().refused is None]
     assert len(cases) - len(accepted) > 5 and len(accepted) > 20
     for by_python in (False, True):
-        assert sum(case.rewrites_late for case in accepted if bool(case.shown) == by_python) > 2
+        made = [case for case in accepted if bool(case.shown) == by_python]
+        assert sum(case.rewrites_late for case in made) > 2
+        assert sum(case.tensorizes for case in made) > 1 and sum(case.interleaves for case in made) > 1
 
 
 def test_a_finding_is_shrunk():
@@ -54,7 +57,7 @@ def test_a_reproducer_is_read_back(parse_module):
     for seed in range(40):
         case = random_case(Seeded(seed), seed)
         module = parse_module(str(case))
-        assert [str(op) for op in module.ops] == [str(case.kernel), str(case.sequence)]
+        assert [str(op) for op in module.ops] == [str(op) for op in case.ops]
 
 
 def _splits(sequence) -> int:

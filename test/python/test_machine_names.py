@@ -17,7 +17,10 @@ from tilework.targets import EXAMPLE
 ROOT = Path(__file__).parent.parent.parent
 FAMILIES = sorted(folder.parent.name for folder in (ROOT / "targets").glob("*/__init__.py"))
 FREE = (
-    *("targets/", *(f"{level}/{family}/" for family in FAMILIES for level in ("rules", "transforms", "lowering"))),
+    *(
+        "targets/",
+        *(f"{level}/{family}/" for family in FAMILIES for level in ("rules", "transforms", "lowering", "tools/fuzz")),
+    ),
     *("backends/", "lowering/pipelines", *(f"lowering/loop_to_{family}" for family in FAMILIES)),
     *("dialects/isa/", "runtime/devices/", "examples/narrow_gemm.py", "test/", "docs/"),
 )

@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-from vdla_oracle import computed_tiles
 from vdla_programs import Matmul, data_for, machine, matmul
 
 from tilework.algebra.errors import UsageError
@@ -30,6 +29,7 @@ from tilework.runtime.devices.vdla.stream import (
     Stream,
 )
 from tilework.targets.vdla.units import AluOperation
+from tilework.tools.fuzz.vdla.oracle import computed_tiles
 
 SMALL = machine("-batch=2 -block-in=4 -block-out=3 -inp-kib=1 -wgt-kib=1 -acc-kib=2")
 DRAM_BYTES = 4096

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from vdla_faults import FAULTS
-from vdla_oracle import Verdict, judge
 from vdla_programs import Layout, data_for, layout_of, machine, matmul, one_after_the_other, random_matmul, shuffled
 
 from tilework.runtime.devices.vdla.findings import Fault, Finding, StreamError
@@ -18,6 +16,8 @@ from tilework.runtime.devices.vdla.simulator import simulate
 from tilework.runtime.devices.vdla.stream import Stream
 from tilework.targets import parse_target
 from tilework.targets.vdla.target import VdlaTarget
+from tilework.tools.fuzz.vdla.faults import FAULTS
+from tilework.tools.fuzz.vdla.oracle import Verdict, judge
 
 SPEEDS = ("", "-dram-bytes=1 -dram-latency=500", "-dram-bytes=4096 -dram-latency=0 -alu-cycles=9")
 """Machines of which one waits for DRAM alone, and another for the ALU."""

@@ -6,10 +6,11 @@ import random
 
 import numpy as np
 import pytest
-from vdla_kernels import Product, function_of, run_in_interpreter, run_on_simulator
+from vdla_kernels import Product
 from vdla_programs import machine
 
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.tools.fuzz.vdla.check import function_of, run_in_interpreter, run_on_simulator
 
 
 def check(product: Product, options: str = "") -> float:

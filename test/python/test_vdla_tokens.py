@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vdla_kernels import Product, function_of, parse_program, run_on_simulator
+from vdla_kernels import Product, parse_program
 from vdla_programs import machine
 from vdla_random import RandomFunction
 
@@ -17,6 +17,7 @@ from tilework.runtime.devices.vdla.findings import StreamError
 from tilework.runtime.devices.vdla.simulator import simulate
 from tilework.runtime.devices.vdla.stream import Finish, Instruction, Load, Store, Stream
 from tilework.targets.vdla.units import Queue
+from tilework.tools.fuzz.vdla.check import function_of, run_on_simulator
 from tilework.transforms.vdla.insert_tokens import InsertTokens
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +9,8 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from tilework.backends.vdla.emit import places_in_dram, stream_of
-from tilework.dialects.loop.common import memref_of
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
-from tilework.driver.phases import run_phase
-from tilework.interpreters.units import run_units
-from tilework.runtime.devices.vdla.encoding import decode, encode
-from tilework.runtime.devices.vdla.report import RunReport
-from tilework.runtime.devices.vdla.simulator import simulate
-from tilework.targets.vdla.target import VdlaTarget
 
 
 @dataclass(frozen=True)
@@ -140,31 +131,3 @@ def parse_program(text: str) -> tuple[ModuleOp, func.FuncOp]:
     assert isinstance(module, ModuleOp)
     module.verify()
     return module, next(op for op in module.ops if isinstance(op, func.FuncOp))
-
-
-def function_of(text: str) -> func.FuncOp:
-    """What the kernel of a program becomes."""
-    context = make_context()
-    module = SourceParser(context, text, "<test>").parse_module()
-    assert isinstance(module, ModuleOp)
-    run_phase("compile-vdla-kernel", context, module)
-    module.verify()
-    return next(op for op in module.ops if isinstance(op, func.FuncOp))
-
-
-def run_on_simulator(function: func.FuncOp, arguments: Sequence[Any], target: VdlaTarget) -> RunReport:
-    """Run a function as its stream's bytes say, on arrays that it changes."""
-    places, size = places_in_dram(function, target)
-    dram = np.zeros(size, np.uint8)
-    for place, array in zip(places, arguments, strict=True):
-        dram[place : place + array.nbytes] = array.view(np.uint8).ravel()
-    report = simulate(decode(encode(stream_of(function, target))), dram, target)
-    for place, array in zip(places, arguments, strict=True):
-        array[...] = dram[place : place + array.nbytes].view(array.dtype).reshape(array.shape)
-    return report
-
-
-def run_in_interpreter(function: func.FuncOp, arguments: Sequence[Any]) -> None:
-    """Run a function as its operations mean, on arrays that it changes."""
-    shapes = [memref_of(argument).get_shape() for argument in function.args]
-    run_units(function, [array.reshape(shape) for array, shape in zip(arguments, shapes, strict=True)])

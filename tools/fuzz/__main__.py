@@ -1,4 +1,4 @@
-"""The long fuzz run: `python -m tilework.tools.fuzz --accepted 20000`."""
+"""The long fuzz run: `python -m tilework.tools.fuzz --accepted 20000`, or with `--family` for machines of a family."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import sys
 import time
 import traceback
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 from rich.progress import Progress
 
-from tilework.tools.fuzz.cases import Case, random_case, shrink
 from tilework.tools.fuzz.draw import Seeded
+from tilework.tools.fuzz.shrink import FuzzCase, shrink
+
+FAMILIES = sorted(folder.parent.name for folder in Path(__file__).parent.glob("*/cases.py"))
+"""Families of targets with cases of their own, each a folder beside this file."""
 
 
 def main() -> int:
@@ -22,11 +26,15 @@ def main() -> int:
     parser.add_argument("--accepted", type=int, default=20000, help="how many accepted schedules to check")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each case is one")
     parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where reproducers go")
+    parser.add_argument("--family", choices=FAMILIES, help="compile for random machines of a family, not for this one")
     options = parser.parse_args()
-    start, seed, accepted, late = time.perf_counter(), options.seed, 0, 0
+    folder = f"tilework.tools.fuzz.{options.family}" if options.family else "tilework.tools.fuzz"
+    random_case = import_module(f"{folder}.cases").random_case
+    start, seed, accepted = time.perf_counter(), options.seed, 0
     refusals: Counter[str] = Counter()
+    traits: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     findings: list[int] = []
-    programs: set[str] = set()
     with Progress(disable=not sys.stderr.isatty()) as progress:
         bar = progress.add_task("schedules accepted", total=options.accepted)
         while accepted < options.accepted:
@@ -42,30 +50,33 @@ def main() -> int:
                 refusals[re.sub(r"'[^']*'|\[[^]]*\]|%\w+|\d+", "_", outcome.refused)] += 1
             elif outcome.difference is not None:
                 findings.append(seed)
-                _report(case, outcome.difference, options.out)
+                _report(case, seed, outcome.difference, options.out)
             else:
                 accepted += 1
-                late += case.rewrites_late
-                programs.add(str(case.kernel))
+                traits.update(case.traits())
+                counts.update(outcome.counts)
                 progress.advance(bar)
             seed += 1
     seconds = time.perf_counter() - start
-    print(f"seeds {options.seed} to {seed - 1}: {accepted} schedules accepted over {len(programs)} programs, ", end="")
-    print(f"{late} of which rewrite te behind other primitives; ", end="")
+    print(f"seeds {options.seed} to {seed - 1}: {accepted} schedules accepted, ", end="")
     print(f"{refusals.total()} refused, {len(findings)} findings, {seconds:.0f} s")
+    for count in (f"{count} of these {trait}" for trait, count in sorted(traits.items())):
+        print(f"  {count}")
+    for name, count in sorted(counts.items()):
+        print(f"  {name}: {count}")
     for reason, count in refusals.most_common():
         print(f"{count:7} {reason}")
     return 1 if findings else 0
 
 
-def _report(case: Case, difference: str, folder: Path) -> None:
-    def same(smaller: Case) -> bool:
+def _report(case: FuzzCase, seed: int, difference: str, folder: Path) -> None:
+    def same(smaller: FuzzCase) -> bool:
         return smaller.run().difference is not None
 
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"seed-{case.seed}.mlir"
+    path = folder / f"seed-{seed}.mlir"
     path.write_text(f"// {difference.splitlines()[0]}\n{shrink(case, same)}")
-    print(f"seed {case.seed}: {difference.splitlines()[0]}; see {path}", file=sys.stderr)
+    print(f"seed {seed}: {difference.splitlines()[0]}; see {path}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tilework.dialects.schedule import ArgumentOp, SequenceOp, StageOp
-from tilework.dialects.te import KernelOp
+from tilework.dialects.loop import Kind
+from tilework.dialects.schedule import ArgumentOp, BindOp, EnvThreadsOp, SequenceOp, StageOp, TensorizeOp
+from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.scheduling.dataflow.apply import PRIMITIVES as REWRITES
 from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.scheduling.state import read_schedule
@@ -25,19 +27,20 @@ SIZES = (3, 1, 5, 0)
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, a schedule of it, and the value of its symbol."""
+    """A kernel, a schedule of it, the value of its symbol, and the intrinsics that the schedule tensorizes by."""
 
     kernel: KernelOp
     sequence: SequenceOp
     size: int
     seed: int
+    intrinsics: Sequence[IntrinsicOp] = ()
     shown: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """The loops of each stage as Python shows them, of a schedule that was made there."""
 
     def run(self) -> Outcome:
         """Check it; a crash is a difference."""
         try:
-            outcome = check(self.kernel, self.sequence, self.size, self.seed)
+            outcome = check(self.kernel, self.sequence, self.size, self.seed, self.intrinsics)
             return outcome if outcome.refused or outcome.difference else Outcome(difference=self._shown_wrong())
         except Exception as error:  # whatever escapes is a finding
             cause = error.__cause__ or error
@@ -48,6 +51,7 @@ class Case:
         if not self.shown:
             return None
         kernel, sequence = self.kernel.clone(), self.sequence.clone()
+        ModuleOp([*(declared.clone() for declared in self.intrinsics), kernel, sequence])
         apply_dataflow(kernel, sequence)
         for name, stage in read_schedule(kernel, sequence).stages.items():
             made = [axis.name for axis in stage.leaves]
@@ -62,8 +66,44 @@ class Case:
         kinds = [type(op) in REWRITES for op in ops]
         return any(kinds) and not all(kinds[: len(kinds) - kinds[::-1].index(True)])
 
+    @property
+    def tensorizes(self) -> bool:
+        """Whether loops are to be an intrinsic."""
+        return any(isinstance(op, TensorizeOp) for op in self.sequence.body.block.ops)
+
+    @property
+    def interleaves(self) -> bool:
+        """Whether loops are virtual threads."""
+        ops = self.sequence.body.block.ops
+        return any(isinstance(op, BindOp | EnvThreadsOp) and op.thread.data == Kind.VIRTUAL for op in ops)
+
+    def traits(self) -> list[str]:
+        """What accepted cases are counted by."""
+        return [
+            name
+            for name, holds in (
+                ("rewrite te behind other primitives", self.rewrites_late),
+                ("tensorize", self.tensorizes),
+                ("have virtual threads", self.interleaves),
+            )
+            if holds
+        ]
+
+    @property
+    def ops(self) -> list[Operation]:
+        """What a module of the case holds."""
+        return [*self.intrinsics, self.kernel, self.sequence]
+
+    def smaller(self) -> Iterator[Case]:
+        """The case without single primitives that nothing depends on, the last ones first."""
+        for i in reversed(range(len(list(self.sequence.body.block.ops)))):
+            candidate = _without(self, i)
+            if candidate is not None:
+                yield candidate
+
     def __str__(self) -> str:
-        return f"// symbol = {self.size}, data seed = {self.seed}\n{self.kernel!s}\n{self.sequence!s}\n"
+        text = "\n".join(map(str, self.ops))
+        return f"// symbol = {self.size}, data seed = {self.seed}\n{text}\n"
 
 
 def random_case(draw: Draw, seed: int) -> Case:
@@ -71,33 +111,23 @@ def random_case(draw: Draw, seed: int) -> Case:
     if draw.chance(40):
         return _te_case(draw, seed)
     kernel = random_kernel(draw)
-    return Case(kernel, random_schedule(kernel, draw), draw.choice(SIZES), seed)
+    sequence, intrinsics = random_schedule(kernel, draw, seed)
+    return Case(kernel, sequence, draw.choice(SIZES), seed, intrinsics)
 
 
 def _te_case(draw: Draw, seed: int) -> Case:
     inputs, results = random_te_program(draw)
-    s = random_te_schedule(draw, results)
+    s = random_te_schedule(draw, results, seed)
     read = [tensor for tensor in inputs if tensor.op in s.operations]
     made = [tensor for op in s.outputs for tensor in op.outputs]
-    kernel, sequence = s.module("fuzzed", [*read, *made]).ops
-    kernel.detach()
-    sequence.detach()
+    ops = list(s.module("fuzzed", [*read, *made]).ops)
+    for op in ops:
+        op.detach()
+    *_, kernel, sequence = ops
+    intrinsics = [op for op in ops if isinstance(op, IntrinsicOp)]
     assert isinstance(kernel, KernelOp) and isinstance(sequence, SequenceOp)
     shown = {stage.name: s.primitives.texts(stage.leaf_iter_vars) for stage in s.stages}
-    return Case(kernel, sequence, draw.choice(SIZES), seed, shown)
-
-
-def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """Drop primitives one by one, the last first, as long as the case still fails."""
-    smaller = True
-    while smaller:
-        smaller = False
-        for i in reversed(range(len(list(case.sequence.body.block.ops)))):
-            candidate = _without(case, i)
-            if candidate is not None and fails(candidate):
-                case, smaller = candidate, True
-                break
-    return case
+    return Case(kernel, sequence, draw.choice(SIZES), seed, intrinsics, shown)
 
 
 def _without(case: Case, i: int) -> Case | None:
@@ -108,4 +138,4 @@ def _without(case: Case, i: int) -> Case | None:
         return None
     op.detach()
     op.erase()
-    return Case(case.kernel, sequence, case.size, case.seed)
+    return Case(case.kernel, sequence, case.size, case.seed, case.intrinsics)

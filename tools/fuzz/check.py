@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from tilework.dialects import loop
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.driver.phases import run_phase
 from tilework.interpreters.buffers import memref_dtype, poison
 from tilework.interpreters.loop import run_loop_kernel
@@ -39,19 +39,30 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """`refused` is the reason of a refusal, `difference` what was wrong; neither for a schedule that is right."""
+    """`refused` is the reason of a refusal, `difference` what was wrong; neither for a schedule that is right.
+
+    `counts` is what else was tried with one that is right, and how often.
+    """
 
     refused: str | None = None
     difference: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -> Outcome:
+def check(
+    kernel: KernelOp,
+    sequence: SequenceOp | None,
+    size: int,
+    seed: int,
+    intrinsics: Sequence[IntrinsicOp] = (),
+) -> Outcome:
     """Lower the kernel under the schedule and run it, interpreted and compiled, on small integers: equality is bitwise.
 
-    `size` is the value of the symbol. Anything but a CompileError of a pass that escapes is a defect.
+    `size` is the value of the symbol, `intrinsics` are those of the program. Anything but a CompileError of a pass that
+    escapes is a defect.
     """
     try:
-        module, lowered = lower(kernel, sequence)
+        module, lowered = lower(kernel, sequence, intrinsics)
     except CompileError as error:
         return Outcome(refused=error.message)
     arrays = arguments(lowered, index_limits(kernel), size, seed)
@@ -68,9 +79,12 @@ def check(kernel: KernelOp, sequence: SequenceOp | None, size: int, seed: int) -
     return Outcome(difference=difference or compare("compiled", outputs, expected))
 
 
-def lower(kernel: KernelOp, sequence: SequenceOp | None) -> tuple[ModuleOp, loop.KernelOp]:
+def lower(
+    kernel: KernelOp, sequence: SequenceOp | None, intrinsics: Sequence[IntrinsicOp] = ()
+) -> tuple[ModuleOp, loop.KernelOp]:
     """A module with the kernel as loops. Raises CompileError for a schedule that is refused."""
-    module = ModuleOp([kernel.clone(), *([] if sequence is None else [sequence.clone()])])
+    ops = [*intrinsics, kernel, *([] if sequence is None else [sequence])]
+    module = ModuleOp([op.clone() for op in ops])
     verify(module)
     refuse_out_of_bounds(module)
     set_targets(module, {HOST: host_target()})

@@ -15,12 +15,13 @@ from tilework.algebra.index_expr import Expr, const, minimum, var
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects import arith, loop
 from tilework.dialects.support.shapes import tensor_type
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import CallIntrinsicOp, KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.dialects.te.builder_scalars import is_unsigned
 from tilework.tools.fuzz.draw import Draw
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 0)
+SEVERAL = (2, 3, 4, 5, 6, 8, 12, 13)
 SYMBOL = "N"
 NARROW = (IntegerType(4), IntegerType(4, Signedness.UNSIGNED))
 
@@ -29,6 +30,8 @@ def random_kernel(draw: Draw) -> KernelOp:
     """A kernel of one to four computes over one to three arguments."""
     k = KernelBuilder("fuzzed")
     stages: list[Tensor] = []
+    if draw.chance(20):
+        return _product_alone(k, draw)
     tensors = [_argument(k, draw, i) for i in range(draw.choice((1, 2, 3)))]
     for i, tensor in enumerate(tensors):
         if tensor.dtype != f32:
@@ -43,6 +46,16 @@ def random_kernel(draw: Draw) -> KernelOp:
     if len(stages) > 1 and draw.chance(15):
         results.append(stages[-2])
     return prune(k.finish(results))
+
+
+def _product_alone(k: KernelBuilder, draw: Draw) -> KernelOp:
+    """A matrix product of sizes that are worth a schedule, and what is computed with it perhaps."""
+    m, n, length = (draw.choice(SEVERAL) for _ in "mnk")
+    factors = [k.argument(tensor_type((rows, length), f32), f"x{i}") for i, rows in enumerate((m, n))]
+    made = _product(k, draw, factors[0], factors[1:])
+    if draw.chance(50):
+        made = _stage(k, draw, made, [*factors, made])
+    return prune(k.finish([made]))
 
 
 def prune(kernel: KernelOp) -> KernelOp:
@@ -62,9 +75,9 @@ def _argument(k: KernelBuilder, draw: Draw, i: int) -> Tensor:
 
 
 def _stage(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
-    kinds = [_elementwise, _combine, _through_narrow]
+    kinds = [_elementwise, _combine, _through_narrow, _words]
     if x.dims:
-        kinds += [_reduction, _reduction, _window, _pad, _transpose, _product]
+        kinds += [_reduction, _reduction, _window, _pad, _transpose, _product, _product, _product]
         kinds += [_largest, _positive, _triangle, _gather, _position, _scan, _extern]
     return draw.choice(kinds)(k, draw, x, known)
 
@@ -98,6 +111,17 @@ def _combine(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Te
     same = [t for t in known if t.dims == x.dims]
     y = draw.choice(same)
     return k.compute("both", x.dims, lambda *i: x[i] + y[i] * 2.0)
+
+
+def _words(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:
+    """Products of the bytes of whole numbers, by an intrinsic that bodies call; maxima of nothing fit."""
+    y = draw.choice([t for t in known if t.dims == x.dims])
+
+    def dot(*i: Expr) -> Scalar:
+        words = [k.cast(k.min(k.max(number, -999.0), 999.0), i32).value for number in (x[i], y[i])]
+        return k.cast(k.insert(CallIntrinsicOp("words.dot", words, i32)), f32)
+
+    return k.compute("words", x.dims, dot)
 
 
 def _reduction(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tensor:

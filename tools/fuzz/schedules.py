@@ -7,7 +7,7 @@ from functools import partial
 from xdsl.ir import SSAValue
 
 from tilework.dialects.schedule import SequenceOp, Tail
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.rewrites import (
     FACTORS,
@@ -20,16 +20,23 @@ from tilework.tools.fuzz.rewrites import (
     draw_take_back,
 )
 from tilework.tools.fuzz.stages import Drawn, DrawnStage
+from tilework.tools.fuzz.units import draw_tensorize, draw_virtual_threads
 
 THREADS = ("blockIdx.x", "threadIdx.x", "threadIdx.x", "threadIdx.y", "vthread")
 
 
-def random_schedule(kernel: KernelOp, draw: Draw) -> SequenceOp:
-    """A sequence of up to about twenty primitives."""
-    d = Drawn(kernel, draw)
-    for _ in range(draw.choice((0, 2, 4, 6, 8, 12, 16))):
+def random_schedule(kernel: KernelOp, draw: Draw, seed: int) -> tuple[SequenceOp, list[IntrinsicOp]]:
+    """A sequence of up to about twenty primitives, and the intrinsics that it names.
+
+    The last of them often tensorize: what comes behind may change how often loops run.
+    """
+    d = Drawn(kernel, draw, seed)
+    last = draw.choice((0, 1, 2, 3))
+    for _ in range(draw.choice((0, 2, 4, 8, 12) if last else (0, 2, 4, 6, 8, 12, 16))):
         draw.choice(PRIMITIVES)(d)
-    return d.s.finish()
+    for _ in range(last):
+        draw.choice(LAST)(d)
+    return d.s.finish(), d.intrinsics
 
 
 def _any(d: Drawn) -> DrawnStage | None:
@@ -232,5 +239,7 @@ PRIMITIVES = (
     *(draw_cache_write, draw_cache_write, draw_rfactor, draw_rfactor, draw_cache_read, draw_cache_read),
     *(draw_inline, draw_inline, draw_pad, draw_take_back),
     *(_singleton, _reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma),
-    *(_double_buffer, _prefetch, _bind, _set_scope, _env_threads),
+    *(_double_buffer, _prefetch, _bind, _set_scope, _env_threads, draw_tensorize, draw_virtual_threads),
 )
+
+LAST = (draw_tensorize, draw_tensorize, draw_tensorize, draw_virtual_threads)

@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of
-from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp, stages_of
+from tilework.dialects.te import ComputeOp, ExternOp, IntrinsicOp, KernelOp, ScanOp, stages_of
 from tilework.scheduling.dataflow.handles import stage_names
 from tilework.tools.fuzz.draw import Draw
 
@@ -39,7 +39,8 @@ class DrawnStage:
     roots: the axes of its tensor, reduce_roots those that are combined away; leaves: its loops, of which those in
     `reduce` come from the latter, and `singletons` from no axis. annotated: the leaves of which something was asked;
     places: those that other stages are computed at. reads: the stages and arguments that it reads. rank: the number of
-    dimensions of its tensors. is_whole: a scan or an extern takes them as a whole. is_compute: it is neither of these.
+    dimensions of its tensors. intrinsic: what it is tensorized as. is_whole: a scan or an extern takes them as a whole.
+    is_compute: it is neither of these.
     """
 
     name: str
@@ -57,6 +58,7 @@ class DrawnStage:
     is_scan: bool = False
     is_placed: bool = False
     is_inlined: bool = False
+    intrinsic: str | None = None
     singletons: set[SSAValue] = field(default_factory=set[SSAValue])
     annotated: set[SSAValue] = field(default_factory=set[SSAValue])
     places: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -107,11 +109,16 @@ class DrawnStage:
 
 
 class Drawn:
-    """A schedule being drawn: its builder, the source of choices, and every stage in the order of the program."""
+    """A schedule being drawn: its builder, the source of choices, and every stage in the order of the program.
 
-    def __init__(self, kernel: KernelOp, draw: Draw):
+    seed: what tells the names of its intrinsics from those of other cases.
+    """
+
+    def __init__(self, kernel: KernelOp, draw: Draw, seed: int):
         self.s = ScheduleBuilder(kernel)
         self.draw = draw
+        self.seed = seed
+        self.intrinsics: list[IntrinsicOp] = []
         self.order: list[DrawnStage] = []
         arguments = enumerate(kernel.body.block.args)
         self._arguments = [DrawnArgument(i, a.name_hint or f"arg{i}", len(dims_of(a.type))) for i, a in arguments]

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from tilework.frontends import te
 from tilework.tools.fuzz.draw import Draw
-from tilework.tools.fuzz.programs import EXTENTS, SYMBOL
+from tilework.tools.fuzz.programs import EXTENTS, SEVERAL, SYMBOL
 
 Tensor = te.Tensor
 
@@ -20,20 +20,30 @@ class Rule(Protocol):
 
 def random_te_program(draw: Draw) -> tuple[list[Tensor], list[Tensor]]:
     """The placeholders and the results of one to four computes."""
+    if draw.chance(20):
+        return _product_alone(draw)
     symbol = te.var(SYMBOL)
     known = [_placeholder(draw, i, symbol) for i in range(draw.choice((1, 2, 3)))]
     inputs = list(known)
     for _ in range(draw.choice((1, 2, 2, 3, 4))):
         source = draw.choice([*known, *known[-2:], *known[-1:]])
-        kinds = [_elementwise, _both]
+        kinds = [_elementwise, _both, _words]
         if source.ndim:
-            kinds += [_sum, _sum, _largest, _window, _padded, _swapped, _product]
+            kinds += [_sum, _sum, _largest, _window, _padded, _swapped, _product, _product, _product]
             kinds += [_first_largest, _sum_and_largest, _triangle, _running, _total]
         known.append(draw.choice(kinds)(draw, source, known))
     results = [known[-1]]
     if isinstance(known[-2].op, te.ComputeOp) and known[-2].op is not known[-1].op and draw.chance(15):
         results.append(known[-2])
     return inputs, results
+
+
+def _product_alone(draw: Draw) -> tuple[list[Tensor], list[Tensor]]:
+    """A matrix product of sizes that are worth a schedule, and what is computed with it perhaps."""
+    m, n, length = (draw.choice(SEVERAL) for _ in "mnk")
+    factors = [te.placeholder((rows, length), name=f"x{i}") for i, rows in enumerate((m, n))]
+    made = _product(draw, factors[0], factors[1:])
+    return factors, [_both(draw, made, [made]) if draw.chance(50) else made]
 
 
 def _placeholder(draw: Draw, i: int, symbol: te.Var) -> Tensor:
@@ -55,6 +65,17 @@ def _elementwise(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
 def _both(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
     y = draw.choice([t for t in known if t.dims == x.dims])
     return _compute(x.shape, lambda *i: x(*i) + y(*i) * 2.0, name="both")
+
+
+def _words(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
+    """Products of the bytes of whole numbers; maxima of nothing fit."""
+    y = draw.choice([t for t in known if t.dims == x.dims])
+
+    def dot(*i: Any) -> Any:
+        words = [te.min(te.max(tensor(*i), -999.0), 999.0).astype("int32") for tensor in (x, y)]
+        return te.call_intrin("int32", "words.dot", *words).astype("float32")
+
+    return _compute(x.shape, dot, name="words")
 
 
 def _swapped(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:

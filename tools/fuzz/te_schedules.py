@@ -11,16 +11,23 @@ from tilework.frontends import te
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.rewrites import FACTORS, SCOPES
 from tilework.tools.fuzz.stages import CARELESS
+from tilework.tools.fuzz.te_units import te_tensorize, te_virtual_threads
 
 THREADS = ("blockIdx.x", "threadIdx.x", "vthread", "cthread")
 
 
-def random_te_schedule(draw: Draw, results: Sequence[te.Tensor]) -> te.Schedule:
+def random_te_schedule(draw: Draw, results: Sequence[te.Tensor], seed: int) -> te.Schedule:
     """A schedule of the results, by up to about twenty calls."""
-    calls = Calls(draw, te.create_schedule([tensor.op for tensor in results]))
-    for _ in range(draw.choice((0, 2, 4, 6, 8, 12, 16, 20))):
+    calls = Calls(draw, te.create_schedule([tensor.op for tensor in results]), seed)
+    last = draw.choice((0, 1, 2, 3))
+    for _ in range(draw.choice((0, 2, 4, 8, 12) if last else (0, 2, 4, 6, 8, 12, 16, 20))):
         try:
             draw.choice(PRIMITIVES)(calls)
+        except (TileworkError, _Nothing):
+            continue
+    for _ in range(last):  # at the end, since what comes behind may change how often loops run
+        try:
+            draw.choice((_tensorize, _tensorize, _tensorize, _virtual_threads))(calls)
         except (TileworkError, _Nothing):
             continue
     return calls.s
@@ -34,10 +41,12 @@ class Calls:
     """A schedule being made.
 
     reads: the tensors that each stage reads. inlined: the stages that are; placed: those that were computed at others.
+    seed: what tells the names of its intrinsics from those of other cases.
     """
 
-    def __init__(self, draw: Draw, s: te.Schedule):
+    def __init__(self, draw: Draw, s: te.Schedule, seed: int):
         self.draw = draw
+        self.seed = seed
         self.s = s
         self.reads: dict[te.Stage, list[te.Tensor]] = {stage: stage.op.input_tensors for stage in s.stages}
         self.inlined: list[te.Stage] = []
@@ -144,6 +153,17 @@ def _bind(c: Calls) -> None:
     if c.draw.chance(20):
         stage = c.stage(_has_axes)
         stage.bind(c.axis(stage, False), te.thread_axis(c.draw.choice(THREADS)))
+
+
+def _tensorize(c: Calls) -> None:
+    te_tensorize(
+        c.draw, c.s, [s for s in c.s.stages if s not in c.inlined and _is_compute(s) and _has_axes(s)], f"fuzz{c.seed}"
+    )
+
+
+def _virtual_threads(c: Calls) -> None:
+    stage = c.stage(_has_axes)
+    te_virtual_threads(c.draw, stage, c.axis(stage, False))
 
 
 def _pragma(c: Calls) -> None:
@@ -261,4 +281,5 @@ PRIMITIVES: tuple[Callable[[Calls], None], ...] = (
     *(_cache_write, _cache_write, _rfactor, _rfactor, _rfactor, _cache_read, _cache_read, _compute_inline, _pad),
     *(_compute_root, _compute_inline),
     *(_reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma, _double_buffer, _prefetch, _bind),
+    *(_tensorize, _virtual_threads),
 )

@@ -173,6 +173,8 @@ def settled(trace: Trace, queue: Queue, needs: Needs, depth: int) -> Tokens:
 
     depth: so many tokens the queue holds.
     """
+    if not _loops(trace):
+        return Tokens(0, tuple(_straight(trace, queue, needs, depth)), None)
     edges = edges_for(trace, queue, needs)
     for scope in (None, *_loops(trace)):
         inside = [edge for edge in edges if not edge.lag or _holds(scope, edge.source)]
@@ -181,6 +183,24 @@ def settled(trace: Trace, queue: Queue, needs: Needs, depth: int) -> Tokens:
             return _fewest(trace, queue, needs, tokens, depth)
     at_once = dict.fromkeys(edge.source for edge in edges)
     return Tokens(0, tuple(Edge(source, source, 0, at_once=True) for source in at_once), None)
+
+
+def _straight(trace: Trace, queue: Queue, needs: Needs, depth: int) -> list[Edge]:
+    """The tokens where there are no loops: each goes from the last operation that is needed to the one that needs it.
+
+    Where that would be more at a time than the queue holds, one is pushed no sooner than another one has been taken.
+    """
+    edges: list[Edge] = []
+    takers: list[int] = []
+    waited = 0
+    for number, needed in needs.items():
+        if needed <= waited:
+            continue
+        waited = needed
+        at = max(needed - 1, takers[-depth]) if len(takers) >= depth else needed - 1
+        edges.append(Edge(trace.instances[at].op, trace.instances[number].op, 0))
+        takers.append(number)
+    return edges
 
 
 def _loops(trace: Trace) -> list[Operation]:

@@ -80,7 +80,7 @@ def _flags(tokens: Mapping[Queue, Tokens]) -> Flags:
         taking, pushing = queue.destination, queue.source
         for edge in of.edges:
             pusher, taker = edge.source, edge.target
-            if not isinstance(pusher, VdlaOp):
+            if not isinstance(pusher, VdlaOp) or pusher.unit is not pushing:
                 pusher = _beside(edge.source, nop_on(pushing), is_behind=True)
             if edge.at_once:
                 taker = _beside(pusher, nop_on(taking), is_behind=True)

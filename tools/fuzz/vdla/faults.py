@@ -117,7 +117,75 @@ def write_elsewhere(stream: Stream, draw: random.Random) -> Stream:
     return _with(stream, {at: replace(load, sram=load.sram + draw.randint(1, 3))})
 
 
+def double_token(stream: Stream, draw: random.Random) -> Stream:
+    """One more token goes into a queue, and is taken from it, wherever units have room for another one."""
+    queue = draw.choice([flag[2] for flag in _flags(stream)])
+    changed: dict[int, Instruction] = {}
+    for unit, side in ((queue.source, "push"), (queue.destination, "pop")):
+        free = [at for at in stream.programs[unit] if queue not in getattr(stream.instructions[at], side)]
+        if not free:
+            return stream
+        at = draw.choice(free)
+        changed[at] = _flipped(stream.instructions[at], side, queue)
+    return _with(stream, changed)
+
+
+def move_load(stream: Stream, draw: random.Random) -> Stream:
+    """A load comes earlier or later among the instructions of its unit, whose tokens stay where they are."""
+    chosen = draw.choice(_loads(stream))
+    unit = stream.instructions[chosen].unit
+    program = [at for at in stream.programs[unit] if at < len(stream.instructions) - 1]
+    order = _moved(stream, program, chosen, draw)
+    changed: dict[int, Instruction] = {}
+    for at, come_from in zip(program, order, strict=True):
+        old = stream.instructions[at]
+        changed[at] = replace(stream.instructions[come_from], pop=old.pop, push=old.push)
+    return _with(stream, changed)
+
+
+def move_load_and_tokens(stream: Stream, draw: random.Random) -> Stream:
+    """A load comes earlier or later in the stream, with the tokens that it takes and hands on."""
+    *program, last = range(len(stream.instructions))
+    order = _moved(stream, program, draw.choice(_loads(stream)), draw)
+    return replace(stream, instructions=tuple(stream.instructions[at] for at in (*order, last)))
+
+
+def _loads(stream: Stream) -> list[int]:
+    return [at for at, one in enumerate(stream.instructions) if isinstance(one, Load)]
+
+
+def _moved(stream: Stream, program: Sequence[int], chosen: int, draw: random.Random) -> list[int]:
+    """Instructions with one of them in another place, past none of its unit that touches what it writes.
+
+    Units run their instructions in order, so that past such a one the stream would say to compute something else, and
+    no token would be wrong.
+    """
+    load, place = stream.instructions[chosen], list(program).index(chosen)
+    order = [at for at in program if at != chosen]
+    onto = draw.randint(max(0, place - 6), min(len(order), place + 6))
+    passed = [stream.instructions[at] for at in order[min(place, onto) : max(place, onto)]]
+    if not all(other.unit is not load.unit or _are_apart(load, other) for other in passed):
+        return list(program)
+    order.insert(onto, chosen)
+    return order
+
+
+def _are_apart(one: Instruction, other: Instruction) -> bool:
+    """Whether two instructions of one unit are loads of different places on the chip."""
+    if not isinstance(one, Load) or not isinstance(other, Load):
+        return False
+    is_before = one.sram + one.height * one.width <= other.sram
+    return one.memory != other.memory or is_before or other.sram + other.height * other.width <= one.sram
+
+
 FAULTS: Sequence[Callable[[Stream, random.Random], Stream]] = (
     *(drop_token, drop_both_ends, duplicate_token, move_token, swap_token),
     *(move_transfer, exchange_transfers, write_elsewhere),
 )
+"""Faults of streams that somebody wrote: some of them change what a stream says to compute."""
+
+LOST_ORDER: Sequence[Callable[[Stream, random.Random], Stream]] = (
+    *(drop_token, drop_both_ends, duplicate_token, double_token, move_token, swap_token),
+    *(move_load, move_load_and_tokens),
+)
+"""Faults that change nothing but what waits for what."""

@@ -50,32 +50,56 @@ def judge(stream: Stream, target: VdlaTarget) -> Verdict:
 
 
 def walk(stream: Stream, target: VdlaTarget) -> tuple[list[int], bool]:
-    """The instructions that run, in an order in which they may, and whether tokens are left. Each unit goes on in turn
-    as far as it can: whether a stream comes to its end does not depend on who is how fast."""
-    tokens = dict.fromkeys(Queue, 0)
+    """The instructions that run, in an order in which they may, and whether tokens are left.
+
+    Each unit goes on in turn as far as it can, with instructions that were fetched: whether a stream comes to its end
+    does not depend on who is how fast.
+    """
+    tokens, commands = dict.fromkeys(Queue, 0), dict.fromkeys(stream.programs, 0)
     pending = {unit: deque(_steps(stream, program)) for unit, program in stream.programs.items()}
+    fetching = deque(instruction.unit for instruction in stream.instructions)
     ran, moved = list[int](), True
     while moved:
         moved = False
-        for steps in pending.values():
+        while fetching and commands[fetching[0]] < target.commands:
+            commands[fetching.popleft()] += 1
+            moved = True
+        for unit, steps in pending.items():
             while steps:
-                kind, value = steps[0]
-                if kind == "pop" and tokens[value] == 0 or kind == "push" and tokens[value] == target.queue:
-                    break
-                if kind == "run":
-                    ran.append(value)
-                else:
-                    tokens[value] += 1 if kind == "push" else -1
+                match steps[0]:
+                    case _Step("take", _):
+                        if commands[unit] == 0:
+                            break
+                        commands[unit] -= 1
+                    case _Step("run", at):
+                        ran.append(at)
+                    case _Step("pop", _, queue):
+                        if tokens[queue] == 0:
+                            break
+                        tokens[queue] -= 1
+                    case _Step(_, _, queue):
+                        if tokens[queue] == target.queue:
+                            break
+                        tokens[queue] += 1
                 steps.popleft()
                 moved = True
     return ran, any(tokens.values())
 
 
-def _steps(stream: Stream, program: tuple[int, ...]) -> Iterator[tuple[str, object]]:
+class _Step(NamedTuple):
+    """What a unit does for an instruction: take it when it was fetched, pop a token, run, push a token."""
+
+    kind: str
+    at: int
+    queue: Queue = Queue.LOAD_TO_COMPUTE
+
+
+def _steps(stream: Stream, program: tuple[int, ...]) -> Iterator[_Step]:
     for at in program:
-        yield from (("pop", queue) for queue in Queue if queue in stream.instructions[at].pop)
-        yield "run", at
-        yield from (("push", queue) for queue in Queue if queue in stream.instructions[at].push)
+        yield _Step("take", at)
+        yield from (_Step("pop", at, queue) for queue in Queue if queue in stream.instructions[at].pop)
+        yield _Step("run", at)
+        yield from (_Step("push", at, queue) for queue in Queue if queue in stream.instructions[at].push)
 
 
 def _before(stream: Stream, ran: list[int]) -> dict[int, int]:
