@@ -128,6 +128,11 @@ class OpenClKernel:
         _ = self._loaded
         return self
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many bytes each of its buffers has, if it has no symbols."""
+        return self._program.sizes(())
+
     def entry(self, *arguments: int) -> None:
         """Run it on buffers of the host at these addresses, and symbols; the number of threads has no meaning here."""
         buffers = self._program.buffers

@@ -1,0 +1,1 @@
+"""Random kernels with threads that cooperate, on random devices."""
