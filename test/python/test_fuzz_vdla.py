@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -68,18 +69,19 @@ WORDS = ((Step("add", words="outputs"), Step("max", 0)), (Step("shr", 2), Step("
 
 
 @pytest.mark.parametrize(
-    "layer",
+    ("layer", "seeds"),
     [
-        Layer(4, 2, PADDED, WORDS, (0, 1, 2)),
-        Layer(3, 1, PADDED[:1], WORDS[:1], (0, 1)),
-        Layer(4, 2, (Position(4, 1, 1, 0, 0),), WORDS[1:], (0, 1)),
+        (Layer(4, 2, PADDED, WORDS, (0, 1, 2)), (2, 3)),
+        (Layer(3, 1, PADDED[:1], WORDS[:1], (0, 1)), (0, 1)),
+        (Layer(4, 2, (Position(4, 1, 1, 0, 0),), WORDS[1:], (0, 1)), (0, 1)),
+        (Layer(2, 1, (Position(2, 1, 1, 0, 0),), (), (0, 1)), (6,)),
     ],
-    ids=["image", "row", "matrix"],
+    ids=["image", "row", "matrix", "small"],
 )
-def test_tiles_that_the_rule_takes_into_account_are_lowered(layer: Layer):
+def test_tiles_that_the_rule_takes_into_account_are_lowered(layer: Layer, seeds: Sequence[int]):
     """They fit, and have double buffers where threads take turns, and zeros in which threads differ."""
     target = machine("-inp-kib=1 -wgt-kib=8 -acc-kib=1")
-    for seed in range(2):
+    for seed in seeds:
         schedule = ruled_schedule(layer, target, Seeded(seed))
         assert schedule is not None
         assert check(layer, schedule, target, seed) == Outcome(), schedule
