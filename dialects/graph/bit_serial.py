@@ -1,7 +1,8 @@
 """Products of numbers of few bits, bit by bit: x = sum over i of x[i] << i, where x[i] is a plane of single bits.
 
-A product of x and w is the sum over i and j of (x[i] & w[j]) << (i + j), and a word has the bits of 32 channels, so that
-one AND and one count of bits are 32 products. Bits of a weight may stand for -1 and 1 instead of 0 and 1.
+A product of x and w is the sum over i and j of (x[i] & w[j]) << (i + j), and a word has the bits of 32 channels, so
+that one AND and one count of bits are 32 products. Bits of a weight may stand for -1 and 1 instead of 0 and 1: then
+twice the product is too large by x itself, which is summed up once for all outputs.
 """
 
 from __future__ import annotations
@@ -104,34 +105,31 @@ class _BitSerialOp(GraphOp, ABC):
         """Raise VerifyException for operands that are not planes of words."""
         for i, what in enumerate(("input", "weight")):
             if self.dtype(i) != WORD:
-                raise VerifyException(f"words of bits are {WORD}, not {self.dtype(i)}: make them of the {what} by graph.bits")
+                raise VerifyException(
+                    f"words of bits are {WORD}, not {self.dtype(i)}: make them of the {what} by graph.bits"
+                )
             planes = self.dims(i)[0].constant if self.dims(i) else None
             if planes is None or not 1 <= planes <= MOST_PLANES:
-                raise VerifyException(f"the {what} has 1 to {MOST_PLANES} planes along its first axis: {self.operand_type(i)}")
+                raise VerifyException(
+                    f"the {what} has 1 to {MOST_PLANES} planes along its first axis: {self.operand_type(i)}"
+                )
 
-    def multiplied(self, k: KernelBuilder, x: Sequence[Scalar], w: Sequence[Scalar]) -> Scalar:
-        """The sum of the products of the bits in a word of each plane.
-
-        Where bits stand for -1 and 1, those that are set in x are counted once for every bit of w: 2 w - 1 of each.
-        """
+    def products(self, k: KernelBuilder, x: Sequence[Scalar], w: Sequence[Scalar]) -> Scalar:
+        """The sum of the products of 32 numbers, whose bits the words are."""
         counts = [
-            (k.insert(CallIntrinsicOp(DOT, [a.value, b.value], WORD)), i + j + self.is_bipolar)
+            k.insert(CallIntrinsicOp(DOT, [a.value, b.value], WORD)) << i + j
             for i, a in enumerate(x)
             for j, b in enumerate(w)
         ]
-        total, *others = [count << shift if shift else count for count, shift in counts]
-        for other in others:
-            total = total + other
-        if self.is_bipolar:
-            total = total - self.ones(k, x) * (2 ** len(w) - 1)
-        return total
+        return _sum(counts)
 
     def ones(self, k: KernelBuilder, x: Sequence[Scalar]) -> Scalar:
         """The sum of 32 numbers, whose bits the words are."""
-        first, *others = [k.call("ctpop", a) for a in x]
-        for i, other in enumerate(others, 1):
-            first = first + (other << i)
-        return first
+        return _sum([k.call("ctpop", word) << i for i, word in enumerate(x)])
+
+    def centred(self, product: Scalar, ones: Scalar, planes: int) -> Scalar:
+        """The product with 2 w - (2 ** planes - 1), for that with w and the sum of what w is multiplied with."""
+        return (product << 1) - ones * (2**planes - 1)
 
     def numbers(self, x: Array, w: Array, axis: int) -> tuple[Array, Array]:
         """What the planes stand for, with the bits of words along that axis of the numbers."""
@@ -183,17 +181,36 @@ class BitSerialConvOp(_BitSerialOp):
         x, w = inputs
         windows, rank = self.windows, len(x.dims) - 1
         image, apart = windows.pick(k, windows.pad(k, x, 0.0), x.dims[3:])
+        [type_] = self.infer()
+        dims, reduced = dims_of(type_), [f"r{axis}" for axis in spatial_axes(rank)[1:]]
 
-        def element(n: Expr, o: Expr, *position: Expr) -> Reduction:
+        def numbers(n: Expr, position: Sequence[Expr], c: Expr, tap: Sequence[Expr]) -> list[Scalar]:
+            at = (n, c, *apart.at(position, tap))
+            return [image[(const(plane), *at)] for plane in range(_planes(x))]
+
+        def product(n: Expr, o: Expr, *position: Expr) -> Reduction:
             def term(c: Expr, *tap: Expr) -> Scalar:
-                at = (n, c, *apart.at(position, tap))
-                numbers = [image[(const(plane), *at)] for plane in range(_planes(x))]
                 weights = [w[(const(plane), o, c, *tap)] for plane in range(_planes(w))]
-                return self.multiplied(k, numbers, weights)
+                return self.products(k, numbers(n, position, c, tap), weights)
 
-            return k.sum(w.dims[2:], with_axes([f"r{axis}" for axis in spatial_axes(rank)[1:]], term))
+            return k.sum(w.dims[2:], with_axes(reduced, term))
 
-        return k.compute("conv", dims_of(self.infer()[0]), with_axes(spatial_axes(rank, ("n", "o")), element))
+        def once(n: Expr, *position: Expr) -> Reduction:
+            def term(c: Expr, *tap: Expr) -> Scalar:
+                return self.ones(k, numbers(n, position, c, tap))
+
+            return k.sum(w.dims[2:], with_axes(reduced, term))
+
+        axes = spatial_axes(rank, ("n", "o"))
+        conv = k.compute("conv", dims, with_axes(axes, product))
+        if not self.is_bipolar:
+            return conv
+        ones = k.compute("ones", (dims[0], *dims[2:]), with_axes([axes[0], *axes[2:]], once))
+
+        def bipolar(n: Expr, o: Expr, *position: Expr) -> Scalar:
+            return self.centred(conv[(n, o, *position)], ones[(n, *position)], _planes(w))
+
+        return k.compute("bipolar", dims, with_axes(axes, bipolar))
 
     def evaluate(self, *inputs: Array) -> Array:
         x, w = self.numbers(*inputs, axis=1)
@@ -232,22 +249,46 @@ class BitSerialDenseOp(_BitSerialOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, w = inputs
         rows = ["i"] if len(x.dims) == 3 else [f"i{axis}" for axis in range(len(x.dims) - 2)]
+        [type_] = self.infer()
+        dims = dims_of(type_)
 
-        def element(*index: Expr) -> Reduction:
+        def numbers(i: Sequence[Expr], k_: Expr) -> list[Scalar]:
+            return [x[(const(plane), *i, k_)] for plane in range(_planes(x))]
+
+        def product(*index: Expr) -> Reduction:
             *i, j = index
 
             def term(k_: Expr) -> Scalar:
-                numbers = [x[(const(plane), *i, k_)] for plane in range(_planes(x))]
-                weights = [w[(const(plane), j, k_)] for plane in range(_planes(w))]
-                return self.multiplied(k, numbers, weights)
+                return self.products(k, numbers(i, k_), [w[(const(plane), j, k_)] for plane in range(_planes(w))])
 
             return k.sum((w.dims[2],), term)
 
-        return k.compute("dense", dims_of(self.infer()[0]), with_axes([*rows, "j"], element))
+        def once(*i: Expr) -> Reduction:
+            def term(k_: Expr) -> Scalar:
+                return self.ones(k, numbers(i, k_))
+
+            return k.sum((w.dims[2],), term)
+
+        dense = k.compute("dense", dims, with_axes([*rows, "j"], product))
+        if not self.is_bipolar:
+            return dense
+        ones = k.compute("ones", dims[:-1], with_axes(rows, once))
+
+        def bipolar(*index: Expr) -> Scalar:
+            return self.centred(dense[index], ones[index[:-1]], _planes(w))
+
+        return k.compute("bipolar", dims, with_axes([*rows, "j"], bipolar))
 
     def evaluate(self, *inputs: Array) -> Array:
         x, w = self.numbers(*inputs, axis=-1)
         return np.matmul(x, w.T).astype(np.int32)
+
+
+def _sum(terms: Sequence[Scalar]) -> Scalar:
+    total, *others = terms
+    for other in others:
+        total = total + other
+    return total
 
 
 def _planes(x: Tensor) -> int:
