@@ -61,25 +61,36 @@ class BitsOp(GraphOp):
         return [tensor_type([const(planes), *dims[:axis], ceildiv(dims[axis], BITS), *dims[axis + 1 :]], WORD)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        """Each number is read once: it is put into a field of a word that has room for all of its planes, and what each
+        plane has in the fields is moved together afterwards."""
         [x] = inputs
-        axis = self.axis.value.data
+        axis, planes = self.axis.value.data, self.planes.value.data
         size = x.dims[axis]
+        field = 1 << (planes - 1).bit_length()
+        count = BITS // field
+        dims = dims_of(self.infer()[0])
 
-        def element(plane: Expr, *i: Expr) -> Reduction:
-            def term(bit: Expr) -> Scalar:
-                place = BITS * i[axis] + bit
+        def gathered(part: Expr, *i: Expr) -> Reduction:
+            def term(number: Expr) -> Scalar:
+                place = BITS * i[axis] + count * part + number
 
                 def inside() -> Scalar:
-                    number = k.cast(x[(*i[:axis], place, *i[axis + 1 :])], WORD)
-                    return (number >> k.index(plane, WORD) & 1) << k.index(bit, WORD)
+                    lowest = k.cast(x[(*i[:axis], place, *i[axis + 1 :])], WORD) & 2**planes - 1
+                    return lowest << k.index(field * number, WORD)
 
                 if size % BITS == const(0):
                     return inside()
                 return k.if_then_else([less_than(place, size)], inside, lambda: 0, WORD)
 
-            return k.sum((BITS,), term)
+            return k.sum((count,), term)
 
-        return k.compute("bits", dims_of(self.infer()[0]), element)
+        fields = k.compute("fields", (const(field), *dims[1:]), gathered)
+
+        def element(plane: Expr, *i: Expr) -> Scalar:
+            parts = [fields[(const(part), *i)] >> k.index(plane, WORD) for part in range(field)]
+            return _sum([_together(word, field) << count * part for part, word in enumerate(parts)])
+
+        return k.compute("bits", dims, element)
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs
@@ -282,6 +293,21 @@ class BitSerialDenseOp(_BitSerialOp):
     def evaluate(self, *inputs: Array) -> Array:
         x, w = self.numbers(*inputs, axis=-1)
         return np.matmul(x, w.T).astype(np.int32)
+
+
+def _together(word: Scalar, field: int) -> Scalar:
+    """The lowest bit of each field of a word, side by side at its lower end: runs of bits, each time twice as long."""
+    word, width = word & _runs(1, field), 1
+    while width * field < BITS:
+        word = (word | word >> width * (field - 1)) & _runs(2 * width, 2 * width * field)
+        width *= 2
+    return word
+
+
+def _runs(width: int, period: int) -> int:
+    """A word in which so many bits are set at the beginning of each period."""
+    bits = sum(((1 << width) - 1) << at for at in range(0, BITS, period))
+    return bits - (1 << BITS) if bits >= 1 << BITS - 1 else bits
 
 
 def _sum(terms: Sequence[Scalar]) -> Scalar:
