@@ -56,8 +56,8 @@ class BitsOp(GraphOp):
             raise VerifyException(f"a tensor of rank {len(dims)} has axes 0 to {len(dims) - 1}, not {axis}")
         if not isinstance(dtype, IntegerType) or dtype == i1:
             raise VerifyException(f"bits are those of integers, not of {dtype}")
-        if not 1 <= planes <= min(MOST_PLANES, dtype.bitwidth):
-            raise VerifyException(f"there are 1 to {min(MOST_PLANES, dtype.bitwidth)} planes of {dtype}, not {planes}")
+        if not 1 <= planes <= MOST_PLANES:
+            raise VerifyException(f"there are 1 to {MOST_PLANES} planes, not {planes}")
         return [tensor_type([const(planes), *dims[:axis], ceildiv(dims[axis], BITS), *dims[axis + 1 :]], WORD)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
