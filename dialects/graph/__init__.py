@@ -7,6 +7,7 @@ from tilework.dialects.graph.algorithms.packed_float import PackedFloatDenseOp, 
 from tilework.dialects.graph.algorithms.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.algorithms.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
+from tilework.dialects.graph.bit_serial import BitSerialConvOp, BitSerialDenseOp, BitsOp
 from tilework.dialects.graph.broadcast import (
     AddOp,
     DivOp,
@@ -109,6 +110,7 @@ OPERATORS = [
         StrassenConvOp,
         StrassenDenseOp,
     ),
+    *(BitsOp, BitSerialConvOp, BitSerialDenseOp),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
 

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import IntegerType
 from tilework.analysis.sizes import bits_of, count_of
 from tilework.dialects import arith
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.support import bits, words
 from tilework.dialects.support.shapes import element_type
-from tilework.dialects.support.words import DOT
 from tilework.dialects.te import CallIntrinsicOp, ComputeOp, ReduceOp
 from tilework.rules.cpu.elementwise import shared_work
 from tilework.rules.cpu.parallel import parallel_prefix
@@ -47,7 +47,7 @@ def is_any_order(compute: ComputeOp, target: CpuTarget) -> bool:
 
 def _multiplies_words(compute: ComputeOp) -> bool:
     """Whether a sum is of what LLVM makes no vectors of."""
-    return any(isinstance(op, CallIntrinsicOp) and op.intrinsic == DOT for op in compute.walk())
+    return any(isinstance(op, CallIntrinsicOp) and op.intrinsic in (bits.DOT, words.DOT) for op in compute.walk())
 
 
 def _is_known(reduce: ReduceOp) -> bool:

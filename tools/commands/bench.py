@@ -16,7 +16,7 @@ from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installe
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
 from tilework.tools.bench.networks.catalogue import NETWORK, check_network
 from tilework.tools.bench.operators import FAMILIES, GROUP, expand_operators
-from tilework.tools.bench.table import compiling_lines, model_lines
+from tilework.tools.bench.table import columns, compiling_lines, model_lines
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import check_uncompiled, parse_dims
 
@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--compile", action="store_true", help="measure lowering te kernels in Python, no model")
     parser.add_argument(
+        "--bit-serial", action="store_true", help="measure convolutions of 2 bits by 1 beside those of floats, no model"
+    )
+    parser.add_argument(
         "--against", metavar="NAMES", help=f"none, or engines of {', '.join(YARDSTICKS)}; else all that are installed"
     )
     parser.add_argument(
@@ -50,13 +53,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure each model, or the compiler, print its table, write the JSON file."""
-    if options.compile == bool(options.models):
-        raise UsageError("bench takes models, or --compile and no model")
+    """Measure each model, or the compiler, or products of bits; print a table, write the JSON file."""
+    if options.compile + options.bit_serial + bool(options.models) != 1:
+        raise UsageError("bench takes models, or --compile and no model, or --bit-serial and no model")
     if options.repeat < 1:
         raise UsageError(f"--repeat {options.repeat}: give a positive number")
     if options.json is not None:
         check_writable(Path(options.json))
+    if options.bit_serial:
+        return _bit_serial(options)
     return _compiling(options) if options.compile else _models(options)
 
 
@@ -109,6 +114,17 @@ def _compiling(options: argparse.Namespace) -> int:
     measured = measure_compiling(options.repeat)
     print("\n".join(compiling_lines(measured)))
     _write(options, {"compiling": measured})
+    return 0
+
+
+def _bit_serial(options: argparse.Namespace) -> int:
+    from tilework.tools.bench.bit_serial import bit_serial_rows, measure_bit_serial  # the compiler, in this process
+
+    results: list[dict[str, Any]] = []
+    for threads in parse_threads(options.threads):
+        results.append(measure_bit_serial(options.repeat, threads))
+        print(f"{threads} thread(s), us", *columns(bit_serial_rows(results[-1])), sep="\n", flush=True)
+    _write(options, {"bit_serial": results})
     return 0
 
 

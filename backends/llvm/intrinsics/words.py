@@ -1,14 +1,17 @@
-"""Dot products of bytes: an instruction that multiplies bytes and adds, where the target has one."""
+"""Dot products of bytes: an instruction that multiplies bytes and adds, where the target has one; and sums of products
+of words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tilework.backends.element_types import lanes_of
 from tilework.backends.llvm.emitter import Emitter, Handler
+from tilework.backends.llvm.intrinsics.bits import counted
 from tilework.backends.llvm.llvm_types import splat
+from tilework.backends.llvm.product_terms import is_in_sum, terms_in
 from tilework.dialects import arith
 from tilework.dialects.loop import CallIntrinsicOp
 from tilework.dialects.support.words import BYTES, DOT, WORD
@@ -18,35 +21,33 @@ _LANES = (4, 8, 16)
 
 
 def _dot(e: Emitter, op: CallIntrinsicOp) -> None:
-    if _sum_with(op) is None:
+    if not is_in_sum(op):
         e.set(op.result, _accumulated(e, op, None))
 
 
 def _add(e: Emitter, op: arith.AddiOp) -> None:
-    """A sum with a product of bytes is one instruction."""
-    dot = _product_in(op)
-    if dot is None or _sum_with(dot) is not op:
-        e.define(op.result, f"add {e.type(op.lhs)} {e.get(op.lhs)}, {e.get(op.rhs)}")
-    else:
-        e.set(op.result, _accumulated(e, dot, op.lhs if op.rhs is dot.result else op.rhs))
+    """A sum with products of bytes or bits is one instruction for each."""
+    if is_in_sum(op):
+        return
+    terms = [terms_in(v) for v in op.operands]
+    others = [e.get(v) for v, found in zip(op.operands, terms, strict=True) if not found]
+    if len(others) == 2:
+        e.define(op.result, f"add {e.type(op.lhs)} {others[0]}, {others[1]}")
+        return
+    total = others[0] if others else None
+    for term in (*terms[0], *terms[1]):
+        if term.product.intrinsic == DOT:
+            total = _accumulated(e, term.product, total)
+        else:
+            total = counted(e, term, total)
+    assert total is not None
+    e.set(op.result, total)
 
 
-def _product_in(add: arith.AddiOp) -> CallIntrinsicOp | None:
-    owners = (v.owner for v in (add.rhs, add.lhs))
-    return next((o for o in owners if isinstance(o, CallIntrinsicOp) and o.intrinsic == DOT), None)
-
-
-def _sum_with(op: CallIntrinsicOp) -> Operation | None:
-    """The sum that takes the product in, if nothing else reads it."""
-    add = next(iter(op.result.uses)).operation if op.result.has_one_use() else None
-    taken = isinstance(add, arith.AddiOp) and add.parent is op.parent and _product_in(add) is op
-    return add if taken else None
-
-
-def _accumulated(e: Emitter, op: CallIntrinsicOp, accumulator: SSAValue | None) -> str:
+def _accumulated(e: Emitter, op: CallIntrinsicOp, accumulator: str | None) -> str:
     """The product, added to the accumulator if there is one."""
     type_, lanes = e.type(op.result), lanes_of(op.result.type)
-    start = "zeroinitializer" if accumulator is None else e.get(accumulator)
+    start = "zeroinitializer" if accumulator is None else accumulator
     bits = WORD.bitwidth * (lanes or 1)
     if lanes not in _LANES or bits > e.module.target.dot_bits:
         return _sum_of_products(e, op, start)
