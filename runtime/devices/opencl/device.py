@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,10 @@ class Queue:
     """A device, and the one queue of what it does, in order."""
 
     def __init__(self, device: Any):
-        import pyopencl as cl
-
-        self.cl: Any = cl
+        self.cl: Any = import_module("pyopencl")  # it may be missing, and has no types
         self.device = device
-        self.context = cl.Context([device])
-        self.queue = cl.CommandQueue(self.context)
+        self.context: Any = self.cl.Context([device])
+        self.queue: Any = self.cl.CommandQueue(self.context)
         self.addresses = Addresses()
 
     def allocate(self, size: int) -> Arena:
@@ -72,7 +71,7 @@ def queue() -> Queue:
     Raises TileworkError where pyopencl or a device is missing.
     """
     try:
-        import pyopencl as cl
+        cl: Any = import_module("pyopencl")
     except ImportError:
         raise TileworkError(
             "to run on OpenCL devices Tilework needs pyopencl: pip install pyopencl, or pyopencl[pocl] for a device "

@@ -15,6 +15,7 @@ from tilework.dialects import loop, te
 from tilework.dialects.loop import BarrierOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.shapes import dims_of
 from tilework.driver.phases import run_phase
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
@@ -59,7 +60,7 @@ class Case:
         except CompileError as error:
             return Outcome(refused=error.message)
         rng = np.random.default_rng(self.seed)
-        shapes = [argument.type.get_shape() for argument in kernel.body.block.args]  # pyright: ignore
+        shapes = [[int(str(dim)) for dim in dims_of(argument.type)] for argument in kernel.body.block.args]
         inputs = [rng.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
         expected = run_kernel(kernel, inputs)
         difference = compare("interpreted", interpreted(lowered, inputs, expected), expected)

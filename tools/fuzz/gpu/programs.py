@@ -1,5 +1,8 @@
 """Random te programs whose stages threads can share out: products, sums of rows, and stages that read across rows."""
 
+# The functions of te take indices, whose types lambdas do not name.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
