@@ -25,6 +25,9 @@ from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, DEVICE_THREADS, ForOp,
 from tilework.dialects.loop.annotations import MAPPED
 from tilework.dialects.support.diagnostics import CompileError
 
+LARGE_SIZE = 1_000_003
+"""Stands for a size that is not known: subscripts are in bounds, so that rows do not meet whatever it is."""
+
 MOST_PLACES = 1 << 20
 """So many places are looked at to tell whether two threads touch one; more, and they are taken to do so."""
 
@@ -126,24 +129,28 @@ class ThreadAccess:
     def places(self, outside: Sequence[SSAValue], threads: Mapping[Kind, int]) -> Array | None:
         """Pairs of a place in the buffer and the number of a thread that touches it; None where that is not known.
 
-        outside: indices that are taken to be zero.
+        What is in no loop over the threads of a kind, all of them do. outside: indices that are taken to be zero.
         """
         position = element_position(self.op)
         free = [loop for loop in self.loops if loop.index in position.variables() and loop.index not in outside]
         own = self.thread_indices()
+        all_of = [kind for kind in threads if kind not in own]
         varying = list(dict.fromkeys([*own.values(), *free]))
         extents = [loop.extent.constant for loop in varying]
         if None in extents or any(loop.lower != 0 for loop in varying):
             return None
-        sizes = [extent for extent in extents if extent is not None]
-        if prod(sizes) > MOST_PLACES or not {*position.variables()} <= {*outside, *(loop.index for loop in varying)}:
+        sizes = [*(extent for extent in extents if extent is not None), *(threads[kind] for kind in all_of)]
+        if prod(sizes) > MOST_PLACES:
             return None
         grids = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
-        values = {loop.index: grid for loop, grid in zip(varying, grids, strict=True)}
-        at = position.evaluate({**dict.fromkeys(outside, 0), **values})
-        number: Array = np.zeros((1,) * len(varying), np.int64)
+        values = {loop.index: grid for loop, grid in zip(varying, grids, strict=False)}
+        numbers = {kind: values[loop.index] for kind, loop in own.items()}
+        numbers |= dict(zip(all_of, grids[len(varying) :], strict=True))
+        given = {key: LARGE_SIZE for key in position.variables()}  # sizes, and what the host's loops count
+        at = position.evaluate({**given, **dict.fromkeys(outside, 0), **values})
+        number: Array = np.zeros((1,) * len(sizes), np.int64)
         for kind, count in threads.items():
-            number = number * count + (values[own[kind].index] if kind in own else 0)
+            number = number * count + numbers[kind]
         pairs = np.stack(np.broadcast_arrays(at, number), axis=-1)
         done = np.ones(pairs.shape[:-1], np.bool_)
         for condition in self.conditions():
@@ -166,8 +173,6 @@ def meet(one: ThreadAccess, other: ThreadAccess, common: Sequence[SSAValue], thr
     pairs = [of_one for of_one in found if of_one is not None]
     if len(pairs) < len(found):
         return True
-    if not all(kind in access.thread_indices() for access in (one, other) for kind in threads):
-        return True  # all threads of that kind do it
     touched = np.unique(np.concatenate(pairs), axis=0)[:, 0]
     by_several = touched[1:][touched[1:] == touched[:-1]]
     both = np.intersect1d(pairs[0][:, 0], pairs[1][:, 0])

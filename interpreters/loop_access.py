@@ -142,6 +142,8 @@ class Access:
         if buffer.dtype != self._dtype:
             value = np.asarray(value).view(buffer.dtype)
         found = self._box(frame, buffer) if self._affine and not overlapping else None
+        if found is not None and _is_larger(found[0], mask, value):
+            found = None  # one of several threads stores
         positions = None if found is not None and buffer.written is None else self._positions(frame, buffer, mask)
         if found is not None:
             view = np.ndarray(found[0], buffer.dtype, buffer.storage, found[1], found[2])
@@ -281,3 +283,9 @@ _FUNCTIONS = {
     "_mod": floor_remainder,
 }
 """What the source of an index expression calls."""
+
+
+def _is_larger(shape: Sequence[int], mask: Mask, value: Any) -> bool:
+    """Whether what is stored, under a mask, has more elements than the view of this shape that it goes to."""
+    chosen = () if mask is None else np.shape(mask)
+    return np.broadcast_shapes(chosen, np.shape(value), tuple(shape)) != tuple(shape)

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.domains import loops_around
 from tilework.analysis.launches import mapped_threads
-from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
+from tilework.dialects.loop import CallOp, ForOp, KernelOp, Kind, LoadOp, StoreOp
 from tilework.dialects.loop.parts import PartsOp
 from tilework.interpreters.independence import Dependences
 
@@ -73,7 +73,8 @@ def plan_loops(kernel: KernelOp, facts: Dependences, *, sampled: bool = False, o
     stores: dict[ForOp, set[StoreOp]] = {}
     for loop in kernel.walk():
         if isinstance(loop, ForOp):
-            found = facts.overwritten_by(loop)
+            calls = any(isinstance(op, CallOp) for op in loop.walk())  # of kernels that are run one after the other
+            found = None if calls else facts.overwritten_by(loop)
             modes[loop] = Mode.AXIS if found is not None and (overlaps or not found) else _in_order(loop)
             stores[loop] = found or set()
     if sampled:

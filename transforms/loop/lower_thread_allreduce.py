@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.accesses import memory_space
 from tilework.dialects import arith
-from tilework.dialects.loop import BLOCK_THREADS, ForOp, KernelOp, LoadOp, StoreOp
+from tilework.dialects.loop import BLOCK_THREADS, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import STORING_THREAD
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.loop.map_threads import OWN, SHARED
@@ -109,12 +109,14 @@ def _initial_store(loop: ForOp, store: StoreOp) -> StoreOp | None:
     while True:
         before = around.prev_op
         while before is not None:
-            if isinstance(before, StoreOp) and before.memref is store.memref:
-                is_constant = isinstance(before.value.owner, arith.ConstantOp)
-                return before if is_constant and tuple(before.exprs) == tuple(store.exprs) else None
+            for op in reversed(list(before.walk())):
+                if isinstance(op, StoreOp) and op.memref is store.memref:
+                    is_constant = isinstance(op.value.owner, arith.ConstantOp)
+                    is_same = tuple(op.exprs) == tuple(store.exprs)
+                    return op if isinstance(before, StoreOp | IfOp) and is_constant and is_same else None
             before = before.prev_op
         parent = around.parent_op()
-        if not isinstance(parent, ForOp) or parent.kind.data in BLOCK_THREADS:
+        if not isinstance(parent, ForOp | IfOp) or (isinstance(parent, ForOp) and parent.kind.data in BLOCK_THREADS):
             return None
         around = parent
 

@@ -18,6 +18,7 @@ from tilework.analysis.launches import (
     ThreadAccess,
     accesses_in,
     launches,
+    meet,
     thread_loops,
 )
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp, KernelOp, Kind
@@ -61,10 +62,29 @@ class MapThreads(TileworkPass):
     def run(self, ctx: Context, op: Operation) -> None:
         assert isinstance(op, KernelOp)
         for launch in launches(op):
+            _refuse_meeting(launch)
             _refuse_unbound(launch)
             _refuse_foreign(launch)
             _map(launch)
         op.attributes[MAPPED] = UnitAttr()
+
+
+def _refuse_meeting(launch: Launch) -> None:
+    """Raise CompileError for a loop that deals iterations out to the threads of a loop around it, whose index it uses.
+
+    A thread has one number: it cannot be at one iteration of the outer loop and at another one of the inner loop.
+    """
+    for loop in thread_loops(launch.statement):
+        for inner in thread_loops(loop):
+            if inner is loop or inner.kind.data is not loop.kind.data:
+                continue
+            if any(loop.index in op.operands for op in inner.walk()):
+                message = (
+                    f"loop '{inner.axis.data}' deals its iterations out to the threads of {loop.kind.data}, and what "
+                    f"it does is for one iteration of loop '{loop.axis.data}', which has these threads already: bind "
+                    "one of the two axes to others"
+                )
+                raise CompileError(message, inner, (("the loop around", loop),))
 
 
 def _refuse_unbound(launch: Launch) -> None:
@@ -77,6 +97,10 @@ def _refuse_unbound(launch: Launch) -> None:
         if missing:
             name = access.buffer.name_hint or "?"
             message = f"every thread of {missing[0]} would store to %{name} here: bind an axis of the stage to it"
+            raise CompileError(message, access.op)
+        if meet(access, access, _serial(access), launch.block_threads):
+            name = access.buffer.name_hint or "?"
+            message = f"several threads would store to one element of %{name} here: bind an axis of the stage to them"
             raise CompileError(message, access.op)
 
 
@@ -93,26 +117,47 @@ def _refuse_foreign(launch: Launch) -> None:
 def _check_own(launch: Launch, buffer: SSAValue, accesses: list[ThreadAccess]) -> None:
     """Whether each thread writes the elements of a buffer of its own that it reads."""
     around = {loop for loop in thread_loops(launch.statement) if loop.is_ancestor(buffer.owner)}
+    common = [loop.index for loop in accesses[0].loops if all(loop in access.loops for access in accesses)]
     dealt = [a for a in accesses if any(_is_dealt(loop, around) for loop in a.loops)]
+    kinds = {loop.kind.data for loop in around}
+    for access in dealt:
+        if not access.is_store and any(_is_dealt(loop, around) and loop.kind.data in kinds for loop in access.loops):
+            raise _foreign_read(buffer, access)
     if not any(access.is_store for access in dealt):
         return
+    for access in dealt:
+        if access.is_store and meet(access, access, _serial(access), launch.block_threads):
+            message = (
+                f'%{buffer.name_hint or "?"} is "{memory_space(buffer)}", of which every thread has its own, and '
+                'several threads store to one element of it here: put it into "shared", or sum up by rfactor'
+            )
+            raise CompileError(message, access.op)
     own: set[tuple[int, int]] = set()
     for access in accesses:
-        pairs = access.places(_serial(access), launch.block_threads)
+        pairs = access.places([i for i in common if i not in _thread_indices(access)], launch.block_threads)
         touched = None if pairs is None else {(place, thread) for place, thread in pairs.tolist()}
         if access.is_store:
             own |= touched or set()
         elif touched is None or not touched <= own:
-            message = (
-                f'%{buffer.name_hint or "?"} is "{memory_space(buffer)}", of which every thread has its own, and a '
-                'thread reads here what others write: put it into "shared"'
-            )
-            raise CompileError(message, access.op)
+            raise _foreign_read(buffer, access)
+
+
+def _foreign_read(buffer: SSAValue, access: ThreadAccess) -> CompileError:
+    message = (
+        f'%{buffer.name_hint or "?"} is "{memory_space(buffer)}", of which every thread has its own, and a thread '
+        'reads here what others write: put it into "shared"'
+    )
+    return CompileError(message, access.op)
 
 
 def _is_dealt(loop: ForOp, around: set[ForOp]) -> bool:
     """Whether a loop inside of those around a buffer deals iterations out to the threads of a block."""
     return loop not in around and loop.kind.data in BLOCK_THREADS
+
+
+def _thread_indices(access: ThreadAccess) -> list[SSAValue]:
+    """The indices of the loops over threads of a block around an access."""
+    return [loop.index for loop in access.loops if loop.kind.data in BLOCK_THREADS]
 
 
 def _serial(access: ThreadAccess) -> list[SSAValue]:
