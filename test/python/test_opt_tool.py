@@ -227,7 +227,7 @@ def test_target_is_asked_to_write_the_module(run, monkeypatch: pytest.MonkeyPatc
     file = tmp_path / "f.o"
     assert run("--target=llvm", "-t", "obj", "-o", str(file), stdin=MODULE.replace("@f", "@main")).status == 0
     assert file.read_bytes() == b"\x7fELF\xff"
-    assert "the formats are mlir, c, names, obj" in run("-t", "nowhere").err
+    assert "the formats are mlir, c, ptx, cuda, names, obj" in run("-t", "nowhere").err
 
 
 def test_semantic_check_watches_every_pass(run, monkeypatch: pytest.MonkeyPatch):
