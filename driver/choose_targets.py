@@ -18,8 +18,8 @@ def choose_targets(module: ModuleOp, given: Mapping[str, Target]) -> None:
     """Write into a program the targets that are given by device; those of other devices stay as they are.
 
     The host of a program that names none is this machine. So is that of a model for a machine which runs all kernels
-    and nothing else, such as a GPU: that is a device beside it, "opencl0" for "opencl". Raises CompileError for a machine that is not
-    known.
+    and nothing else, such as a GPU: that is a device beside it, "opencl0" for "opencl". Raises CompileError for a
+    machine that is not known.
     """
     chosen = {HOST: parse_target(THIS_MACHINE), **targets_of(module), **given}
     main, target = find_function(module, HOST_FUNCTION), chosen[HOST]
