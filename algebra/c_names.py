@@ -1,4 +1,4 @@
-"""Names as C takes them: neither words of C and its dialects, nor functions that compilers know."""
+"""Names as C takes them: neither words of C and its dialects, nor functions that compilers or devices know."""
 
 from __future__ import annotations
 
@@ -32,9 +32,24 @@ _MATHEMATICS = """
     sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn finite isinf isnan signbit
 """
 
+_DEVICES = """
+    INFINITY NAN all any as_double as_float as_int as_long barrier blockDim blockIdx clamp clz cross ctz device distance
+    dot event_t fence get_global_id get_group_id get_local_id gridDim host image1d_t image2d_t image3d_t length mad
+    mad24 max min mix mul24 normalize pipe popcount ptrdiff_t radians read_only read_write rsqrt sampler_t select shared
+    shuffle sign size_t smoothstep step threadIdx threadgroup uchar uint ulong uniform ushort warpSize write_only
+"""
+
+_VECTORS = [
+    f"{type_}{lanes}"
+    for type_ in "char uchar short ushort int uint long ulong float double half".split()
+    for lanes in (2, 3, 4, 8, 16)
+]
+
 WORDS = frozenset(
     _KEYWORDS.split()
     + _FUNCTIONS.split()
+    + _DEVICES.split()
+    + _VECTORS
     + [f"{name}{suffix}" for name in _MATHEMATICS.split() for suffix in ("", "f", "l")]
 )
 """What an underscore is added to."""

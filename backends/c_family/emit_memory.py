@@ -17,7 +17,7 @@ from tilework.backends.element_types import is_boolean, lanes_of, stored_as
 from tilework.backends.local_buffers import bytes_with, check_scope, element_count
 from tilework.dialects.loop import BytesOp, LoadOp, PrefetchOp, StoreOp
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.support.memory_scopes import is_of_intrinsics
+from tilework.dialects.support.memory_scopes import is_of_intrinsics, untagged
 
 
 class _Access(NamedTuple):
@@ -209,7 +209,7 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
 
 def declare_buffer(e: Emitter, op: memref.AllocaOp) -> None:
     """Append the declaration of a buffer of a function. Raises CompileError where its size is not known."""
-    space = e.spelling.spaces.get(memory_space(op.memref), "")
+    space = e.spelling.spaces.get(untagged(memory_space(op.memref)), "")
     element = e.spelling.scalars[e.memory_kind(op.memref)]
     name = e.text.fresh(op.memref.name_hint or "local")
     count = max(element_count(op), 1)

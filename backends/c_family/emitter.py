@@ -19,6 +19,7 @@ from tilework.backends.c_family.forms import Form, form_of, memory_kind
 from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.element_types import element_of, is_boolean, lanes_of
 from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.support.memory_scopes import untagged
 from tilework.dialects.support.shapes import is_narrow
 
 Handler = Callable[[Any, Any], None]
@@ -168,7 +169,7 @@ class Emitter:
     def pointer(self, buffer: SSAValue) -> str:
         """The type of a pointer to the elements of a buffer."""
         const = "const " if buffer in self.read_only else ""
-        space = self.spelling.spaces.get(memory_space(root_buffer(buffer)), "")
+        space = self.spelling.spaces.get(untagged(memory_space(root_buffer(buffer))), "")
         return f"{const}{space}{self.spelling.scalars[self.memory_kind(buffer)]} *"
 
     def memory_kind(self, buffer: SSAValue) -> str:

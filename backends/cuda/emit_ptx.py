@@ -25,6 +25,7 @@ from tilework.backends.llvm.llvm_types import llvm_type
 from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.backends.local_buffers import element_count
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, KernelOp
+from tilework.dialects.support.memory_scopes import SHARED, untagged
 from tilework.targets.cpu.target import CpuTarget
 from tilework.targets.gpu.target import GpuTarget
 
@@ -32,7 +33,7 @@ _NUMBERS = {
     **{kind: f"ctaid.{axis}" for kind, axis in zip(BLOCKS, "zyx", strict=True)},
     **{kind: f"tid.{axis}" for kind, axis in zip(BLOCK_THREADS, "zyx", strict=True)},
 }
-"""By the kind of a loop over threads, the register that holds the number of one."""
+"""A loop over threads of a kind has its number in this register."""
 
 RESIDENT_THREADS = 512
 """So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself,
@@ -107,7 +108,7 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     elements = max(element_count(op), 1)
     array = f"[{elements} x {llvm_type(stored_as(op.memref.type.element_type, op))}]"
     hint = op.memref.name_hint or "local"
-    if memory_space(op.memref) != "shared":
+    if untagged(memory_space(op.memref)) != SHARED:
         e.set(op.memref, e.text.entry(f"alloca {array}, align 16", hint))
         return
     name = f"{e.name}.{e.text.fresh(hint)[1:]}"

@@ -12,9 +12,23 @@ PRIVATE = 3
 """The rank of scopes that belong to one thread, such as the registers of a machine that intrinsics work on."""
 
 
+SHARED = "shared"
+"""The scope of what the threads of a block share."""
+
+
+def untagged(scope: str | None) -> str | None:
+    """A scope without its tag. None stands for the host's memory, or that of a kernel's arguments."""
+    return None if scope is None else scope.partition(".")[0]
+
+
 def rank_of(scope: str) -> int:
     """The rank of a scope, whatever its tag. What is none of `SCOPES` are registers that intrinsics work on."""
     return SCOPES.get(scope.partition(".")[0], PRIVATE)
+
+
+def is_private(scope: str | None) -> bool:
+    """Whether every thread has the buffers of a scope for itself."""
+    return scope is not None and rank_of(scope) == PRIVATE
 
 
 def is_of_intrinsics(scope: str | None) -> bool:

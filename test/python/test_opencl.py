@@ -12,7 +12,7 @@ import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.cache import KernelCache
-from tilework.runtime.devices.opencl.device import queue
+from tilework.runtime.devices.opencl.queue import queue
 from tilework.tools.bench.networks.catalogue import NETWORKS
 from tilework.tools.light_models import load_light_model, random_feeds
 
@@ -71,6 +71,21 @@ def test_threads_sum_up_together(threads: int, by_rfactor: bool, cache: KernelCa
     y = np.empty(5, np.float32)
     tw.build(s, [a, b], target="opencl", cache=cache)(x, y)
     np.testing.assert_allclose(y, x.sum(1, dtype=np.float64), rtol=1e-5, atol=1e-5)
+
+
+def test_names_that_are_words_of_opencl(cache: KernelCache):
+    """Tensors are called what people call them."""
+    kernel, half = te.placeholder((5,), name="kernel"), te.placeholder((5,), name="half")
+    exp = te.compute((5,), lambda barrier: te.exp(kernel[barrier]) + half[barrier], name="exp")
+    popcount = te.compute((5,), lambda step: te.exp(exp[step]), name="popcount")
+    s = te.create_schedule(popcount.op)
+    s[exp].set_scope("local")
+    s[exp].compute_at(s[popcount], popcount.op.axis[0])
+    s[popcount].bind(popcount.op.axis[0], te.thread_axis("threadIdx.x"))
+    x, y = np.random.default_rng(0).random((2, 5), np.float32)
+    z = np.empty(5, np.float32)
+    tw.build(s, [kernel, half, popcount], target="opencl", cache=cache)(x, y, z)
+    np.testing.assert_allclose(z, np.exp(np.exp(x) + y), rtol=1e-5)
 
 
 def check(model, feeds, cache: KernelCache) -> tw.Module:

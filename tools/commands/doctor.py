@@ -17,7 +17,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.plugins.packages import plugins
 from tilework.runtime.cache import KernelCache, default_cache
 from tilework.runtime.devices.cuda.driver import driver
-from tilework.runtime.devices.opencl.device import queue
+from tilework.runtime.devices.opencl.queue import queue
 from tilework.runtime.threads import get_num_threads
 from tilework.targets.cpu.host import host_target
 from tilework.tools.files import obstacle_to_writing
@@ -60,7 +60,7 @@ def _device(find: Callable[[], str]) -> str:
 
 def opencl_device() -> str:
     """The device that OpenCL kernels run on. Raises TileworkError where there is none."""
-    return queue().device.name.strip()
+    return queue().name
 
 
 def cuda_device() -> str:

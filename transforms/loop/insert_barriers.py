@@ -23,10 +23,8 @@ from tilework.analysis.launches import (
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp, KernelOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.memory_scopes import is_private
 from tilework.transforms.base import TileworkPass
-
-OWN = ("local", "register", "warp")
-"""Memory of which every thread has its own, or that threads share which run in step."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class _Walk:
     def __init__(self, launch: Launch):
         self.launch = launch
         self.threads = launch.block_threads
-        self.written = {b for b in written_in(launch.statement) if memory_space(b) not in OWN}
+        self.written = {b for b in written_in(launch.statement) if not is_private(memory_space(b))}
         self.earlier: list[_Earlier] = []
         self._known: dict[tuple[Operation, Operation, frozenset[SSAValue]], bool] = {}
 

@@ -18,7 +18,7 @@ from tilework.dialects import arith
 from tilework.dialects.loop import BLOCK_THREADS, ForOp, IfOp, KernelOp, LoadOp, StoreOp
 from tilework.dialects.loop.annotations import STORING_THREAD
 from tilework.dialects.support.locations import copy_location
-from tilework.transforms.loop.map_threads import OWN, SHARED
+from tilework.dialects.support.memory_scopes import SHARED, is_private
 from tilework.transforms.patterns import PatternPass
 
 
@@ -54,7 +54,7 @@ class _Sum(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Whether every thread has the element for itself."""
-        return memory_space(self.buffer) in OWN
+        return is_private(memory_space(self.buffer))
 
     def joined(self, a: SSAValue, b: SSAValue) -> Operation:
         """The operation that joins two values."""

@@ -25,13 +25,9 @@ from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp
 from tilework.dialects.loop.annotations import MAPPED
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.memory_scopes import SHARED, is_private, untagged
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.loop.rewriting import substitute_index
-
-OWN = ("local", "register")
-"""Memory of which every thread has its own."""
-
-SHARED = "shared"
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ def _refuse_meeting(launch: Launch) -> None:
 def _refuse_unbound(launch: Launch) -> None:
     """Raise CompileError for a store that all threads of some kind would do."""
     for access in accesses_in(launch.statement, ()):
-        if not access.is_store or memory_space(access.buffer) in OWN:
+        if not access.is_store or is_private(memory_space(access.buffer)):
             continue
         kinds = {loop.kind.data for loop in access.loops}
         missing = [kind for kind in launch.extents if kind not in kinds]
@@ -108,7 +104,7 @@ def _refuse_foreign(launch: Launch) -> None:
     """Raise CompileError where a thread reads what another one has written into memory of its own."""
     by_buffer: dict[SSAValue, list[ThreadAccess]] = {}
     for access in accesses_in(launch.statement, ()):
-        if memory_space(access.buffer) in OWN:
+        if is_private(memory_space(access.buffer)):
             by_buffer.setdefault(access.buffer, []).append(access)
     for buffer, found in by_buffer.items():
         _check_own(launch, buffer, found)
@@ -182,11 +178,15 @@ def _map(launch: Launch) -> None:
     Rewriter.insert_op(statement, place)
     first_thread = next((loop for kind, loop in around.items() if kind in BLOCK_THREADS), None)
     for op in list(statement.walk()):
-        if isinstance(op, memref.AllocaOp) and memory_space(op.memref) == SHARED and first_thread is not None:
+        if isinstance(op, memref.AllocaOp) and _is_shared(op) and first_thread is not None:
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(first_thread))
     for loop in list(thread_loops(statement)):
         _dissolve(loop, around[loop.kind.data], launch)
+
+
+def _is_shared(op: memref.AllocaOp) -> bool:
+    return untagged(memory_space(op.memref)) == SHARED
 
 
 def _first_of(launch: Launch, kind: Kind) -> ForOp:

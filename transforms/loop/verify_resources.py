@@ -15,14 +15,15 @@ from tilework.analysis.program_targets import target_of
 from tilework.analysis.sizes import bits_of
 from tilework.dialects.loop import BLOCKS, KernelOp, Kind
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.memory_scopes import SHARED, is_private, untagged
 from tilework.targets.gpu.target import GpuTarget
 from tilework.transforms.base import TileworkPass
-from tilework.transforms.loop.map_threads import OWN, SHARED
 
 
 @dataclass(frozen=True)
 class VerifyResources(TileworkPass):
-    """Refuse a launch with more threads a block, blocks, shared memory, or memory of a thread than its target allows.
+    """Refuse a launch with more threads a block, blocks, shared memory, or memory of a thread than its target allows,
+    and buffers in other memory.
 
     loop.for %t = 0 to 2048 "t" threadIdx.x { .. }  ->  error: a block has 2048 threads, and 'opencl ..' allows 256
 
@@ -69,17 +70,24 @@ def _refuse_more(launch: Launch, kind: Kind, most: int) -> None:
 
 
 def _verify_memory(launch: Launch, target: GpuTarget) -> None:
-    allowed = {SHARED: target.shared_bytes, **dict.fromkeys(OWN, target.thread_bytes)}
-    taken = dict.fromkeys(allowed, 0)
+    taken = {True: 0, False: 0}  # by whether it is a thread's own
     for op in launch.statement.walk():
-        scope = memory_space(op.memref) if isinstance(op, memref.AllocaOp) else None
-        if not isinstance(op, memref.AllocaOp) or scope not in taken:
+        if not isinstance(op, memref.AllocaOp):
             continue
-        taken[scope] += op.memref.type.element_count() * bits_of(op.memref.type) // 8
-        if taken[scope] > allowed[scope]:
-            whose = "a block's shared buffers" if scope == SHARED else "a thread's own buffers"
+        name, scope = op.memref.name_hint or "?", memory_space(op.memref)
+        is_own = is_private(scope)
+        if not is_own and untagged(scope) != SHARED:
             raise CompileError(
-                f"{whose} take {taken[scope]} bytes with %{op.memref.name_hint or '?'}, and '{target}' allows "
-                f"{allowed[scope]}: compute the stage at an inner loop, or split by less",
+                f'%{name} is in memory "{scope}", and threads have only "shared" and "local" memory: put it into one '
+                "of these, or compute its stage at the root",
+                op,
+            )
+        taken[is_own] += op.memref.type.element_count() * bits_of(op.memref.type) // 8
+        allowed = target.thread_bytes if is_own else target.shared_bytes
+        if taken[is_own] > allowed:
+            whose = "a thread's own buffers" if is_own else "a block's shared buffers"
+            raise CompileError(
+                f"{whose} take {taken[is_own]} bytes with %{name}, and '{target}' allows {allowed}: compute the stage "
+                "at an inner loop, or split by less",
                 op,
             )

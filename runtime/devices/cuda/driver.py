@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
+import weakref
+from collections.abc import Sequence
+from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint, c_void_p
 from functools import cache
 from typing import Any
 
 from tilework.algebra.errors import TileworkError
+from tilework.runtime.arena import Arena
+from tilework.runtime.devices.launch_program import LaunchProgram
 
 _LIBRARIES = {"win32": "nvcuda.dll"}
 _COMPUTE_CAPABILITY = (75, 76)
@@ -63,8 +67,13 @@ class Driver:
             self.call("cuDeviceGetAttribute", byref(value), c_int(attribute), self._device)
         return values[0].value * 10 + values[1].value
 
-    def load(self, ptx: str) -> c_void_p:
+    def load(self, program: LaunchProgram) -> Loaded:
+        """Load a program. Raises TileworkError with what the driver's assembler says."""
+        return Loaded(program, self)
+
+    def assemble(self, ptx: str) -> c_void_p:
         """A module of PTX. Raises TileworkError with what the driver's assembler says."""
+        self.enter()
         log = ctypes.create_string_buffer(8192)
         options = (c_int * 2)(_ERROR_LOG, _ERROR_LOG_BYTES)
         values = (c_void_p * 2)(ctypes.cast(log, c_void_p), c_void_p(len(log)))
@@ -81,28 +90,37 @@ class Driver:
         self.call("cuModuleGetFunction", byref(function), module, name.encode())
         return function
 
-    def allocate(self, size: int) -> int:
-        """The address of so many bytes of the device's memory."""
+    def allocate(self, size: int) -> Arena:
+        """Memory of the device; addresses are multiples of 256. Raises TileworkError where it has not that much."""
+        if size == 0:
+            return Arena(None, 0, 0)
+        self.enter()
         address = c_void_p()
         self.call("cuMemAlloc_v2", byref(address), c_size_t(size))
-        return address.value or 0
+        memory = _Memory(address)
+        weakref.finalize(memory, self.free, address)
+        return Arena(memory, address.value or 0, size)
 
-    def free(self, address: int) -> None:
-        """Give memory back."""
-        self.call("cuMemFree_v2", c_void_p(address))
+    def free(self, address: c_void_p) -> None:
+        """Give memory back, from whatever thread."""
+        self.enter()
+        self.call("cuMemFree_v2", address)
 
-    def copy_in(self, to: int, source: int, size: int) -> None:
-        """Copy bytes of the host; they are read when this returns."""
-        self.call("cuMemcpyHtoDAsync_v2", c_void_p(to), c_void_p(source), c_size_t(size), self.stream)
+    def copy_in(self, to: int, source: int, count: int) -> None:
+        """Copy bytes from an address of the host; they are read when this returns."""
+        self.enter()
+        self.call("cuMemcpyHtoDAsync_v2", c_void_p(to), c_void_p(source), c_size_t(count), self.stream)
         self.wait()
 
-    def copy_out(self, to: int, source: int, size: int) -> None:
-        """Copy bytes to the host, once all before has run."""
-        self.call("cuMemcpyDtoHAsync_v2", c_void_p(to), c_void_p(source), c_size_t(size), self.stream)
+    def copy_out(self, to: int, source: int, count: int) -> None:
+        """Copy bytes to an address of the host, once all before has run."""
+        self.enter()
+        self.call("cuMemcpyDtoHAsync_v2", c_void_p(to), c_void_p(source), c_size_t(count), self.stream)
         self.wait()
 
     def wait(self) -> None:
         """Return when everything that was launched has run."""
+        self.enter()
         self.call("cuStreamSynchronize", self.stream)
 
     def launch(
@@ -112,6 +130,31 @@ class Driver:
         arguments = (c_void_p * len(values))(*(ctypes.cast(byref(value), c_void_p) for value in values))
         sizes = map(c_uint, (*blocks, *threads, 0))
         self.call("cuLaunchKernel", function, *sizes, self.stream, arguments, None)
+
+
+class _Memory:
+    """Memory of the device, which is given back when nobody holds this any more."""
+
+    def __init__(self, address: c_void_p):
+        self.address = address
+
+
+class Loaded:
+    """A program, loaded by the driver."""
+
+    def __init__(self, program: LaunchProgram, driver: Driver):
+        self._program, self._driver = program, driver
+        self._module = driver.assemble(program.source)
+        self._functions: dict[str, c_void_p] = {}
+
+    def launch(self, addresses: Sequence[int], symbols: Sequence[int]) -> None:
+        """Launch what the program launches, on buffers at these addresses."""
+        self._driver.enter()
+        for name, used, numbers, blocks, threads in self._program.launches(symbols):
+            if name not in self._functions:
+                self._functions[name] = self._driver.function(self._module, name)
+            values = [*(c_void_p(addresses[i]) for i in used), *map(c_int64, numbers)]
+            self._driver.launch(self._functions[name], blocks, threads, values)
 
 
 @cache

@@ -61,3 +61,20 @@ loop.kernel @steps outs(%y: memref<4x32xf32>) {
     }
   }
 }
+
+// A tag behind the scope changes nothing: the buffer is one for the block, and is hoisted out of its threads.
+// CHECK-LABEL: loop.kernel @tagged
+// CHECK:         memref.alloca() : memref<16xf32, "shared.rows">
+// CHECK-NEXT:    loop.for %[[t:.*]] = 0 to 16 "t" threadIdx.x {
+loop.kernel @tagged ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
+  loop.for %t = 0 to 16 "t" threadIdx.x {
+    %s = memref.alloca() : memref<16xf32, "shared.rows">
+    loop.for %u = 0 to 16 "u" threadIdx.x {
+      %v = loop.load %x[%u] : memref<16xf32>
+      loop.store %v, %s[%u] : memref<16xf32, "shared.rows">
+    }
+    loop.barrier
+    %w = loop.load %s[-%t + 15] : memref<16xf32, "shared.rows">
+    loop.store %w, %y[%t] : memref<16xf32>
+  }
+}

@@ -52,3 +52,30 @@ builtin.module attributes {tilework.targets = "opencl"} {
     }
   }
 }
+
+// -----
+
+// Neither is there memory of a warp, nor can threads allocate what all blocks see.
+builtin.module attributes {tilework.targets = "opencl"} {
+  loop.kernel @global outs(%y: memref<16xf32>) {
+    loop.for %b = 0 to 16 "b" blockIdx.x {
+      // expected-error@+1 {{%g is in memory "global", and threads have only "shared" and "local" memory: put it into one of these, or compute its stage at the root}}
+      %g = memref.alloca() : memref<4xf32, "global">
+      %v = loop.load %g[0] : memref<4xf32, "global">
+      loop.store %v, %y[%b] : memref<16xf32>
+    }
+  }
+}
+
+// -----
+
+builtin.module attributes {tilework.targets = "opencl"} {
+  loop.kernel @warp outs(%y: memref<16xf32>) {
+    loop.for %t = 0 to 16 "t" threadIdx.x {
+      // expected-error@+1 {{%w is in memory "warp", and threads have only "shared" and "local" memory}}
+      %w = memref.alloca() : memref<4xf32, "warp">
+      %v = loop.load %w[0] : memref<4xf32, "warp">
+      loop.store %v, %y[%t] : memref<16xf32>
+    }
+  }
+}

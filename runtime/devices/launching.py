@@ -1,0 +1,126 @@
+"""Kernels that are programs of launches, on devices with memory of their own, whoever drives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from tilework.runtime.arena import Arena, ArenaPool
+from tilework.runtime.arrays import Array
+from tilework.runtime.devices.device import Device
+from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.runtime.manifest import DeviceUse
+
+
+class LoadedProgram(Protocol):
+    """A program whose functions the device has."""
+
+    def launch(self, addresses: Sequence[int], symbols: Sequence[int]) -> None:
+        """Begin what the program launches, on buffers at these addresses of the device."""
+        ...
+
+
+class Driver(Protocol):
+    """A device and its one queue. Addresses are those of the device, or of the host where that is said."""
+
+    def allocate(self, size: int) -> Arena:
+        """Memory of the device, free again once nobody holds it. Raises TileworkError where it has not that much."""
+        ...
+
+    def copy_in(self, to: int, source: int, count: int) -> None:
+        """Copy bytes from an address of the host; they are read when this returns."""
+        ...
+
+    def copy_out(self, to: int, source: int, count: int) -> None:
+        """Copy bytes to an address of the host, once all before has run."""
+        ...
+
+    def wait(self) -> None:
+        """Return when everything that was launched has run."""
+        ...
+
+    def load(self, program: LaunchProgram) -> LoadedProgram:
+        """Make code of a program. Raises TileworkError where the device's compiler refuses it."""
+        ...
+
+
+class LaunchedKernel:
+    """A kernel as a function of arrays of the host, which are copied to the device, and its results back.
+
+    driver: gives the device; it is asked when the kernel is first called.
+    """
+
+    def __init__(self, code: bytes, driver: Callable[[], Driver]):
+        self._program = LaunchProgram.decode(code)
+        self._driver = driver
+
+    @property
+    def address(self) -> int:
+        """It is not native."""
+        return 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many bytes each of its buffers has, if it has no symbols."""
+        return self._program.sizes(())
+
+    def code(self) -> LaunchedKernel:
+        """Load it."""
+        _ = self._loaded
+        return self
+
+    def entry(self, *arguments: int) -> None:
+        """Run it on buffers of the host at these addresses, and symbols; the number of threads has no meaning here."""
+        driver, buffers = self._driver(), self._program.buffers
+        places, symbols = arguments[: len(buffers)], arguments[len(buffers) : len(buffers) + len(self._program.symbols)]
+        sizes = self._program.sizes(symbols)
+        arenas = [driver.allocate(max(size, 1)) for size in sizes]
+        for buffer, arena, place, size in zip(buffers, arenas, places, sizes, strict=True):
+            if buffer.is_read and size:
+                driver.copy_in(arena.address, place, size)
+        self._loaded.launch([arena.address for arena in arenas], symbols)
+        for buffer, arena, place, size in zip(buffers, arenas, places, sizes, strict=True):
+            if buffer.is_written and size:
+                driver.copy_out(place, arena.address, size)
+
+    @cached_property
+    def _loaded(self) -> LoadedProgram:
+        return self._driver().load(self._program)
+
+
+class LaunchDevice(Device):
+    """What a program of the host launches kernels on. codes: of the kernels that are used, in their order."""
+
+    def __init__(self, use: DeviceUse, driver: Driver, codes: Sequence[bytes]):
+        super().__init__(use)
+        self._driver = driver
+        self._kernels = [driver.load(LaunchProgram.decode(code)) for code in codes]
+        self._arenas = ArenaPool(driver.allocate)
+
+    @property
+    def arenas(self) -> ArenaPool:
+        return self._arenas
+
+    def upload(self, array: Array) -> tuple[int, object]:
+        arena, source = self._driver.allocate(max(array.nbytes, 1)), np.ascontiguousarray(array)
+        if source.nbytes:
+            self.copy_in(arena.address, source.ctypes.data, source.nbytes)
+        return arena.address, arena
+
+    def launch(self, kernel: int, buffers: Any, symbols: Any) -> None:
+        taken = self.use.kernels[kernel]
+        self._kernels[kernel].launch(buffers[: taken.buffers], symbols[: taken.symbols] if taken.symbols else ())
+
+    def copy_in(self, to: int, source: int, count: int) -> None:
+        if count:
+            self._driver.copy_in(to, source, count)
+
+    def copy_out(self, to: int, source: int, count: int) -> None:
+        if count:
+            self._driver.copy_out(to, source, count)
+
+    def wait(self) -> None:
+        self._driver.wait()
