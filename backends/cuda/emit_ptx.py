@@ -33,7 +33,7 @@ _NUMBERS = {
     **{kind: f"ctaid.{axis}" for kind, axis in zip(BLOCKS, "zyx", strict=True)},
     **{kind: f"tid.{axis}" for kind, axis in zip(BLOCK_THREADS, "zyx", strict=True)},
 }
-"""A loop over threads of a kind has its number in this register."""
+"""A thread, or its block, has its number in this register, by the kind of the loop over them."""
 
 RESIDENT_THREADS = 512
 """So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself,

@@ -29,7 +29,7 @@ from tilework.dialects.te import CallIntrinsicOp
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 
 MOST_PLANES = 8
-"""Of a tensor: for numbers of more bits, bytes are multiplied faster."""
+"""A tensor has no more of them: for numbers of more bits, bytes are multiplied faster."""
 
 
 @irdl_op_definition
@@ -150,8 +150,10 @@ class _BitSerialOp(GraphOp, ABC):
 
 @irdl_op_definition
 class BitSerialConvOp(_BitSerialOp):
-    """As `graph.conv` of one group, of planes of bits along the channels: x is [planes, batch, words, spatial...], w is
-    [planes, filters, words, window...]. `bipolar`: the bits of the weight stand for -1 and 1.
+    """A convolution of one group, as `graph.conv` has it, whose operands are planes of bits along the channels.
+
+    x is [planes, batch, words, spatial...], w is [planes, filters, words, window...]. `bipolar`: the bits of the weight
+    stand for -1 and 1.
 
     %y = graph.bit_serial_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations =
         array<i64: 1, 1>, bipolar} : (tensor<2x1x2x28x28xi32>, tensor<1x64x2x3x3xi32>) -> tensor<1x64x28x28xi32>
@@ -234,8 +236,9 @@ class BitSerialConvOp(_BitSerialOp):
 
 @irdl_op_definition
 class BitSerialDenseOp(_BitSerialOp):
-    """As `graph.dense`, of planes of bits along the rows: x is [planes, ..., words], w is [planes, outputs, words].
-    `bipolar`: the bits of the weight stand for -1 and 1.
+    """A product of rows and a matrix, as `graph.dense` has it, whose operands are planes of bits along the rows.
+
+    x is [planes, ..., words], w is [planes, outputs, words]. `bipolar`: the bits of the weight stand for -1 and 1.
 
     %y = graph.bit_serial_dense %x, %w {bipolar} : (tensor<2x8x4xi32>, tensor<1x32x4xi32>) -> tensor<8x32xi32>
     """

@@ -11,4 +11,4 @@ WORD: IntegerType = i32
 """The type of words, and of the sums of what is counted."""
 
 BITS = WORD.bitwidth
-"""In a word."""
+"""A word has so many bits."""

@@ -24,7 +24,7 @@ except TileworkError as error:
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 TOLERANCE = 1e-4
-"""Of the largest value."""
+"""Results may differ by this part of the largest value."""
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_products_of_bits(tmp_path, capsys, monkeypatch):
 
 
 def test_bits_are_counted_without_the_intrinsic():
-    """By the kernel that the intrinsic is compared with."""
+    """The kernel that the intrinsic is compared with counts them."""
     program = bit_serial_program(parse_operator("op:C11")[1], packed=True)
     module = SourceParser(make_context(), program, "<test>").parse_module()
     weights = {"w": np.random.default_rng(0).integers(0, 2, (512, 256, 1, 1)).astype(np.uint8)}

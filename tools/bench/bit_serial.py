@@ -1,8 +1,8 @@
 """Convolutions of two bits by one beside those of floats: the layers of table 2 of the TVM paper, in one process.
 
-As the paper's ultra low precision (figure 18): activations come as floats, are rounded to two bits and packed, and are
-multiplied by weights of -1 and 1, which were packed before. Besides, the convolution alone, of packed activations, with
-the intrinsic that counts bits and with what stands for it.
+This is the paper's ultra low precision (figure 18): activations come as floats, are rounded to two bits and packed,
+and are multiplied by weights of -1 and 1, which were packed before. The convolution of packed activations is measured
+alone, too, with the intrinsic that counts bits and with what stands for it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from tilework.runtime.threads import set_num_threads
 from tilework.tools.bench.operators import OPERATOR, operator_model, parse_operator
 
 LAYERS = tuple(f"C{i}" for i in range(2, 13))
-"""Those whose channels fill words."""
+"""C1 is left out: its three channels do not fill a word."""
 
 PLANES = 2
-"""Of activations; a weight has one."""
+"""Activations have so many bits; a weight has one."""
 
 RUNS = 10
-"""Of each program, when it is its turn."""
+"""Each program runs so often when it is its turn."""
 
 Run = Callable[[], object]
 
@@ -80,7 +80,7 @@ def bit_serial_rows(measured: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _medians(programs: Mapping[str, Run], repeat: int) -> dict[str, float]:
-    """In turns, so that whatever else the machine does meets all alike."""
+    """Programs run in turns, so that whatever else the machine does meets all alike."""
     times = {name: list[float]() for name in programs}
     for _ in range(repeat):
         for name, run in programs.items():

@@ -18,15 +18,15 @@ from tilework.dialects.support.bits import DOT, WORD
 from tilework.dialects.support.words import BYTES
 
 _MOST_SHIFT = 6
-"""Of a count: 64 is the largest power of two among bytes with a sign."""
+"""A count is shifted by no more than this, as a factor: 64 is the largest power of two among bytes with a sign."""
 
 _PAIRS = {
     128: ("ssse3", "ssse3.pmadd.ub.sw.128", "sse2.pmadd.wd"),
     256: ("avx2", "avx2.pmadd.ub.sw", "avx2.pmadd.wd"),
     512: ("avx512bw", "avx512.pmaddubs.w.512", "avx512.pmaddw.d.512"),
 }
-"""By the bits of a vector of x86: the extension that multiplies bytes and adds pairs of products, the instruction that
-does, and the one that does so with the sums."""
+"""A vector of x86 of so many bits needs this extension to multiply bytes and add pairs of products; the first
+instruction does that, and the second one does it with the sums."""
 
 
 def _dot(e: Emitter, op: CallIntrinsicOp) -> None:
