@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gpu_programs import cooperative
+from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
 from tilework import te
@@ -116,6 +117,21 @@ def test_a_recurrent_network(cache: KernelCache):
     rng = np.random.default_rng(0)
     shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input}
     check(model, {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}, cache)
+
+
+def test_a_statement_as_a_whole_stays_on_the_host(cache: KernelCache):
+    """A scatter has no axes; what is around it runs on the device."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("ScatterND", ["a", "i", "u"], ["b"]),
+        helper.make_node("Exp", ["b"], ["y"]),
+    ]
+    indices = numpy_helper.from_array(np.array([[1], [3]], np.int64), "i")
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [n]) for name, n in (("x", 5), ("u", 2), ("y", 5))]
+    model = helper.make_model(helper.make_graph(nodes, "scatter", ends[:2], ends[2:], [indices]))
+    rng = np.random.default_rng(0)
+    feeds = {name: rng.standard_normal(n).astype(np.float32) for name, n in (("x", 5), ("u", 2))}
+    assert len(check(model, feeds, cache).device_code["opencl0"]) == 2
 
 
 def test_a_stage_that_is_bound_to_no_threads_is_refused():

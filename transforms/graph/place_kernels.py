@@ -11,8 +11,12 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.analysis.program_targets import DEVICE, devices_around
+from tilework.dialects.graph.base import Category, GraphOp
 from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.te import externs_of
+from tilework.transforms.graph.joined_sizes import usual_version
 from tilework.transforms.graph.patterns import GraphPatternPass
+from tilework.transforms.graph.te_kernels import build_kernel
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,8 @@ class PlaceKernels(GraphPatternPass):
     builtin.module attributes {tilework.targets = {host = "llvm", gpu0 = "opencl"}}
     %y = graph.fused "relu" (%x) { .. }  ->  %y = graph.fused "relu" (%x) attributes {device = "gpu0"} { .. }
 
-    Requires graph-fuse-operators. In a program without such a device nothing is changed.
+    An operator that is a statement as a whole, such as a scatter, has no axes to deal out to threads: it stays on the
+    host. Requires graph-fuse-operators. In a program without such a device nothing is changed.
     """
 
     name = "graph-place-kernels"
@@ -39,12 +44,20 @@ class PlaceKernels(GraphPatternPass):
 
 @dataclass(frozen=True)
 class PlaceKernel(RewritePattern):
-    """A kernel on no device is on this one, if there is one."""
+    """A kernel on no device is on this one, if there is one and the kernel has axes."""
 
     device: str | None
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: FusedOp, rewriter: PatternRewriter) -> None:
-        if self.device is not None and DEVICE not in op.attributes:
+        if self.device is not None and DEVICE not in op.attributes and not _is_a_statement(op):
             op.attributes[DEVICE] = StringAttr(self.device)
             rewriter.notify_op_modified(op)
+
+
+def _is_a_statement(group: FusedOp) -> bool:
+    """Whether the kernel of a group has a stage that fills a tensor as a whole."""
+    operators = (op for op in group.body.block.ops if isinstance(op, GraphOp))
+    if all(op.category is not Category.OPAQUE for op in operators):
+        return False  # a kernel is built for the few of which that is not known
+    return bool(externs_of(build_kernel(group.label.data, usual_version(group))))
