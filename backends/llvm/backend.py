@@ -24,7 +24,6 @@ class LLVMBackend(Backend):
 
     kind = "llvm"
     text_file = "llvm.ll"
-    text_file = "llvm.ll"
 
     def accepts(self, op: Operation, around: Operation, target: Target) -> str | None:
         known = kernel_handlers() if isinstance(around, KernelOp) else HOST_HANDLERS
