@@ -74,8 +74,8 @@ class Emitter:
         self.outlined = 0
         self._handlers = handlers
         self._types: dict[int, str] = {}
-        self.plans: dict[Block, Any] = {}
-        """What a handler has decided about all operations of a block, for those of one dialect."""
+        self.plans: dict[tuple[str, Block], Any] = {}
+        """What has been decided about all operations of a block, by the name of what decides."""
 
     def enter(self, scope: Scope) -> None:
         """Write into another function from now on."""

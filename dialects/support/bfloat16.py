@@ -1,4 +1,4 @@
-"""Which operations compute with bfloat16: processors, by and large, convert it only."""
+"""What there is for bfloat16: dot products of pairs; else processors, by and large, convert it only."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from xdsl.ir import Attribute, Operation
 
 from tilework.dialects import arith
 from tilework.dialects.support.shapes import element_type
+
+DOT = "bf16.dot"
+"""The intrinsic that multiplies the two numbers of a word by those of another one, and sums up."""
+
+PAIR = 2
+"""Of numbers, in a word of 32 bits: the first one is in its lower half."""
 
 _NO_ARITHMETIC = (arith.BitcastOp, arith.ConstantOp, arith.ExtFOp, arith.SelectOp, arith.TruncFOp)
 """What moves, chooses or converts numbers."""

@@ -15,11 +15,11 @@ DEFAULT_CORES = 4
 
 INEXPRESSIBLE = {
     "llvm": frozenset[str](),
-    "c": frozenset({"amx-bf16", "amx-tile", "avxvnni", "avx512vnni", "i8mm"}),
+    "c": frozenset({"amx-bf16", "amx-tile", "avx512bf16", "avxvnni", "avx512vnni", "bf16", "i8mm"}),
 }
 """Kind -> the extensions whose instructions its code generator has no words for; `CpuTarget.has` does not count them.
 
-Plain C has vectors of the compiler's, but neither tiles of a matrix nor dot products of bytes.
+Plain C has vectors of the compiler's, but neither tiles of a matrix nor dot products of bytes or of bfloat16.
 """
 
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "windows": "windows"}
@@ -166,6 +166,13 @@ class CpuTarget(Target):
         if self.has("avxvnni"):
             return 256
         return 128 if self.has("i8mm") else 0
+
+    @property
+    def bfloat16_dot_bits(self) -> int:
+        """Up to which width an instruction multiplies vectors of numbers of bf16 and adds up two products each."""
+        if self.has("avx512bf16") and self.has("avx512vl"):
+            return 512
+        return 128 if self.has("bf16") else 0
 
     @cached_property
     def multiplies_tiles(self) -> bool:

@@ -48,6 +48,18 @@ def test_dot_products_of_bytes_are_sums_of_products():
     np.testing.assert_array_equal(meaning("words.dot", x, w), products.reshape(-1, 4).sum(axis=1))
 
 
+def test_dot_products_of_bfloat16_are_sums_of_products():
+    """Of all numbers that there are; products are exact, but for those that no float holds."""
+    x, w = (RANDOM.integers(-(2**31), 2**31, 1000).astype(np.int32) for _ in "xw")
+    numbers = [v.view(ml_dtypes.bfloat16).astype(np.float32).reshape(-1, 2) for v in (x, w)]
+    with np.errstate(all="ignore"):
+        products = numbers[0] * numbers[1]
+        expected = products[:, 0] + products[:, 1]
+        found = meaning("bf16.dot", x, w)
+    assert found.dtype == np.float32 and np.isfinite(found).sum() > 500
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_numbers_for_tiles_are_rounded_to_nearest_and_small_ones_are_zero():
     tiny = np.finfo(np.float32).tiny
     special = np.array([0.0, -0.0, tiny, -tiny, tiny / 2, -tiny / 4, np.inf, -np.inf, np.nan, 1 + 2**-8], np.float32)

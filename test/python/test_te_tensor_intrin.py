@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -209,6 +210,24 @@ def test_words_of_bytes_are_multiplied(target: str):
     np.testing.assert_array_equal(result, rows @ columns.T)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_words_of_bfloat16_are_multiplied(target: str):
+    A, B = te.placeholder((7, 5), "int32", name="A"), te.placeholder((5, 32), "int32", name="B")
+    k = te.reduce_axis((0, 5), name="k")
+    C = te.compute((7, 32), lambda i, j: te.sum(te.call_intrin("float32", "bf16.dot", A[i, k], B[k, j]), axis=k))
+    s = te.create_schedule(C.op)
+    i, j = C.op.axis
+    jo, ji = s[C].split(j, factor=16)
+    s[C].reorder(i, jo, k, ji)
+    s[C].vectorize(ji)
+    assert "loop.call_intrinsic @bf16.dot" in str(tw.lower(s, [A, B, C]))
+    rows, columns = RANDOM.integers(-128, 129, (7, 10)), RANDOM.integers(-128, 129, (10, 32))  # so that sums are exact
+    a, b = (x.astype(ml_dtypes.bfloat16) for x in (rows, columns.reshape(5, 2, 32).transpose(0, 2, 1)))
+    result = np.empty((7, 32), np.float32)
+    tw.build(s, [A, B, C], target=target)(a.view(np.int32), np.ascontiguousarray(b).view(np.int32)[..., 0], result)
+    np.testing.assert_array_equal(result, rows @ columns)
+
+
 def test_externs_call_intrinsics():
     A = te.placeholder((8, 4), "int32", name="A")
 
@@ -235,6 +254,11 @@ def test_externs_call_intrinsics():
         (lambda x: te.call_intrin("int32", "words.dot", x), r"is \(i32, i32\) -> i32, not \(i32\) -> i32"),
         (lambda x: te.call_intrin("float32", "words.dot", x, x), r"is \(i32, i32\) -> i32, not \(i32, i32\) -> f32"),
         (lambda x: te.call_intrin("int33", "words.dot", x, x), "int33"),
+        (lambda x: te.call_intrin("int32", "bf16.dot", x, x), r"is \(i32, i32\) -> f32, not \(i32, i32\) -> i32"),
+        (
+            lambda x: te.call_intrin("float32", "bf16.dot", x, x.astype("float32")),
+            r"is \(i32, i32\) -> f32, not \(i32, f32\) -> f32",
+        ),
     ],
 )
 def test_calls_of_what_is_no_intrinsic_are_refused(call: Callable[[Any], Any], message: str):

@@ -64,16 +64,16 @@ def _plan(e: Emitter, op: IntrinsicOp) -> _Plan:
     """That of the operation's block; the function has registers for tiles from its beginning."""
     block = op.parent_block()
     assert block is not None
-    if block not in e.plans:
+    if ("amx", block) not in e.plans:
         target = e.module.target
         if not target.multiplies_tiles:
             raise CompileError(f"@{op.intrinsic} needs amx-bf16 and amx-tile, which {target.cpu} lacks", op)
         sums = _sums_in(block)
         others = [register for register in range(REGISTERS) if register not in sums.values()]
-        e.plans[block] = _Plan(sums, _factors_in(block, others))
+        e.plans["amx", block] = _Plan(sums, _factors_in(block, others))
     e.module.define_once("tilework.tiles", _configuration)
     e.text.around("call void @llvm.x86.ldtilecfg(ptr @tilework.tiles)", "call void @llvm.x86.tilerelease()")
-    return e.plans[block]
+    return e.plans["amx", block]
 
 
 def _configuration() -> str:

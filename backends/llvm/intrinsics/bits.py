@@ -11,7 +11,7 @@ from tilework.backends.element_types import lanes_of
 from tilework.backends.llvm.emit_integers import INTEGER_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handler
 from tilework.backends.llvm.llvm_types import splat, suffix
-from tilework.backends.llvm.product_terms import Term, is_in_sum
+from tilework.backends.llvm.product_terms import Term, terms_around
 from tilework.dialects import arith
 from tilework.dialects.loop import CallIntrinsicOp
 from tilework.dialects.support.bits import DOT, WORD
@@ -30,13 +30,13 @@ instruction does that, and the second one does it with the sums."""
 
 
 def _dot(e: Emitter, op: CallIntrinsicOp) -> None:
-    if not is_in_sum(op):
+    if not terms_around(e, op).is_in_sum(op):
         e.set(op.result, counted(e, Term(op, 0), None))
 
 
 def _shift(e: Emitter, op: arith.ShLIOp) -> None:
     """A shift of a count that is added is a factor of its bytes."""
-    if not is_in_sum(op):
+    if not terms_around(e, op).is_in_sum(op):
         INTEGER_HANDLERS[arith.ShLIOp](e, op)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from xdsl.ir import Operation
 
 from tilework.backends.element_types import lanes_of
+from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handler
 from tilework.backends.llvm.intrinsics.bits import counted
 from tilework.backends.llvm.llvm_types import splat
-from tilework.backends.llvm.product_terms import is_in_sum, terms_in
+from tilework.backends.llvm.product_terms import terms_around
 from tilework.dialects import arith
 from tilework.dialects.loop import CallIntrinsicOp
 from tilework.dialects.support.words import BYTES, DOT, WORD
@@ -21,21 +22,20 @@ _LANES = (4, 8, 16)
 
 
 def _dot(e: Emitter, op: CallIntrinsicOp) -> None:
-    if not is_in_sum(op):
+    if not terms_around(e, op).is_in_sum(op):
         e.set(op.result, _accumulated(e, op, None))
 
 
 def _add(e: Emitter, op: arith.AddiOp) -> None:
     """A sum with products of bytes or bits is one instruction for each."""
-    if is_in_sum(op):
+    if terms_around(e, op).is_in_sum(op):
         return
-    terms = [terms_in(v) for v in op.operands]
-    others = [e.get(v) for v, found in zip(op.operands, terms, strict=True) if not found]
-    if len(others) == 2:
-        e.define(op.result, f"add {e.type(op.lhs)} {others[0]}, {others[1]}")
+    others, terms = terms_around(e, op).parts_of(op)
+    if not terms:
+        ARITH_HANDLERS[arith.AddiOp](e, op)
         return
-    total = others[0] if others else None
-    for term in (*terms[0], *terms[1]):
+    total = e.get(others[0]) if others else None
+    for term in terms:
         if term.product.intrinsic == DOT:
             total = _accumulated(e, term.product, total)
         else:

@@ -108,6 +108,22 @@ func.func @f(%v: vector<16xf32>) {
 
 // -----
 
+func.func @f(%v: vector<16xi32>) {
+  // expected-error@+1 {{@bf16.dot works lane by lane: all vectors have as many lanes}}
+  %0 = loop.call_intrinsic @bf16.dot(%v, %v) : (vector<16xi32>, vector<16xi32>) -> vector<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%v: vector<16xbf16>) {
+  // expected-error@+1 {{@bf16.dot is (i32, i32) -> f32, on scalars or on vectors of as many lanes}}
+  %0 = loop.call_intrinsic @bf16.dot(%v, %v) : (vector<16xbf16>, vector<16xbf16>) -> vector<8xf32>
+  func.return
+}
+
+// -----
+
 te.intrinsic @my.reversed(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = te.compute "y" [i: 4] : tensor<4xf32> {
     %v = te.read %x[3 - i] : tensor<4xf32>
