@@ -249,7 +249,7 @@ def test_the_example_of_narrow_products():
     assert done.returncode == 0, done.stderr
     first, *steps = done.stdout.splitlines()
     assert first.startswith("GEMM of 64 x 64 x 64 on one core; peak of floats ")
-    assert [line.split()[0] for line in steps] == ["bytes", "bfloat16"]
+    assert [line.split()[0] for line in steps] == ["bytes", "bfloat16", "tiles"]
     assert all(line.endswith((" times the peak of floats", "has no instruction for it")) for line in steps)
     refused = subprocess.run([sys.executable, "narrow_gemm.py", "100"], cwd=EXAMPLES, capture_output=True, text=True)
     assert refused.returncode == 2 and refused.stderr.startswith("narrow_gemm.py: the size is a multiple of ")
