@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import signal
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.devices.llvm.native import load_objects
 from tilework.scheduling.dataflow.apply import apply_dataflow
 from tilework.scheduling.state import read_schedule
+from tilework.targets import Target
 from tilework.targets.cpu.host import host_target
 
 # A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
@@ -44,15 +46,15 @@ def _parse(text: str) -> ModuleOp:
     return module
 
 
-def _compile_kernel(text: str) -> Callable[..., None]:
+def _compile_kernel(text: str, like: str | None = None) -> Callable[..., None]:
     module = _parse(text)
     (kernel,) = (op for op in module.body.block.ops if isinstance(op, KernelOp))
-    return _native_function(module, kernel)
+    return _native_function(module, kernel, replace(host_target(), cpu=like or host_target().cpu))
 
 
-def _native_function(module: ModuleOp, kernel: KernelOp) -> Callable[..., None]:
+def _native_function(module: ModuleOp, kernel: KernelOp, target: Target) -> Callable[..., None]:
     buffers, symbols = sum(kernel.group_sizes[:3]), kernel.group_sizes[3]
-    code = compile_ir(emit_kernels(module, host_target()), host_target())
+    code = compile_ir(emit_kernels(module, target), host_target())
     library = load_objects([code])
     signature = [ctypes.c_void_p] * buffers + [ctypes.c_int64] * symbols + [ctypes.c_int32]
     function = ctypes.CFUNCTYPE(None, *signature)(library.get_function(kernel.sym_name.data))
@@ -86,7 +88,7 @@ def _run_kernel_everywhere(
         ]
     ]
     native = [np.empty_like(e) for e in expected]
-    _native_function(module, lowered)(*inputs, *native, *scratch, *symbols, threads=2)
+    _native_function(module, lowered, host_target())(*inputs, *native, *scratch, *symbols, threads=2)
     for found in (outputs, native):
         for got, wanted in zip(found, expected, strict=True):
             if rtol:
@@ -109,8 +111,11 @@ def parse_module() -> Callable[[str], ModuleOp]:
 
 
 @pytest.fixture(scope="session")
-def compile_kernel() -> Callable[[str], Callable[..., None]]:
-    """Compiles the one kernel of a text to `f(*arrays, *symbols, threads=1)`, which writes outputs in place."""
+def compile_kernel() -> Callable[..., Callable[..., None]]:
+    """Compiles the one kernel of a text to `f(*arrays, *symbols, threads=1)`, which writes outputs in place.
+
+    like: a processor that the emitter takes this one for; it has no other instructions than this one.
+    """
     return _compile_kernel
 
 

@@ -1,5 +1,5 @@
 """Products of bits: the bits that words have in common are counted in bytes, and instructions for products of bytes sum
-the counts up, each times a power of two; words are counted whole where an instruction does that and none does bytes."""
+the counts up, each times a power of two; words are counted whole where an instruction does that and bytes take longer."""
 
 from __future__ import annotations
 
@@ -56,11 +56,14 @@ def counted(e: Emitter, term: Term, start: str | None) -> str:
 
 
 def _counts_bytes(e: Emitter, lanes: int) -> bool:
-    """Whether bits of bytes are counted, and the counts summed up, in less time than those of words are."""
+    """Whether bits of bytes are counted, and the counts summed up, in less time than those of words are.
+
+    A core that takes the widest vectors in halves has half as many places for counts and products as for sums.
+    """
     target, bits = e.module.target, WORD.bitwidth * lanes
     if target.architecture == "aarch64":
         return lanes == 4 and target.has("dotprod")
-    if target.has("avx512vpopcntdq") and not target.has("avx512bitalg"):
+    if target.has("avx512vpopcntdq") and (target.machine.core.halves_widest or not target.has("avx512bitalg")):
         return False
     return bits in _PAIRS and target.has(_PAIRS[bits][0])
 
