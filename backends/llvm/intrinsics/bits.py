@@ -1,5 +1,5 @@
 """Products of bits: the bits that words have in common are counted in bytes, and instructions for products of bytes sum
-the counts up, each times a power of two; words are counted whole where an instruction does that and bytes take longer."""
+the counts up, each times a power of two; words are counted whole where that takes less time."""
 
 from __future__ import annotations
 
