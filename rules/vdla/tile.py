@@ -100,7 +100,7 @@ class TileChoice:
             if stage.copies:  # from here on outputs are computed one tile after the other
                 at_a_time = 1
             if stage.copies or not divides:  # a tile that is shorter at the end is no whole buffer to compute in
-                total += places * at_a_time
+                total += places * at_a_time * stage.planes
             for _, moves in stage.words:
                 total += places * at_a_time if moves else self.form.output_tiles
         return total
@@ -146,7 +146,8 @@ class TileChoice:
         """Cycles of the ALU, and of setting accumulators to zero."""
         cycles = 1
         for stage in self.form.stages:
-            cycles += stage.operations * self.target.alu_cycles + stage.copies * (1 + self.target.alu_cycles)
+            once = stage.operations * self.target.alu_cycles + stage.copies * (1 + self.target.alu_cycles)
+            cycles += once * stage.planes
         return self.sums * cycles
 
     def cycles(self, tile: Tile) -> float:
@@ -162,7 +163,8 @@ class TileChoice:
         else:
             weights /= tile.threads
         load = data if tile.keeps_weights else data + weights
-        store = latency * tile.outputs + prod(tile.counts) * tile.outputs * target.memories["out"].tile_bytes / speed
+        plane = latency * tile.outputs + prod(tile.counts) * tile.outputs * target.memories["out"].tile_bytes / speed
+        store = plane * (form.stages[-1].planes if form.stages else 1)
         multiply = self.multiplications() / (tiles * steps)
         if tile.threads == 1:
             return tiles * (steps * (load + multiply) + store) + kept + self.epilogue()
